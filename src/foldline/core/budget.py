@@ -1,0 +1,105 @@
+"""
+Budget arithmetic: how many tokens messages may take, and when a compaction is due.
+
+All thresholds are fractions of the effective window: the model's window less the output reserve
+and a safety margin. System prompt and tool schemas are counted against it as overhead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from foldline.core.errors import BudgetError
+
+UNKNOWN_WINDOW = 128_000
+"""Window assumed for an unknown model, in tokens."""
+
+WARN, ACT, HARD, TARGET = 0.70, 0.80, 1.0, 0.40
+"""Default thresholds, as fractions of the effective window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """
+    How many tokens messages may take.
+
+    ``limit`` is the most that the messages may take, ``target`` what a compaction aims for,
+    ``scale`` the effective window that trigger fractions refer to, ``overhead`` what is sent
+    around the messages: all in tokens. ``fixed`` means that the caller gave one number: then
+    nothing is due before the limit is passed. ``resolved`` is False for an assumed window.
+    """
+
+    limit: int
+    target: int
+    scale: int
+    overhead: int = 0
+    fixed: bool = False
+    resolved: bool = True
+
+    @classmethod
+    def of_tokens(cls, tokens: int) -> Self:
+        """
+        Allow the messages a number of tokens.
+
+        Raises:
+            BudgetError: The number is not positive.
+        """
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens <= 0:
+            raise BudgetError(
+                f"The budget must be a positive whole number of tokens, not {tokens!r}.",
+                hint="Give the largest number of tokens that the messages may take.",
+            )
+        return cls(limit=tokens, target=tokens, scale=tokens, fixed=True)
+
+    @classmethod
+    def of_window(
+        cls,
+        window: int | None,
+        *,
+        output: int | None = None,
+        margin: int | None = None,
+        overhead: int = 0,
+        target: float = TARGET,
+    ) -> Self:
+        """
+        Derive the budget from a model's window.
+
+        Args:
+            window: The model's window in tokens; None when unknown.
+            output: Tokens reserved for the answer; default min(16,384, an eighth of the window).
+            margin: Tokens kept free for counting errors; default min(4,096, 2 % of the window).
+            overhead: Tokens of system prompt and tool schemas.
+            target: Fraction of the effective window that a compaction aims for.
+
+        Raises:
+            BudgetError: A number is impossible, or nothing is left for messages.
+        """
+        size = UNKNOWN_WINDOW if window is None else window
+        if isinstance(size, bool) or not isinstance(size, int) or size <= 0:
+            raise BudgetError(f"The window must be a positive whole number, not {size!r}.")
+        reserve = min(16_384, size // 8) if output is None else output
+        spare = min(4_096, size // 50) if margin is None else margin
+        if reserve < 0 or spare < 0 or overhead < 0 or not 0 < target < ACT:
+            raise BudgetError(
+                f"Impossible budget: output {reserve}, margin {spare}, overhead {overhead}, "
+                f"target {target}.",
+                hint=f"All must be positive, and the target below {ACT}.",
+            )
+        scale = size - reserve - spare
+        if scale - overhead <= 0:
+            raise BudgetError(
+                f"Nothing is left for messages: window {size:,}, less output reserve "
+                f"{reserve:,}, margin {spare:,} and system prompt with tools {overhead:,} tokens.",
+                hint="Send fewer tool schemas, reserve less output, or use a larger window.",
+            )
+        limit = scale - overhead
+        # A large overhead must not push the goal to nothing: leave half of what there is.
+        aim = max(round(target * scale) - overhead, limit // 2)
+        return cls(limit, aim, scale, overhead, resolved=window is not None)
+
+    def is_due(self, fraction: float, tokens: int) -> bool:
+        """Tell whether messages of ``tokens`` tokens have passed the trigger ``fraction``."""
+        if self.fixed:
+            return tokens > self.limit
+        return tokens + self.overhead > fraction * self.scale or tokens > self.limit

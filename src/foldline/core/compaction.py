@@ -1,0 +1,113 @@
+"""Climb the ladder: from a view that is too large to edits that make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from foldline.core.asks import Steps
+from foldline.core.budget import Budget
+from foldline.core.edits import Edit
+from foldline.core.repair import repair
+from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.core.view import View
+
+Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RungReport:
+    """
+    What one rung did.
+
+    ``outcome`` is "applied", "skipped" or "rejected", ``freed`` the tokens that it saved.
+    """
+
+    name: str
+    outcome: Literal["applied", "skipped", "rejected"]
+    freed: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    The result of a compaction.
+
+    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
+    """
+
+    status: Status
+    reason: str
+    view: View
+    edits: tuple[Edit, ...] = ()
+    rungs: tuple[RungReport, ...] = ()
+
+
+def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+    """
+    Bring a view within its budget.
+
+    Args:
+        view: What the model sees now.
+        budget: What the messages may take.
+        policy: The rungs to try, in order.
+        need: Target and circumstances.
+
+    Returns:
+        The outcome; a view that was not due or cannot be made smaller comes back as it is.
+    """
+    if not budget.is_due(policy.trigger, view.tokens):
+        reason = "within budget" if budget.fixed else "below the trigger"
+        return Outcome("unchanged", reason, view)
+    mended = repair(view.messages, view.dialect)
+    now, edits = view.after(mended), list(mended)
+    reports = [_mending(view, now)] if mended else []
+    for rung in policy.rungs:
+        if now.tokens <= need.target:
+            break
+        plan, report = yield from _climb(rung, view, now, budget, need)
+        reports.append(report)
+        edits += plan.edits
+        now = now.after(plan.edits)
+    return _judge(view, now, budget, edits, reports)
+
+
+def _mending(before: View, after: View) -> RungReport:
+    return RungReport("repair", "applied", before.tokens - after.tokens)
+
+
+def _climb(
+    rung: Rung, start: View, now: View, budget: Budget, need: Need
+) -> Steps[tuple[Plan, RungReport]]:
+    name = rung.strategy.name
+    if not budget.is_due(rung.trigger, start.tokens):
+        return Plan(), RungReport(name, "skipped", reason="below its trigger")
+    plan = yield from rung.strategy.propose(now, need)
+    if not plan.edits:
+        return Plan(), RungReport(name, "skipped", reason=plan.reason or "nothing to do")
+    after = now.after(plan.edits)
+    freed = now.tokens - after.tokens
+    floor = (
+        1 if budget.fixed else max(rung.gain_tokens, round(rung.gain_fraction * budget.scale), 1)
+    )
+    if freed < floor and (freed <= 0 or after.tokens > need.target):
+        reason = f"would free {freed:,} tokens, less than {floor:,}"
+        return Plan(), RungReport(name, "rejected", reason=reason)
+    return plan, RungReport(name, "applied", freed, plan.reason)
+
+
+def _judge(
+    view: View, now: View, budget: Budget, edits: Sequence[Edit], reports: Sequence[RungReport]
+) -> Outcome:
+    rungs = tuple(reports)
+    if now.tokens > budget.limit:
+        reason = (
+            f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"
+        )
+        return Outcome("failed", reason, view, rungs=rungs)
+    if now.tokens >= view.tokens:
+        return Outcome("unchanged", "nothing could be made smaller", view, rungs=rungs)
+    applied = [report.name for report in rungs if report.outcome == "applied"]
+    return Outcome("compacted", ", ".join(applied), now, tuple(edits), rungs)

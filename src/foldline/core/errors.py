@@ -1,0 +1,107 @@
+"""
+Every error that Foldline raises, in one tree, grouped by what a caller does next.
+
+    FoldlineError
+    ├─ InputError            the conversation is malformed: mend the named message and field
+    │  └─ UnknownFormat      no format recognised the input: name one
+    ├─ BudgetError           the numbers contradict each other: change the configuration
+    ├─ CannotFit             what must stay is larger than the budget: raise it, or unpin
+    ├─ RecallError           the handle is unknown or ambiguous: use one that a receipt names
+    ├─ StoreError            the archive is missing, locked, too new or damaged
+    ├─ ModelError            a summarizer failed: the history is unchanged
+    └─ MissingExtra          an optional package is not installed: the message has the command
+"""
+
+from __future__ import annotations
+
+
+class FoldlineError(Exception):
+    """
+    Anything that Foldline raises on purpose.
+
+    Args:
+        message: One sentence: what is wrong and where.
+        hint: One sentence: what to do next.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class InputError(FoldlineError):
+    """
+    The conversation cannot be read.
+
+    Args:
+        message: What is wrong.
+        index: Position of the message, counted from 0; None when the whole input is meant.
+        field: Path of the field in that message, such as ``tool_calls[0].id``.
+        hint: What to do next.
+    """
+
+    def __init__(
+        self, message: str, *, index: int | None = None, field: str = "", hint: str = ""
+    ) -> None:
+        where = "" if index is None else f"message {index}"
+        if field:
+            where = f"{where}, field {field}" if where else f"field {field}"
+        super().__init__(f"{where}: {message}" if where else message, hint=hint)
+        self.index = index
+        self.field = field
+
+
+class UnknownFormat(InputError):
+    """No known format recognised the input."""
+
+
+class BudgetError(FoldlineError):
+    """The configured numbers contradict each other."""
+
+
+class CannotFit(FoldlineError):
+    """
+    What must stay is larger than the budget.
+
+    Args:
+        message: What was tried.
+        needed: Tokens that the irreducible part takes.
+        budget: Tokens that were allowed.
+    """
+
+    def __init__(self, message: str, *, needed: int, budget: int) -> None:
+        super().__init__(message, hint=f"Raise the budget to at least {needed:,} tokens.")
+        self.needed = needed
+        self.budget = budget
+
+
+class RecallError(FoldlineError):
+    """A handle is unknown, ambiguous, or the requested slice does not exist."""
+
+
+class StoreError(FoldlineError):
+    """The archive is missing, locked, written by a newer version, or damaged."""
+
+
+class ModelError(FoldlineError):
+    """A summarizer failed or answered something that cannot be used."""
+
+
+class MissingExtra(FoldlineError):
+    """
+    An optional package is not installed.
+
+    Args:
+        package: The package that is missing.
+        extra: The extra of Foldline that brings it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"The package {package} is not installed.",
+            hint=f"Run: pip install 'foldline[{extra}]'",
+        )

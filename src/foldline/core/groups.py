@@ -1,0 +1,204 @@
+"""
+Groups: the smallest things that may be moved.
+
+A group is an assistant message with tool calls, all results of these calls and the reasoning
+bound to them, found by union-find over the calls. Calls and results pair by id and occurrence
+(ids repeat in real histories), or by tool name and order where the wire has no ids. Everything
+else is a group of one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from foldline.core.messages import Message, Thinking, ToolCall, ToolResult
+
+GroupState: TypeAlias = Literal["closed", "pending", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    Positions of messages that move together.
+
+    ``state`` is "pending" while a call may still get its result, "broken" when it never will or a
+    result has no call, else "closed".
+    """
+
+    members: tuple[int, ...]
+    state: GroupState = "closed"
+
+    @property
+    def start(self) -> int:
+        """Position of the first member."""
+        return self.members[0]
+
+    @property
+    def end(self) -> int:
+        """Position after the last member."""
+        return self.members[-1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a part stands: position of the message, position of the part in it."""
+
+    message: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """
+    Which result answers which call.
+
+    ``answers`` maps a call to its result; ``open`` are calls without a result, ``orphans`` results
+    without a call, ``late`` further results of a call that already has one, with that call.
+    """
+
+    answers: dict[Site, Site]
+    open: tuple[Site, ...]
+    orphans: tuple[Site, ...]
+    late: dict[Site, Site]
+
+
+def _key(part: ToolCall | ToolResult) -> str:
+    number = part.id if isinstance(part, ToolCall) else part.call_id
+    return f"id:{number}" if number else f"name:{part.name}"
+
+
+def pair(messages: Sequence[Message]) -> Pairing:
+    """
+    Match results to calls, first come first served among calls of the same id.
+
+    Args:
+        messages: The conversation in order.
+
+    Returns:
+        The pairing, in terms of positions.
+    """
+    waiting: dict[str, deque[Site]] = defaultdict(deque)
+    answered: dict[str, Site] = {}
+    answers: dict[Site, Site] = {}
+    late: dict[Site, Site] = {}
+    orphans: list[Site] = []
+    for index, message in enumerate(messages):
+        for position, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                waiting[_key(part)].append(Site(index, position))
+            elif isinstance(part, ToolResult):
+                key, site = _key(part), Site(index, position)
+                if waiting[key]:
+                    call = waiting[key].popleft()
+                    answers[call] = site
+                    answered[key] = call
+                elif part.call_id and key in answered:
+                    late[site] = answered[key]
+                else:
+                    orphans.append(site)
+    still_open = sorted(
+        (site for sites in waiting.values() for site in sites),
+        key=lambda site: (site.message, site.part),
+    )
+    return Pairing(answers, tuple(still_open), tuple(orphans), late)
+
+
+class _Forest:
+    """Union-find over positions, with path halving."""
+
+    def __init__(self, size: int) -> None:
+        self.parent = list(range(size))
+
+    def root(self, node: int) -> int:
+        while self.parent[node] != node:
+            self.parent[node] = self.parent[self.parent[node]]
+            node = self.parent[node]
+        return node
+
+    def join(self, left: int, right: int) -> None:
+        low, high = sorted((self.root(left), self.root(right)))
+        self.parent[high] = low
+
+
+def group(messages: Sequence[Message]) -> tuple[Group, ...]:
+    """
+    Partition a conversation into groups.
+
+    Args:
+        messages: The conversation in order.
+
+    Returns:
+        Groups ordered by their first member; every position is in exactly one of them.
+    """
+    pairing = pair(messages)
+    forest = _Forest(len(messages))
+    for call, result in pairing.answers.items():
+        forest.join(call.message, result.message)
+    for late, call in pairing.late.items():
+        forest.join(late.message, call.message)
+    _join_reasoning(messages, forest)
+    _join_interleaved(messages, pairing, forest)
+    members: dict[int, list[int]] = defaultdict(list)
+    for index in range(len(messages)):
+        members[forest.root(index)].append(index)
+    states = _states(messages, pairing, forest)
+    return tuple(
+        Group(tuple(members[root]), states.get(root, "closed")) for root in sorted(members)
+    )
+
+
+def _join_reasoning(messages: Sequence[Message], forest: _Forest) -> None:
+    """Bind reasoning that stands alone to what the model did next."""
+    for index in range(len(messages) - 1):
+        here, following = messages[index], messages[index + 1]
+        if here.role == following.role == "assistant" and _only_thinks(here):
+            forest.join(index, index + 1)
+
+
+def _only_thinks(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
+
+
+def _join_interleaved(messages: Sequence[Message], pairing: Pairing, forest: _Forest) -> None:
+    """Bind neighbouring assistant messages whose results come after both: one parallel step."""
+    for call, result in pairing.answers.items():
+        following = call.message + 1
+        if following < result.message and _calls(messages[following]):
+            forest.join(call.message, following)
+
+
+def _calls(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.calls)
+
+
+def is_pending(messages: Sequence[Message], call: Site) -> bool:
+    """
+    Tell whether a call without a result may still get one.
+
+    It may while nobody went on without it: no user spoke after it, and the model said nothing
+    after any other result that came in later.
+    """
+    return not _went_on(messages, call.message)
+
+
+def _went_on(messages: Sequence[Message], index: int) -> bool:
+    results = False
+    for message in messages[index + 1 :]:
+        if message.is_spoken() or (results and message.role == "assistant"):
+            return True
+        results = results or bool(message.results)
+    return False
+
+
+def _states(
+    messages: Sequence[Message], pairing: Pairing, forest: _Forest
+) -> dict[int, GroupState]:
+    states: dict[int, GroupState] = {}
+    for site in (*pairing.orphans, *pairing.late):
+        states[forest.root(site.message)] = "broken"
+    for index in {site.message for site in pairing.open}:
+        states[forest.root(index)] = "broken" if _went_on(messages, index) else "pending"
+    return states

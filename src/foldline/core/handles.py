@@ -1,0 +1,41 @@
+"""Handles: short ids under which removed content is recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from foldline.core.identity import HANDLE_LENGTH
+from foldline.core.messages import Message
+
+
+def handles(messages: Iterable[Message]) -> dict[str, str]:
+    """
+    Give every message its handle: the shortest prefix of its id that no other one shares.
+
+    Args:
+        messages: The whole log, with ids.
+
+    Returns:
+        Handle by id; at least 6 hexadecimal digits.
+    """
+    ids = sorted({message.id for message in messages})
+    out = {}
+    for index, number in enumerate(ids):
+        neighbours = ids[max(0, index - 1) : index] + ids[index + 1 : index + 2]
+        shared = max((_common(number, other) for other in neighbours), default=0)
+        out[number] = number[: max(HANDLE_LENGTH, shared + 1)]
+    return out
+
+
+def _common(left: str, right: str) -> int:
+    length = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
+
+
+def part_handle(handle: str, message: Message, part: int) -> str:
+    """Name one part of a message: the message's handle alone where it has only one part."""
+    return handle if len(message.parts) == 1 else f"{handle}.{part}"

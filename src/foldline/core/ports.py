@@ -1,0 +1,156 @@
+"""Ports: what the inside asks of the outside. A store keeps sessions; it never interprets them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from foldline.core.messages import Role, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHead:
+    """
+    What a session is, fixed when it is first opened.
+
+    ``dialect`` is empty until the first message tells it. ``window`` is in tokens, ``created`` in
+    seconds since 1970.
+    """
+
+    name: str
+    dialect: str = ""
+    model: str = ""
+    window: int | None = None
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """
+    A message as it is kept.
+
+    ``wire`` is the original as a JSON value. ``form`` is the decoded message as a JSON value where
+    decoding ``wire`` alone would not give it, else None. ``time`` is when it was recorded, in
+    seconds since 1970.
+    """
+
+    id: str
+    role: Role
+    wire: Any = field(repr=False)
+    form: Any = field(default=None, repr=False)
+    time: float = 0.0
+    pinned: bool = False
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """
+    The edits of one compaction, with its receipt, both as JSON values.
+
+    ``number`` counts the batches of a session from 0, ``at`` is how many messages the log had.
+    ``undone_at`` is how many it had when the batch was taken back, None while it is in effect.
+    """
+
+    number: int
+    at: int
+    kind: str
+    edits: Any = field(repr=False)
+    receipt: Any = field(repr=False)
+    time: float = 0.0
+    undone_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """Everything that is kept of a session; ``generation`` counts the changes made to it."""
+
+    head: SessionHead
+    generation: int
+    messages: tuple[StoredMessage, ...] = field(repr=False)
+    batches: tuple[StoredBatch, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """
+    One step of a session, recorded whole or not at all.
+
+    ``messages`` are appended at position ``at`` and following, then ``batches`` are added.
+    ``undone`` is the number of a batch that is taken back when the log has ``at`` messages,
+    ``pinned`` the id of a message that is pinned, ``dialect`` the dialect once it is known.
+    """
+
+    at: int
+    messages: tuple[StoredMessage, ...] = ()
+    batches: tuple[StoredBatch, ...] = ()
+    undone: int | None = None
+    pinned: str = ""
+    dialect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """
+    A session in a list.
+
+    ``size`` is what its messages take in the store, in bytes; what sessions share is counted for
+    each. ``updated`` is in seconds since 1970, ``batches`` counts the compactions in effect.
+    """
+
+    head: SessionHead
+    updated: float
+    messages: int
+    batches: int
+    size: int
+
+
+class Store(Protocol):
+    """
+    Keeps sessions: logs of messages and the batches of edits made on them.
+
+    A store may be called from any thread. Every method raises StoreError, with what to do, when
+    the store is missing, locked, damaged or written by a newer version.
+    """
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        ...
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        ...
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """
+        Record a change durably.
+
+        Args:
+            name: The session.
+            generation: The generation that the change was made for.
+            change: What happened.
+
+        Returns:
+            The new generation.
+
+        Raises:
+            StoreError: Somebody else changed the session since; nothing was recorded.
+        """
+        ...
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        ...
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """
+        Find messages by the beginning of their id, over all sessions.
+
+        Returns:
+            Pairs of session name and message id, newest sessions first, at most 100.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the store; closing twice is allowed."""
+        ...

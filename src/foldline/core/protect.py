@@ -1,0 +1,63 @@
+"""What no rung may remove: the task, pins, unread results and calls that are still running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from foldline.core.groups import Group
+from foldline.core.messages import Message
+
+Reason: TypeAlias = Literal["system", "task", "latest", "pinned", "unread", "pending"]
+
+
+def protected(messages: Sequence[Message], groups: Sequence[Group]) -> dict[int, Reason]:
+    """
+    Find the messages that must stay.
+
+    Protected are the system messages at the start ("system"), the first and the latest thing a
+    user said ("task", "latest"), groups with a pinned member ("pinned"), tool results that the
+    model has not answered yet, with their calls ("unread"), and groups with a call that is still
+    running ("pending").
+
+    Args:
+        messages: What is shown.
+        groups: Its groups.
+
+    Returns:
+        The reason by position.
+    """
+    found: dict[int, Reason] = {}
+    answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+    for group in groups:
+        reason: Reason | None = None
+        if any(messages[i].pinned for i in group.members):
+            reason = "pinned"
+        elif group.state == "pending":
+            reason = "pending"
+        elif any(i > answered and messages[i].results for i in group.members):
+            reason = "unread"
+        if reason:
+            found.update(dict.fromkeys(group.members, reason))
+    found.update(_spoken(messages))
+    for index, message in enumerate(messages):
+        if message.role != "system":
+            break
+        found[index] = "system"
+    return found
+
+
+def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
+    spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)]
+    if not spoken:
+        return {}
+    return {spoken[-1]: "latest", spoken[0]: "task"}
+
+
+SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
+"""How every snapshot begins; a user message that starts so is taken for one."""
+
+
+def is_snapshot(message: Message) -> bool:
+    """Tell whether a message is a snapshot that an earlier compaction made."""
+    return message.role == "user" and message.text.startswith(SNAPSHOT_HEADER)

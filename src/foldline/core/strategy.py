@@ -1,0 +1,86 @@
+"""Strategies propose plans; a policy is an ordered list of them with triggers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from foldline.core.asks import Steps
+from foldline.core.edits import Edit
+from foldline.core.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """
+    What a compaction has to reach.
+
+    ``target`` is the number of tokens aimed for and ``limit`` the number that must be met.
+    ``scale`` is the effective window in tokens. ``cold`` says that the provider's prompt cache has
+    expired (or that the caller gave a hard budget), so that rewriting the prefix costs nothing
+    extra; ``requests`` is how many more requests are expected to pay for a rewrite.
+    ``handles`` maps message ids to the handles that stubs and snapshots name.
+    """
+
+    target: int
+    limit: int
+    scale: int
+    handles: Mapping[str, str]
+    cold: bool = True
+    requests: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Proposed edits, or none with the reason why."""
+
+    edits: tuple[Edit, ...] = ()
+    reason: str = ""
+
+
+class Strategy(Protocol):
+    """
+    Proposes edits.
+
+    A strategy is pure: it reads the view and may yield an `Ask` for a model. It must not propose
+    to remove what ``view.protected`` names, nor to split a group.
+    """
+
+    @property
+    def name(self) -> str:
+        """What receipts call it."""
+        ...
+
+    def propose(self, view: View, need: Need) -> Steps[Plan]:
+        """Return the plan that brings the view towards ``need.target``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """
+    A strategy in a ladder.
+
+    ``trigger`` is the fraction of the effective window from which it is due. A plan that frees
+    less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
+    unless it reaches the target or the caller gave a hard budget.
+    """
+
+    strategy: Strategy
+    trigger: float
+    gain_tokens: int = 0
+    gain_fraction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """An ordered list of rungs, cheapest first."""
+
+    name: str
+    rungs: tuple[Rung, ...]
+
+    @property
+    def trigger(self) -> float:
+        """The fraction of the effective window from which anything is due."""
+        return min((rung.trigger for rung in self.rungs), default=1.0)

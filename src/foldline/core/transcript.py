@@ -1,0 +1,58 @@
+"""The transcript: what was said, in order, never edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldline.core.identity import identify
+from foldline.core.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """
+    An immutable conversation with what surrounds it on the wire.
+
+    ``system`` is the text of a system prompt that travels outside the messages and ``tools`` the
+    tool schemas as they are sent: both are counted, neither is changed. ``envelope`` is whatever
+    else the input held (a request body, a file's records); only its format reads it.
+    ``warnings`` are sentences about what could not be read.
+    """
+
+    messages: tuple[Message, ...]
+    dialect: str
+    system: str = ""
+    tools: tuple[Any, ...] = ()
+    envelope: Any = field(default=None, repr=False, compare=False)
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], dialect: str, **rest: Any) -> Transcript:
+        """Build a transcript and give every message its id."""
+        return cls(identify(messages), dialect, **rest)
+
+    def with_messages(self, messages: Sequence[Message]) -> Transcript:
+        """Return a copy that holds other messages in the same surroundings."""
+        return replace(self, messages=tuple(messages))
+
+    def pin(self, pins: Sequence[int | str]) -> Transcript:
+        """
+        Return a copy in which some messages are pinned.
+
+        Args:
+            pins: Positions (negative ones count from the end) or ids of messages.
+        """
+        size = len(self.messages)
+        wanted = {pin + size if isinstance(pin, int) and pin < 0 else pin for pin in pins}
+        if not wanted:
+            return self
+        return self.with_messages(
+            [
+                replace(message, pinned=True)
+                if index in wanted or message.id in wanted
+                else message
+                for index, message in enumerate(self.messages)
+            ]
+        )

@@ -1,0 +1,107 @@
+"""The view: what the model sees now, counted, grouped and with its protected messages known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from foldline.core.edits import Edit, apply
+from foldline.core.groups import Group, group
+from foldline.core.messages import Message
+from foldline.core.protect import Reason, protected
+from foldline.core.salience.index import SalienceIndex
+from foldline.core.salience.score import values
+from foldline.core.tokens import TokenCounter
+
+
+@dataclass(frozen=True)
+class View:
+    """
+    What the model sees, with what a strategy needs to judge it.
+
+    ``originals`` holds every message of the log by id, so that a strategy reads what was really
+    said even where the view shows a stub. ``counts`` are tokens, one a message.
+    """
+
+    messages: tuple[Message, ...]
+    counts: tuple[int, ...]
+    counter: TokenCounter
+    originals: Mapping[str, Message]
+    dialect: str = ""
+    index: SalienceIndex | None = None
+
+    @classmethod
+    def of(
+        cls,
+        messages: Sequence[Message],
+        counter: TokenCounter,
+        *,
+        originals: Iterable[Message] | None = None,
+        dialect: str = "",
+        index: SalienceIndex | None = None,
+    ) -> View:
+        """
+        Count messages and take them as the view.
+
+        Args:
+            messages: What is shown.
+            counter: What counts.
+            originals: The log; default these messages.
+            dialect: Whose rules count.
+            index: Statistics of the log where they are kept up to date; None to make them here.
+        """
+        log = messages if originals is None else originals
+        shown = tuple(messages)
+        counts = tuple(counter.message(message) for message in shown)
+        return cls(
+            shown, counts, counter, {message.id: message for message in log}, dialect, index
+        )
+
+    @cached_property
+    def tokens(self) -> int:
+        """What the messages take, in tokens."""
+        return sum(self.counts)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, by first member."""
+        return group(self.messages)
+
+    @cached_property
+    def protected(self) -> dict[int, Reason]:
+        """Why a position must stay, for those that must."""
+        return protected(self.messages, self.groups)
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where the message with an id stands."""
+        return {message.id: index for index, message in enumerate(self.messages)}
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """The probability of further use of every item that was ever mentioned."""
+        index = self.index or SalienceIndex.of(self.originals.values())
+        return values(index)
+
+    def original(self, index: int) -> Message:
+        """Return what was really said at a position of the view."""
+        shown = self.messages[index]
+        return self.originals.get(shown.id, shown)
+
+    def after(self, edits: Sequence[Edit]) -> View:
+        """Return the view that edits would give; only changed messages are counted again."""
+        if not edits:
+            return self
+        known = {id(message): n for message, n in zip(self.messages, self.counts, strict=True)}
+        shown = apply(self.messages, edits)
+        counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
+        return View(shown, counts, self.counter, self.originals, self.dialect, self.index)
+
+    def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
+        """Return the closed groups without a protected member, oldest first."""
+        return [
+            group
+            for group in (self.groups if groups is None else groups)
+            if group.state != "pending" and not any(i in self.protected for i in group.members)
+        ]
