@@ -1,0 +1,97 @@
+"""Which counter serves a model: its real vocabulary, a near one, or the estimate."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from foldline.core.errors import InputError
+from foldline.core.estimate_weights import DEFAULT_FAMILY
+from foldline.core.tokens import TextCounter
+from foldline.counters.estimated import EstimatedCounter
+from foldline.counters.splintr import SplintrCounter
+from foldline.counters.tiktoken import TiktokenCounter
+
+FAMILY_OF_PREFIX: Final = {
+    "gpt-4o": "o200k",
+    "gpt-4.1": "o200k",
+    "gpt-4.5": "o200k",
+    "gpt-5": "o200k",
+    "gpt-oss": "o200k",
+    "chatgpt-4o": "o200k",
+    "codex": "o200k",
+    "o1": "o200k",
+    "o3": "o200k",
+    "o4": "o200k",
+    "gpt-4": "cl100k",
+    "gpt-3.5": "cl100k",
+    "gpt-35": "cl100k",
+    "text-embedding-3": "cl100k",
+    "claude": "claude",
+    "deepseek": "deepseek",
+    "qwen": "qwen",
+    "qwq": "qwen",
+    "llama-3": "llama",
+    "llama3": "llama",
+    "meta-llama-3": "llama",
+    "kimi": "kimi",
+    "glm-4": "glm",
+}
+"""Vocabulary family by the beginning of a model's name; the longest beginning decides."""
+
+COUNTERS: Final = ("splintr", "tiktoken", "estimate")
+
+
+def family_of(model: str | None) -> str | None:
+    """
+    Name the vocabulary family of a model.
+
+    Args:
+        model: A model's name; a path of a provider before it ("openai/", "eu.anthropic.") is
+            skipped, and so is the case.
+
+    Returns:
+        A family, or None when the vocabulary of the model is not known.
+    """
+    name = (model or "").lower().rsplit("/", 1)[-1].rsplit(":", 1)[0]
+    names = [name, *(name[at + 1 :] for at, char in enumerate(name[:64]) if char == ".")]
+    for candidate in names:
+        prefixes = [prefix for prefix in FAMILY_OF_PREFIX if candidate.startswith(prefix)]
+        if prefixes:
+            return FAMILY_OF_PREFIX[max(prefixes, key=len)]
+    return None
+
+
+def choose_counter(model: str | None = None, prefer: str | None = None) -> TextCounter:
+    """
+    Choose the best counter on this machine for a model; never touches the network.
+
+    Claude's vocabulary is not public, and o200k times a factor was measured to spread wider than
+    the estimate's own weights, so Claude is always estimated. Gemini and unknown models count
+    with o200k, marked as not exact.
+
+    Args:
+        model: The model's name, or None when unknown.
+        prefer: "splintr", "tiktoken" or "estimate", used if it is available for the model.
+
+    Returns:
+        A counter; its name says what counts, and ``exact`` whether it is the model's vocabulary.
+
+    Raises:
+        InputError: ``prefer`` is none of the three.
+    """
+    if prefer not in (None, *COUNTERS):
+        raise InputError(
+            f"there is no counter {prefer!r}",
+            field="prefer",
+            hint=f"Use one of {', '.join(COUNTERS)}.",
+        )
+    known = family_of(model)
+    family, exact = known or DEFAULT_FAMILY, known is not None
+    for kind in sorted(COUNTERS, key=lambda kind: kind != prefer):
+        if kind == "splintr" and SplintrCounter.available(family):
+            return SplintrCounter(family, exact=exact)
+        if kind == "tiktoken" and TiktokenCounter.available(family):
+            return TiktokenCounter(family, exact=exact)
+        if kind == "estimate":
+            break
+    return EstimatedCounter(family)

@@ -1,0 +1,64 @@
+"""Exact counting with splintr-rs, whose wheel carries the vocabularies: no file, no network."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from foldline.counters.plain_text import without_lone_surrogates
+
+if TYPE_CHECKING:
+    from splintr import AnyTokenizer
+
+VOCABULARIES: Final = {
+    "o200k": "o200k_base",
+    "cl100k": "cl100k_base",
+    "deepseek": "deepseek_v3",
+    "qwen": "qwen3",
+    "llama": "llama3",
+    "kimi": "kimi_k2",
+    "glm": "glm4",
+}
+"""The name of a family's vocabulary in splintr-rs 0.22."""
+
+
+class SplintrCounter:
+    """
+    Counts with a real vocabulary, about 80 MB a second.
+
+    Args:
+        family: A key of ``VOCABULARIES``.
+        exact: False when the vocabulary stands in for one that is not public.
+
+    Raises:
+        KeyError: The family has no vocabulary here.
+        ImportError: splintr-rs is not installed.
+    """
+
+    __slots__ = ("_tokenizer", "exact", "name")
+
+    def __init__(self, family: str = "o200k", *, exact: bool = True) -> None:
+        vocabulary = VOCABULARIES[family]
+        self._tokenizer = _load(vocabulary)
+        self.name: str = f"splintr:{vocabulary}"
+        self.exact: bool = exact
+
+    @staticmethod
+    def available(family: str) -> bool:
+        """Tell whether the package is installed and has the family's vocabulary."""
+        return family in VOCABULARIES and find_spec("splintr") is not None
+
+    def count(self, text: str) -> int:
+        """Count the tokens of ``text``; special-token text counts as the characters it is."""
+        try:
+            return len(self._tokenizer.encode_ordinary(text))
+        except UnicodeEncodeError:
+            return len(self._tokenizer.encode_ordinary(without_lone_surrogates(text)))
+
+
+@cache
+def _load(vocabulary: str) -> AnyTokenizer:
+    from splintr import Tokenizer
+
+    return Tokenizer.from_pretrained(vocabulary)
