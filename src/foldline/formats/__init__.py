@@ -1,0 +1,1 @@
+"""Wire formats and transcript files: everything between bytes and `Transcript`."""

@@ -1,0 +1,167 @@
+"""The kinds of transcript files by name, and which of them a file is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from foldline.core.errors import InputError, UnknownFormat
+from foldline.formats.recording import FileFormat, Recording
+from foldline.formats.source import MAX_BYTES, Source
+
+_CLASSES = {
+    "claude-code": ("claude_code", "ClaudeCode"),
+    "codex": ("codex", "Codex"),
+    "pi": ("pi", "Pi"),
+    "gemini-cli": ("gemini_cli", "GeminiCli"),
+    "aider": ("aider", "Aider"),
+    "swe-agent": ("swe_agent", "SweAgent"),
+    "mini-swe-agent": ("mini_swe_agent", "MiniSweAgent"),
+    "tau-bench": ("tau_bench", "TauBench"),
+    "tau2": ("tau2", "Tau2"),
+    "openhands": ("openhands", "OpenHands"),
+    "langgraph": ("langgraph", "LangGraph"),
+    "inspect-ai": ("inspect_ai", "InspectAI"),
+    "gemini-contents": ("gemini_contents", "GeminiContents"),
+    "wire": ("wire_file", "WireFile"),
+}
+_SHOWN = 60
+
+
+class FileFormats(Mapping[str, FileFormat]):
+    """A mapping from names to file formats that imports a format when it is looked up."""
+
+    def __getitem__(self, name: str) -> FileFormat:
+        return _loaded(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+@cache
+def _loaded(name: str) -> FileFormat:
+    module, class_name = _CLASSES[name]
+    made: FileFormat = getattr(
+        import_module(f"foldline.formats.transcripts.{module}"), class_name
+    )()
+    return made
+
+
+FILE_FORMATS: Mapping[str, FileFormat] = FileFormats()
+"""All file formats; of equally sure ones the first wins."""
+
+
+def file_format(name: str) -> FileFormat:
+    """
+    Return the file format with a name.
+
+    Raises:
+        UnknownFormat: There is none; the message has the names that exist.
+    """
+    if name in _CLASSES:
+        return FILE_FORMATS[name]
+    close = get_close_matches(name[:100], FILE_FORMATS, 1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    raise UnknownFormat(
+        f"there is no file format {name[:100]!r}",
+        hint=f"Known: {', '.join(FILE_FORMATS)}.{meant}",
+    )
+
+
+def detect_file(source: Source) -> FileFormat:
+    """
+    Return the format that is surest of a file, by its content only.
+
+    Raises:
+        UnknownFormat: None recognises it; says what the file looks like.
+    """
+    sure = {name: known.recognises(source) for name, known in FILE_FORMATS.items()}
+    best = max(sure, key=lambda name: sure[name])
+    if sure[best] > 0:
+        return FILE_FORMATS[best]
+    raise UnknownFormat(
+        f"{source.name} is no transcript that is known: it is {_looks(source)}",
+        hint="'foldline formats' lists the known ones; name one if it is among them.",
+    )
+
+
+def read_file(
+    content: str | os.PathLike[str] | bytes,
+    *,
+    format: str = "auto",  # noqa: A002  # public name
+) -> Recording:
+    """
+    Read a transcript file.
+
+    Args:
+        content: A path, or the bytes of a file; gzip is decompressed.
+        format: Name of the format, or "auto" to go by the content.
+
+    Raises:
+        InputError: It cannot be read, is no regular file, is too large, or is malformed.
+        UnknownFormat: No format recognises it, or none has that name.
+    """
+    chosen = None if format == "auto" else file_format(format)
+    if isinstance(content, bytes):
+        source = Source.of(content)
+    else:
+        source = Source.of(_read(Path(content)), Path(content).name)
+    return (chosen or detect_file(source)).decode(source)
+
+
+def _read(path: Path) -> bytes:
+    """Read a regular file; the check is repeated on what was opened, which cannot be swapped."""
+    try:
+        _check(path.stat(), path)
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
+            _check(os.fstat(file.fileno()), path)
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read: {reason}") from error
+
+
+def _check(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path} is a directory", hint="Name a file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is no regular file", hint="Copy its content to a file.")
+    if status.st_size > MAX_BYTES:
+        raise InputError(
+            f"{path} is larger than {MAX_BYTES // 2**20} MB",
+            hint="Split it, or compact the newest part.",
+        )
+
+
+def _looks(source: Source) -> str:
+    """Describe a file in a few words: what kind of text, and what it begins with."""
+    value = source.document
+    if isinstance(value, dict):
+        return f"a JSON object with the fields {_names(value)}"
+    if isinstance(value, list):
+        inner = value[0] if value else None
+        return f"a JSON list of {_kind(inner)}" if value else "an empty JSON list"
+    if source.head:
+        return f"JSON Lines that begin with {_kind(source.head[0])}"
+    start = source.text[:400].strip().splitlines()
+    return f"text that begins with {start[0][:_SHOWN]!r}" if start else "blank"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, dict):
+        return f"an object with the fields {_names(value)}"
+    return "a list" if isinstance(value, list) else "values that are no objects"
+
+
+def _names(value: Mapping[str, object]) -> str:
+    shown = ", ".join(str(key)[:40] for key in list(value)[:8])
+    return shown + (", …" if len(value) > 8 else "") if value else "(none)"

@@ -1,0 +1,93 @@
+"""What a transcript file holds: one or more conversations, and everything around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from foldline.core.errors import InputError
+from foldline.core.transcript import Transcript
+from foldline.formats.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of a file, under the name that the file gives it."""
+
+    name: str
+    transcript: Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """
+    A decoded file.
+
+    A session that its agent has compacted is several conversations, "segment 1 of 3" and so on:
+    what the model saw before each compaction, and last what it sees now.
+    ``document`` is whatever the format needs to write the file again; only the format reads it.
+    ``warnings`` are sentences about lines that could not be read.
+    """
+
+    format: str
+    conversations: tuple[Conversation, ...]
+    document: Any = field(default=None, repr=False, compare=False)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> Conversation:
+        """The last conversation: what the model sees now, and what is compacted by default."""
+        return self.conversations[-1]
+
+    def with_transcript(self, index: int, transcript: Transcript) -> Recording:
+        """
+        Return a copy in which one conversation reads otherwise.
+
+        Args:
+            index: Position of the conversation; negative ones count from the end.
+            transcript: What it says now.
+        """
+        conversations = list(self.conversations)
+        conversations[index] = replace(conversations[index], transcript=transcript)
+        return replace(self, conversations=tuple(conversations))
+
+
+def segment_name(index: int, count: int, alone: str) -> str:
+    """Name one of the segments into which compactions divide a session."""
+    return alone if count == 1 else f"segment {index + 1} of {count}"
+
+
+def unrecognised(source: Source, title: str) -> InputError:
+    """Return the error for a file that is read as something which it is not."""
+    return InputError(
+        f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
+    )
+
+
+class FileFormat(Protocol):
+    """
+    A kind of transcript file.
+
+    ``encode(decode(source))`` are the very bytes that came. A changed conversation is written in
+    the format too: untouched messages as they stand in the file, changed and new ones in its way.
+    """
+
+    name: str
+    title: str
+
+    def recognises(self, source: Source) -> float:
+        """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
+        ...
+
+    def decode(self, source: Source) -> Recording:
+        """
+        Read a file.
+
+        Raises:
+            InputError: Naming the line or message and the field.
+        """
+        ...
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write a file."""
+        ...

@@ -1,0 +1,192 @@
+"""The bytes of a transcript file, opened safely: bounded, decompressed, never changed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from foldline.core.errors import InputError
+
+MAX_BYTES = 512 * 1024 * 1024
+"""Largest input that is read, in bytes after decompression."""
+
+HEAD_BYTES = 64 * 1024
+"""How much of a file is looked at to recognise its format, in bytes; lines are read to the end."""
+
+HEAD_LINES = 200
+"""How many lines are looked at."""
+
+LONGEST_HEAD_LINE = 8 * 1024 * 1024
+"""Longest line that is looked at, in bytes."""
+
+_GZIP = b"\x1f\x8b"
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    One line of a JSON Lines file.
+
+    ``data`` are the bytes of the line with its ending, ``value`` is None where it is not JSON.
+    """
+
+    data: bytes
+    value: Any = field(repr=False)
+    encoding: str = "utf-8"
+
+    @property
+    def line(self) -> str:
+        """The line as text, with its ending; bytes that cannot be read become U+FFFD."""
+        return decoded(self.data, self.encoding)
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    The content of a file.
+
+    Args:
+        data: Decompressed bytes.
+        name: What to call it in messages, usually the file name.
+    """
+
+    data: bytes = field(repr=False)
+    name: str = "input"
+
+    @classmethod
+    def of(cls, data: bytes, name: str = "input") -> Source:
+        """
+        Take bytes, decompressing gzip.
+
+        Raises:
+            InputError: Too large, damaged, empty or binary.
+        """
+        if data[:2] == _GZIP:
+            data = _gunzip(data, name)
+        if len(data) > MAX_BYTES:
+            raise _too_large(name)
+        if not data.strip():
+            raise InputError(f"{name} is empty", hint="Give a file that holds a conversation.")
+        source = cls(data, name)
+        if source.encoding == "utf-8" and b"\0" in data[:HEAD_BYTES] and data[:2] != b"PK":
+            raise InputError(f"{name} is a binary file", hint="Give JSON, JSON Lines or Markdown.")
+        return source
+
+    @cached_property
+    def encoding(self) -> str:
+        """How the text is encoded, told by its byte order mark; UTF-8 where it has none."""
+        marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+        return marks.get(self.data[:2], "utf-8")
+
+    @cached_property
+    def text(self) -> str:
+        """The content as text; bytes that cannot be read become replacement characters."""
+        return decoded(self.data, self.encoding)
+
+    @cached_property
+    def document(self) -> Any:
+        """The content as one JSON value, or None when it is not one."""
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def lines(self) -> tuple[bytes, ...]:
+        """The lines with their endings, split at line feeds only; joined they are the data."""
+        return tuple(_lines(self.data, self.encoding))
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The content as JSON Lines."""
+        code = self.encoding
+        return tuple(Record(line, parsed(line, code), code) for line in self.lines)
+
+    @cached_property
+    def head(self) -> tuple[Any, ...]:
+        """The first readable JSON Lines values, for recognising a format."""
+        if b"\n" not in self.data.rstrip():  # one line is read once, whatever it turns out to be
+            return (self.document,) if isinstance(self.document, (dict, list)) else ()
+        values, size = [], 0
+        for line in islice(_lines(self.data, self.encoding), HEAD_LINES):
+            if size < HEAD_BYTES and len(line) <= LONGEST_HEAD_LINE:
+                values.append(parsed(line, self.encoding))
+            size += len(line)
+        return tuple(value for value in values if value is not None)
+
+
+def decoded(data: bytes, encoding: str = "utf-8") -> str:
+    """Read text without its byte order mark; what cannot be read becomes U+FFFD."""
+    return data.decode(encoding, "replace").removeprefix("\ufeff")
+
+
+def parsed(line: bytes, encoding: str = "utf-8") -> Any:
+    """Read one line as a JSON object or list; None when it is anything else."""
+    text = decoded(line, encoding).strip()
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(data: bytes, encoding: str) -> Iterator[bytes]:
+    feed, width = "\n".encode(encoding), len("\n".encode(encoding))
+    start = 0
+    found = data.find(feed)
+    while found >= 0:
+        if found % width:
+            found = data.find(feed, found + 1)
+            continue
+        yield data[start : found + width]
+        start = found + width
+        found = data.find(feed, start)
+    if start < len(data):
+        yield data[start:]
+
+
+def _gunzip(data: bytes, name: str) -> bytes:
+    """Decompress every member of a gzip file, never more than the limit."""
+    pieces: list[bytes] = []
+    size = position = 0
+    engine, piece = zlib.decompressobj(wbits=31), b""
+    while position < len(data) or len(piece) == _CHUNK:
+        if engine.eof:
+            if not data.startswith(_GZIP, position):
+                break
+            engine = zlib.decompressobj(wbits=31)
+        chunk = data[position : position + _CHUNK]
+        try:
+            piece = engine.decompress(chunk, _CHUNK)
+        except zlib.error as error:
+            raise _damaged(name, str(error)) from error
+        position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise _too_large(name)
+    if not engine.eof:
+        raise _damaged(name, "it ends too early")
+    if data[position:].strip(b"\0"):
+        raise _damaged(name, "something else follows it")
+    return b"".join(pieces)
+
+
+def _damaged(name: str, why: str) -> InputError:
+    return InputError(
+        f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
+    )
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(
+        f"{name} is larger than {MAX_BYTES // 2**20} MB",
+        hint="Split it, or compact the newest part.",
+    )

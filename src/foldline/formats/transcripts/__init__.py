@@ -1,0 +1,1 @@
+"""Readers for the files in which agents keep their sessions, one file each."""

@@ -1,0 +1,202 @@
+"""Messages of an Inspect sample: chat messages with arguments as objects and typed content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.core.errors import InputError
+from foldline.core.messages import (
+    Content,
+    Media,
+    MediaKind,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foldline.formats.arguments import arguments_object, arguments_text
+from foldline.formats.dialect import expect
+from foldline.formats.flat_text import flat_text
+from foldline.formats.media_parts import media_from_url
+
+NAME = "inspect-ai"
+_ATTACHMENT = "attachment://"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+_MEDIA: dict[str, MediaKind] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "document": "document",
+}
+
+
+def read_messages(items: Sequence[Any], attachments: Mapping[str, Any]) -> list[Message]:
+    """
+    Read the messages of a sample.
+
+    Args:
+        items: The entries as they stand in the log.
+        attachments: The long texts that entries refer to as ``attachment://<hash>``.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    return [_message(item, index, attachments) for index, item in enumerate(items)]
+
+
+def write_messages(messages: Sequence[Message]) -> list[Any]:
+    """Write messages as entries of a sample; untouched ones are the entries that came."""
+    return [entry for message in messages for entry in _written(message)]
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def _message(item: Any, index: int, attachments: Mapping[str, Any]) -> Message:
+    wire = expect(item, dict, index, "")
+    role = _ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    said = _content(wire.get("content"), index, attachments)
+    if role == "tool":
+        number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
+        content = tuple(part for part in said if not isinstance(part, Thinking))
+        failed = wire.get("error") is not None
+        parts: tuple[Part, ...] = (
+            ToolResult(number, content, str(wire.get("function") or ""), failed, raw=wire),
+        )
+    else:
+        parts = (*said, *_calls(wire, index, attachments))
+    return Message(role, parts, wire, NAME)
+
+
+def _resolved(text: str, attachments: Mapping[str, Any]) -> str:
+    if not text.startswith(_ATTACHMENT):
+        return text
+    found = attachments.get(text.removeprefix(_ATTACHMENT))
+    return found if isinstance(found, str) else text
+
+
+def _content(
+    content: Any, index: int, attachments: Mapping[str, Any]
+) -> tuple[Content | Thinking, ...]:
+    if not expect(content, (str, list, type(None)), index, "content"):
+        return ()
+    if isinstance(content, str):
+        return (Text(_resolved(content, attachments), raw=content),)
+    return tuple(
+        _block(expect(item, dict, index, f"content[{position}]"), attachments)
+        for position, item in enumerate(content)
+    )
+
+
+def _block(wire: dict[str, Any], attachments: Mapping[str, Any]) -> Content | Thinking:
+    kind = str(wire.get("type"))
+    text = wire.get(kind)
+    value = _resolved(text, attachments) if isinstance(text, str) else ""
+    if kind == "text":
+        return Text(value, raw=wire)
+    if kind == "reasoning":
+        hidden = bool(wire.get("redacted"))
+        return Thinking("" if hidden else value, hidden or bool(wire.get("signature")), raw=wire)
+    if kind in _MEDIA:
+        detail = wire.get("detail")
+        detail = detail if isinstance(detail, str) else None
+        return media_from_url(value, wire, kind=_MEDIA[kind], detail=detail)
+    return Opaque(kind, value, raw=wire)
+
+
+def _calls(
+    wire: dict[str, Any], index: int, attachments: Mapping[str, Any]
+) -> tuple[ToolCall, ...]:
+    calls = expect(wire.get("tool_calls"), (list, type(None)), index, "tool_calls") or []
+    out = []
+    for position, item in enumerate(calls):
+        field = f"tool_calls[{position}]"
+        call = expect(item, dict, index, field)
+        number = expect(call.get("id"), str, index, f"{field}.id")
+        name = expect(call.get("function"), str, index, f"{field}.function")
+        given = call.get("arguments")
+        if isinstance(given, dict):
+            given = {
+                key: _resolved(value, attachments) if isinstance(value, str) else value
+                for key, value in given.items()
+            }
+        out.append(ToolCall(number, name, arguments_text(given), raw=call))
+    return tuple(out)
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def _written(message: Message) -> list[Any]:
+    if message.intact and message.dialect == NAME:
+        return [message.raw]
+    out = [_result(result, message) for result in message.results]
+    rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+    if out and not rest:
+        return out
+    entry = _envelope(message)
+    entry["content"] = _content_wire(rest, message)
+    calls = [_call(call, message) for call in message.calls]
+    if calls:
+        entry["tool_calls"] = calls
+    else:
+        entry.pop("tool_calls", None)
+    return [*out, entry]
+
+
+def _envelope(message: Message) -> dict[str, Any]:
+    own = message.dialect == NAME and isinstance(message.raw, dict)
+    return dict(message.raw) if own else {"role": message.role}
+
+
+def _result(result: ToolResult, message: Message) -> dict[str, Any]:
+    own = message.dialect == NAME and message.role == "tool"
+    entry = _envelope(message) if own else {"role": "tool"}
+    fields = {"tool_call_id": result.call_id, "function": result.name} if not own else {}
+    return entry | {"content": _content_wire(result.content, message)} | fields
+
+
+def _content_wire(parts: Sequence[Part], message: Message) -> Any:
+    spoken = [part for part in parts if isinstance(part, (Text, Thinking, Media, Opaque))]
+    if message.dialect != NAME or not any(isinstance(part.raw, dict) for part in spoken):
+        return flat_text(spoken)
+    return [_block_wire(part) for part in spoken]
+
+
+def _block_wire(part: Text | Thinking | Media | Opaque) -> dict[str, Any]:
+    if isinstance(part.raw, dict):
+        own: dict[str, Any] = part.raw
+        return own
+    if isinstance(part, Thinking):
+        return {"type": "reasoning", "reasoning": part.text}
+    return {"type": "text", "text": flat_text([part])}
+
+
+def _call(call: ToolCall, message: Message) -> dict[str, Any]:
+    raw = call.raw if message.dialect == NAME and isinstance(call.raw, dict) else None
+    if raw is None:
+        given = arguments_object(call.arguments)
+        return {"id": call.id, "function": call.name, "arguments": given, "type": "function"}
+    if _same_arguments(raw, call):
+        return raw
+    return {**raw, "arguments": arguments_object(call.arguments)}
+
+
+def _same_arguments(raw: dict[str, Any], call: ToolCall) -> bool:
+    given = raw.get("arguments")
+    refers = isinstance(given, dict) and any(
+        isinstance(value, str) and value.startswith(_ATTACHMENT) for value in given.values()
+    )
+    return not refers and arguments_text(given) == call.arguments

@@ -1,0 +1,247 @@
+"""
+SWE-agent trajectories (``.traj``): ``history`` is what the model saw.
+
+Two protocols occur. With function calling, messages are chat completions whose tool messages name
+their calls in the list ``tool_call_ids``. In the older one there are no ids: the assistant writes
+a command into its text (``action`` repeats it) and the next user message is what the command
+printed. Such a pair is read as a call of the tool "command" with its result, so that it can be
+cleared and moved as one; on the wire of another format it is an ordinary tool call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.core.errors import InputError
+from foldline.core.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.core.transcript import Transcript
+from foldline.formats.arguments import arguments_text
+from foldline.formats.dialect import expect
+from foldline.formats.flat_text import flat_text
+from foldline.formats.json_document import recorded, rewritten
+from foldline.formats.recording import Recording
+from foldline.formats.source import Source
+
+NAME = "swe-agent"
+PATH = ("history",)
+COMMAND = "command"
+SPOKEN = "user"
+"""The ``message_type`` of messages that Foldline adds: not an observation."""
+
+_FENCE = re.compile(r"\s{0,8}(?:```[\w+-]{0,20}|<command>)[ \t]{0,8}\n?\Z")
+_CLOSE = re.compile(r"(?:```|</command>)\s*\Z")
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+class SweAgent:
+    """The trajectory file of SWE-agent."""
+
+    name = NAME
+    title = "SWE-agent trajectory (.traj)"
+
+    def recognises(self, source: Source) -> float:
+        """Look for ``trajectory`` beside a ``history`` of messages."""
+        document = source.document
+        if not isinstance(document, dict) or not isinstance(document.get("trajectory"), list):
+            return 0.0
+        history = document.get("history")
+        if not isinstance(history, list) or not history:
+            return 0.0
+        return float(
+            all(isinstance(item, dict) and str(item.get("role")) in _ROLES for item in history)
+        )
+
+    def decode(self, source: Source) -> Recording:
+        """Read the history; the steps under ``trajectory`` say the same again."""
+        document = expect(source.document, dict, None, "")
+        items = expect(document.get("history"), list, None, "history")
+        wires = [expect(item, dict, index, "") for index, item in enumerate(items)]
+        calls = [_is_call(wires, index) for index in range(len(wires))]
+        messages = [
+            _message(wire, index, calls[index], index > 0 and calls[index - 1])
+            for index, wire in enumerate(wires)
+        ]
+        environment = document.get("environment")
+        name = environment if isinstance(environment, str) and environment else "run"
+        return recorded(NAME, source, [(name, PATH, Transcript.of(messages, NAME))])
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write the history again; the steps under ``trajectory`` stay what they were."""
+        return rewritten(recording, lambda _, __, there: _entries(there.messages))
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
+    """Tell whether an assistant's text holds a command whose output follows."""
+    wire = wires[index]
+    after = wires[index + 1] if index + 1 < len(wires) else {}
+    action, content = wire.get("action"), wire.get("content")
+    return (
+        wire.get("role") == "assistant"
+        and not wire.get("tool_calls")
+        and isinstance(action, str)
+        and isinstance(content, str)
+        and bool(action.strip())
+        and action in content
+        and after.get("role") == "user"
+        and after.get("message_type") in (None, "observation")
+        and bool(after.get("is_demo")) == bool(wire.get("is_demo"))
+    )
+
+
+def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -> Message:
+    role = _ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    if is_output:
+        result = ToolResult(f"step_{index - 1}", _content(wire, index), COMMAND)
+        return Message("tool", (result,), wire, NAME)
+    if role == "tool":
+        return Message(role, _results(wire, index), wire, NAME)
+    if is_call:
+        said, _, _ = _split(wire)
+        call = ToolCall(f"step_{index}", COMMAND, wire["action"])
+        return Message(role, (*([Text(said)] if said else []), call), wire, NAME)
+    parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *_calls(wire, index))
+    return Message(role, parts, wire, NAME)
+
+
+def _split(wire: dict[str, Any]) -> tuple[str, str, str]:
+    """Split an assistant's text around its command: what it says, the fence, and what follows."""
+    content, action = wire["content"], wire["action"]
+    close = _CLOSE.search(content, max(0, len(content) - 64))
+    start = content.rfind(action, 0, close.start() if close else len(content))
+    start = start if start >= 0 else content.rfind(action)
+    before, after = content[:start], content[start + len(action) :]
+    fence = _FENCE.search(before, max(0, len(before) - 64))
+    cut = fence.start() if fence else len(before)
+    return before[:cut], before[cut:], after
+
+
+def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
+    blocks = wire.get("thinking_blocks")
+    items = blocks if isinstance(blocks, list) else []
+    return tuple(
+        Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
+        for block in items
+        if isinstance(block, dict)
+    )
+
+
+def _content(wire: dict[str, Any], index: int) -> tuple[Text, ...]:
+    content = expect(wire.get("content"), (str, list, type(None)), index, "content")
+    if not isinstance(content, list):
+        return (Text(content, raw=content),) if content else ()
+    texts = []
+    for position, item in enumerate(content):
+        block = expect(item, dict, index, f"content[{position}]")
+        text = block.get("text")
+        texts.append(Text(text if isinstance(text, str) else f"[{block.get('type')}]", raw=block))
+    return tuple(texts)
+
+
+def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
+    calls = expect(wire.get("tool_calls"), (list, type(None)), index, "tool_calls") or []
+    out = []
+    for position, item in enumerate(calls):
+        field = f"tool_calls[{position}]"
+        call = expect(item, dict, index, field)
+        function = expect(call.get("function"), dict, index, f"{field}.function")
+        name = expect(function.get("name"), str, index, f"{field}.function.name")
+        number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
+        out.append(ToolCall(number, name, arguments_text(function.get("arguments")), raw=call))
+    return tuple(out)
+
+
+def _results(wire: dict[str, Any], index: int) -> tuple[ToolResult, ...]:
+    """Read one result for every id; the content is that of the first."""
+    numbers = expect(wire.get("tool_call_ids"), (list, type(None)), index, "tool_call_ids")
+    if not numbers:
+        return (ToolResult(None, _content(wire, index), COMMAND),)
+    first, *more = (
+        expect(number, (str, type(None)), index, f"tool_call_ids[{position}]")
+        for position, number in enumerate(numbers)
+    )
+    return (ToolResult(first, _content(wire, index)), *(ToolResult(number, ()) for number in more))
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def _entries(messages: Sequence[Message]) -> list[Any]:
+    return [_written(message) for message in messages]
+
+
+def _written(message: Message) -> Any:
+    if message.dialect != NAME or not isinstance(message.raw, dict):
+        return _new(message)
+    if message.intact:
+        return message.raw
+    wire = dict(message.raw)
+    if message.results:
+        wire["content"] = _blocks([c for result in message.results for c in result.content])
+    elif message.calls and not wire.get("tool_calls"):
+        wire |= _command_fields(message)
+    else:
+        wire["content"] = _blocks(message.parts)
+        wire |= _call_fields(message) | _thinking_fields(message)
+    return wire
+
+
+def _new(message: Message) -> dict[str, Any]:
+    said = flat_text(part for part in message.parts if not isinstance(part, ToolResult))
+    wire: dict[str, Any] = {"role": message.role, "content": said, "message_type": SPOKEN}
+    if message.results:
+        wire["role"], wire["message_type"] = "tool", "observation"
+        wire["content"] = "\n".join([*filter(None, [said]), *(r.text for r in message.results)])
+        wire["tool_call_ids"] = [result.call_id for result in message.results]
+    return wire | _call_fields(message)
+
+
+def _command_fields(message: Message) -> dict[str, Any]:
+    _, fence, after = _split(message.raw)
+    said, action = message.text, message.calls[0].arguments
+    return {"content": f"{said}{fence}{action}{after}", "thought": said, "action": action}
+
+
+def _call_fields(message: Message) -> dict[str, Any]:
+    if not message.calls:
+        return {}
+    return {"tool_calls": [_call(call) for call in message.calls]}
+
+
+def _thinking_fields(message: Message) -> dict[str, Any]:
+    if "thinking_blocks" not in message.raw:
+        return {}
+    kept = [part.raw for part in message.parts if isinstance(part, Thinking)]
+    return {"thinking_blocks": kept or None}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    raw = call.raw if isinstance(call.raw, dict) else {}
+    inner = raw.get("function")
+    function = inner if isinstance(inner, dict) else {}
+    if raw and arguments_text(function.get("arguments")) == call.arguments:
+        return raw
+    changed = {**function, "name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", **raw, "function": changed}
+
+
+def _blocks(parts: Sequence[Part]) -> Any:
+    """Write text in the shape in which it came: blocks stay blocks, a string stays one."""
+    texts = [part for part in parts if isinstance(part, Text)]
+    if not any(isinstance(part.raw, dict) for part in texts):
+        return flat_text(parts)
+    return [
+        part.raw if isinstance(part.raw, dict) else {"type": "text", "text": part.text}
+        for part in texts
+    ]

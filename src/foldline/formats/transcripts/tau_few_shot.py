@@ -1,0 +1,113 @@
+"""
+tau-bench few-shot examples: JSON Lines with a conversation as plain text in each line.
+
+The text is a sequence of ``role: content``; the calls were not recorded, an assistant that made
+one reads "None". Such a call becomes one of an unnamed tool, so that its result has a partner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from foldline.core.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from foldline.core.transcript import Transcript
+from foldline.formats.flat_text import flat_text
+from foldline.formats.json_document import Place, unchanged
+from foldline.formats.jsonl import Lines, read_lines
+from foldline.formats.recording import Conversation, Recording
+from foldline.formats.source import Source
+
+DIALECT = "tau-bench"
+KEY = "messages_display"
+UNNAMED = "unrecorded_tool"
+
+_TURN = re.compile(r"^(system|user|assistant|tool): ", re.MULTILINE)
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The lines of a few-shot file; the first step of a place is the position of the line."""
+
+    source: Source
+    lines: Lines
+    places: tuple[Place, ...]
+
+
+def recognised(source: Source) -> bool:
+    """Tell whether every line at the beginning of a file is such an example."""
+    head = source.head or (source.document,)
+    return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
+
+
+def decode(name: str, source: Source) -> Recording:
+    """Read one conversation for every line."""
+    lines, values, warnings = read_lines(source)
+    conversations, places = [], []
+    for index, value in enumerate(values):
+        if value is not None and isinstance(value.get(KEY), str):
+            there = Transcript.of(_messages(value[KEY]), DIALECT)
+            conversations.append(Conversation(f"line {index + 1}", there))
+            places.append(Place((index, KEY), there.messages))
+    document = Examples(source, lines, tuple(places))
+    return Recording(name, tuple(conversations), document, warnings)
+
+
+def encode(recording: Recording) -> bytes:
+    """Write the lines again."""
+    document: Examples = recording.document
+    lines, changed = list(document.lines.data), False
+    for place, there in zip(document.places, recording.conversations, strict=True):
+        messages, index = there.transcript.messages, int(place.path[0])
+        if not unchanged(place.messages, messages):
+            value = {**document.lines.value(index), KEY: _display(messages)}
+            lines[index], changed = document.lines.written(value, index), True
+    return document.lines.joined(lines) if changed else document.source.data
+
+
+def _messages(text: str) -> list[Message]:
+    turns = list(_TURN.finditer(text))
+    if not turns or turns[0].start() > 0:
+        return [Message("user", (Text(text),) if text else (), text, DIALECT)]
+    ends = [turn.start() - 1 for turn in turns[1:]] + [len(text)]
+    spoken = [
+        (turn.group(1), text[turn.end() : end], text[turn.start() : end])
+        for turn, end in zip(turns, ends, strict=True)
+    ]
+    out: list[Message] = []
+    for index, (role, content, raw) in enumerate(spoken):
+        answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
+        parts = _parts(role, content, index, answered)
+        out.append(Message(_ROLES[role], parts, raw, DIALECT))
+    return out
+
+
+def _parts(role: str, content: str, index: int, answered: bool) -> tuple[Part, ...]:
+    if role == "tool":
+        return (ToolResult(f"call_{index - 1}", (Text(content),), UNNAMED),)
+    if role == "assistant" and answered:
+        said = (Text(content),) if content != "None" else ()
+        return (*said, ToolCall(f"call_{index}", UNNAMED, "{}"))
+    return (Text(content),) if content else ()
+
+
+def _display(messages: Sequence[Message]) -> str:
+    return "\n".join(_shown(message) for message in messages)
+
+
+def _shown(message: Message) -> str:
+    if message.intact and message.dialect == DIALECT:
+        return str(message.raw)
+    content = "\n".join(
+        flat_text(part.content) if isinstance(part, ToolResult) else flat_text([part])
+        for part in message.parts
+        if not isinstance(part, ToolCall)
+    )
+    return f"{message.role}: {content or ('None' if message.calls else '')}"

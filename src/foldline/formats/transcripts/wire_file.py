@@ -1,0 +1,125 @@
+"""Files that hold a wire value as it is: messages, a request body, or a message in each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from foldline.core.errors import UnknownFormat
+from foldline.core.messages import Message
+from foldline.formats.detect import detect_dialect
+from foldline.formats.json_document import Document, Place, as_bytes, unchanged
+from foldline.formats.json_text import Path, replaced
+from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.recording import Conversation, Recording
+from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.source import Source
+from foldline.formats.weaving import weave
+
+_DOCUMENT, _LINES = 0.5, 0.4
+"""How sure it is at most, so that a format with more to go by wins."""
+
+_SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"})
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLines:
+    """A file with a message in every line; ``rows`` are the lines that hold one."""
+
+    source: Source
+    lines: Lines
+    values: tuple[Any, ...] = field(repr=False)
+    rows: tuple[int, ...] = field(repr=False)
+    messages: tuple[Message, ...] = field(repr=False)
+
+
+class WireFile:
+    """A wire value in a file."""
+
+    name = "wire"
+    title = "provider messages (.json), or one message a line (.jsonl)"
+
+    def recognises(self, source: Source) -> float:
+        """Ask the dialects."""
+        document = source.document
+        if isinstance(document, (list, dict)):
+            return (
+                _LINES * _surest([document])
+                if _is_line(document)
+                else _DOCUMENT * _surest(document)
+            )
+        head = source.head
+        return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
+
+    def decode(self, source: Source) -> Recording:
+        """Read the one conversation of the file, in the dialect that is surest of it."""
+        if not isinstance(source.document, (list, dict)) or _is_line(source.document):
+            return _decode_lines(source)
+        there = detect_dialect(source.document).decode(source.document)
+        document = Document(source, (Place((), there.messages),))
+        return Recording(self.name, (Conversation("messages", there),), document)
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write the value, or the lines, again."""
+        there = recording.conversations[0].transcript
+        if isinstance(recording.document, MessageLines):
+            return _encode_lines(recording.document, recording.conversations[0])
+        document: Document = recording.document
+        if unchanged(document.places[0].messages, there.messages):
+            return document.source.data
+        before = document.source.document
+        changes = dict(_differences(before, dialect(there.dialect).encode(there), ()))
+        return as_bytes(document.source, replaced(document.source.text, before, changes))
+
+
+def _surest(wire: Any) -> float:
+    if isinstance(wire, list) and not any(map(_says_something, wire)):
+        return 0.0
+    return max(known.recognises(wire) for known in DIALECTS.values())
+
+
+def _says_something(item: Any) -> bool:
+    return isinstance(item, dict) and not _SPOKEN.isdisjoint(item)
+
+
+def _is_line(document: Any) -> bool:
+    """Tell whether a document is a single message rather than a request body."""
+    return isinstance(document, dict) and not _surest(document) and bool(_surest([document]))
+
+
+def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if new is old:
+        return
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        for key in old:
+            yield from _differences(old[key], new[key], (*path, key))
+    else:
+        yield path, new
+
+
+def _decode_lines(source: Source) -> Recording:
+    lines, values, warnings = read_lines(source)
+    rows = tuple(row for row, value in enumerate(values) if value is not None)
+    wire = [values[row] for row in rows]
+    if not wire:
+        raise UnknownFormat(f"{source.name} is neither JSON nor JSON Lines")
+    with at_line(rows):
+        there = detect_dialect(wire).decode(wire)
+    document = MessageLines(source, lines, tuple(wire), rows, there.messages)
+    return Recording(WireFile.name, (Conversation("messages", there),), document, warnings)
+
+
+def _encode_lines(document: MessageLines, there: Conversation) -> bytes:
+    transcript = there.transcript
+    if unchanged(document.messages, transcript.messages):
+        return document.source.data
+    lines = document.lines
+    where = {id(value): row for value, row in zip(document.values, document.rows, strict=True)}
+    after: list[tuple[int | None, list[bytes]]] = []
+    for wire in dialect(transcript.dialect).messages(transcript.messages):
+        row = where.get(id(wire))
+        like = document.rows[0] if row is None else row
+        after.append((row, [lines.written(wire, like) if row is None else lines.data[row]]))
+    silent = set(range(len(lines.data))) - set(document.rows)
+    return lines.joined(weave(lines.data, silent, after))

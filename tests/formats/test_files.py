@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.corpus import ROOT, corpus_files, requires_corpus
+
+from foldline.core.errors import InputError, UnknownFormat
+from foldline.formats import files
+from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
+from foldline.formats.source import Source
+
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+
+FOLDERS = {
+    "aider": "aider",
+    "claude-code-console": None,  # copies of a terminal: free text
+    "claude-code": "claude-code",
+    "codex": "codex",
+    "gemini-cli": "gemini-cli",
+    "gemini-contents": "gemini-contents",
+    "inspect": "inspect-ai",
+    "langchain": "langgraph",
+    "mini-swe-agent": "mini-swe-agent",
+    "openhands": "openhands",
+    "pi-": "pi",
+    "swe-agent": "swe-agent",
+    "tau-bench": "tau-bench",
+    "tau2": "tau2",
+    "magentic": None,
+    "moatless": None,
+    "provider-wire": None,
+    "sse-replay": None,
+}
+MISCELLANEOUS = {
+    "codex-small.jsonl.gz": "codex",
+    "gemini-large.json": "gemini-cli",
+    "example-claude-code.jsonl.gz": "claude-code",
+    "claude-code-with-thinking.jsonl": "claude-code",
+    "kimi-assistant_tools.jsonl": None,
+    "copilot-small.jsonl": None,
+    "copilot_session_simple.json": None,
+    "continue-cli-session-simple.json": None,
+    "windsurf-session-simple.jsonl": None,
+    "cursor-session-simple.jsonl": None,
+}
+
+
+def expected(path: Path) -> str | None:
+    if path.parent.name.startswith("misc-"):
+        return MISCELLANEOUS[path.name]
+    name = path.parent.name
+    return next(found for prefix, found in FOLDERS.items() if name.startswith(prefix))
+
+
+def clear_cut() -> list[Path]:
+    """All real files, without those of tools that imitate the files of others."""
+    return [
+        path
+        for path in corpus_files()
+        if not path.parent.name.startswith("misc-") or path.name in MISCELLANEOUS
+    ]
+
+
+@requires_corpus
+@pytest.mark.corpus
+@pytest.mark.parametrize("path", clear_cut(), ids=lambda p: f"{p.parent.name}-{p.name}")
+def test_every_real_file_is_recognised_by_its_content(path: Path) -> None:
+    source = Source.of(path.read_bytes(), "nameless")
+    wanted = expected(path)
+    if wanted is None:
+        with pytest.raises(UnknownFormat, match="foldline formats"):
+            detect_file(source)
+    else:
+        assert detect_file(source).name == wanted
+
+
+@requires_corpus
+@pytest.mark.corpus
+def test_files_about_transcripts_are_none() -> None:
+    others = [ROOT / "MANIFEST.json", *sorted(ROOT.glob("*/SOURCE.md"))]
+    others += sorted(ROOT.glob("*/LICENSE.txt"))
+    for path in others:
+        with pytest.raises(UnknownFormat):
+            read_file(path)
+
+
+def test_every_format_can_be_loaded_and_says_what_it_is() -> None:
+    assert list(FILE_FORMATS) == [
+        "claude-code",
+        "codex",
+        "pi",
+        "gemini-cli",
+        "aider",
+        "swe-agent",
+        "mini-swe-agent",
+        "tau-bench",
+        "tau2",
+        "openhands",
+        "langgraph",
+        "inspect-ai",
+        "gemini-contents",
+        "wire",
+    ]
+    for name, found in FILE_FORMATS.items():
+        assert found is file_format(name)
+        assert found.name == name
+        assert found.title
+
+
+def test_an_unknown_name_names_the_one_that_was_meant() -> None:
+    with pytest.raises(UnknownFormat, match=r"Did you mean 'swe-agent'\?"):
+        file_format("sweagent")
+
+
+def test_the_registry_loads_no_format_by_itself() -> None:
+    code = (
+        "import sys, foldline.formats.files\n"
+        "print([name for name in sys.modules if 'transcripts.' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"a": 1, "b": 2}, "a JSON object with the fields a, b"),
+        ({}, "a JSON object with the fields (none)"),
+        ({str(n): n for n in range(9)}, "0, 1, 2, 3, 4, 5, 6, 7, …"),
+        ([], "an empty JSON list"),
+        ([1, 2], "a JSON list of values that are no objects"),
+        ([{"x": 1}], "a JSON list of an object with the fields x"),
+    ],
+)
+def test_an_unknown_document_is_described(value: Any, words: str) -> None:
+    with pytest.raises(UnknownFormat) as caught:
+        read_file(json.dumps(value).encode())
+    assert words in caught.value.message
+    assert "foldline formats" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b'{"a": 1}\n{"b": 2}\n', "JSON Lines that begin with an object with the fields a"),
+        (b"\n\nDear diary,\n", "text that begins with 'Dear diary,'"),
+        (b"[" * 100_000, "text that begins with"),
+        (b'{"a":' * 100_000, "text that begins with"),
+    ],
+)
+def test_an_unknown_text_is_described(data: bytes, words: str) -> None:
+    with pytest.raises(UnknownFormat) as caught:
+        read_file(data)
+    assert words in caught.value.message
+
+
+@pytest.mark.parametrize("data", [b"", b"   \n", b"\x7fELF\0\0\0\0", b"\x1f\x8b broken"])
+def test_what_is_no_text_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError):
+        read_file(data)
+
+
+def test_a_file_is_read_from_disk_whatever_it_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "chat.md"
+    path.write_bytes(gzip.compress(json.dumps(CHAT).encode()))
+    for content in (path, str(path), path.read_bytes()):
+        recording = read_file(content)
+        assert recording.format == "wire"
+        assert len(recording.conversations[0].transcript.messages) == 2
+
+
+def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(CHAT))
+    with pytest.raises(InputError, match="expected an object, found a list"):
+        read_file(path, format="swe-agent")
+    with pytest.raises(UnknownFormat, match="no file format 'swe'"):
+        read_file(path, format="swe")
+
+
+def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a directory"):
+        read_file(tmp_path)
+    with pytest.raises(InputError, match="no regular file"):
+        read_file(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no regular file"):
+        read_file("/dev/zero")
+    with pytest.raises(InputError, match=r"cannot be read: No such file"):
+        read_file(tmp_path / "nothing")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_file("with\0zero")
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 2**20)
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(2**20 + 1)
+    with pytest.raises(InputError, match="larger than 1 MB"):
+        read_file(path)

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foldline.core.edits import Rewrite, apply
+from foldline.core.messages import (
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from foldline.formats.openai_responses import OpenAIResponses
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+)
+
+responses = OpenAIResponses()
+
+
+def said(role: str, text: str, **more: object) -> dict:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
+
+
+def reasoning(number: str = "rs_1", text: str = "hm") -> dict:
+    summary = [{"type": "summary_text", "text": text}]
+    return {"type": "reasoning", "id": number, "summary": summary, "encrypted_content": "gAAA"}
+
+
+def call(number: str, arguments: str = "{}", **more: object) -> dict:
+    return {
+        "type": "function_call",
+        "call_id": number,
+        "name": "read",
+        "arguments": arguments,
+        **more,
+    }
+
+
+def output(number: str, value: object = "done") -> dict:
+    return {"type": "function_call_output", "call_id": number, "output": value}
+
+
+def conversation() -> list[dict]:
+    return [
+        said("developer", "Be brief."),
+        {"role": "user", "content": "fix it"},
+        reasoning(),
+        call("a", '{"path": "x.py"}', id="fc_a"),
+        call("b", id="fc_b"),
+        output("a", "one"),
+        output("b", [{"type": "input_text", "text": "two"}]),
+        reasoning("rs_2"),
+        said("assistant", "fixed", id="msg_1", phase="final"),
+        said("user", "thanks"),
+    ]
+
+
+def edited(wire: list, *edits: tuple[int, str | None]) -> list:
+    """Rewrite the first part of items, given as (position, text), and write the items."""
+    messages = responses.decode(wire).messages
+    rewrites = [Rewrite(messages[at].id, 0, text, "clear") for at, text in edits]
+    return responses.messages(apply(messages, rewrites))
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "arguments"),
+    [
+        ({"type": "custom_tool_call", "name": "js", "input": "1 + 1"}, "js", "1 + 1"),
+        (
+            {"type": "local_shell_call", "action": {"type": "exec", "command": ["ls"]}},
+            "local_shell",
+            '{"type": "exec", "command": ["ls"]}',
+        ),
+        ({"type": "shell_call", "action": {"commands": ["ls"]}}, "shell", '{"commands": ["ls"]}'),
+        (
+            {"type": "apply_patch_call", "operation": {"type": "update_file", "diff": "+a"}},
+            "apply_patch",
+            '{"type": "update_file", "diff": "+a"}',
+        ),
+        (
+            {"type": "computer_call", "actions": [{"type": "wait"}]},
+            "computer",
+            '[{"type": "wait"}]',
+        ),
+        ({"type": "tool_search_call", "arguments": {"q": "x"}}, "tool_search", '{"q": "x"}'),
+    ],
+)
+def test_every_kind_of_call_is_paired(item: dict, name: str, arguments: str) -> None:
+    message = responses.decode([{**item, "call_id": "c"}]).messages[0]
+    assert message.calls == (ToolCall("c", name, arguments),)
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        ({"type": "custom_tool_call_output", "call_id": "c", "output": "x"}, "x"),
+        ({"type": "local_shell_call_output", "id": "c", "output": "x"}, "x"),
+        (
+            {
+                "type": "shell_call_output",
+                "call_id": "c",
+                "output": [{"stdout": "x", "stderr": "y", "outcome": {"type": "timeout"}}],
+            },
+            "x\ny",
+        ),
+        (
+            {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "x"},
+            "x",
+        ),
+        (
+            {"type": "tool_search_output", "call_id": "c", "tools": [{"name": "x"}]},
+            '[{"name": "x"}]',
+        ),
+    ],
+)
+def test_every_kind_of_output_is_paired(item: dict, text: str) -> None:
+    message = responses.decode([item]).messages[0]
+    assert (message.role, message.results[0].call_id) == ("tool", "c")
+    assert message.results[0].text == text
+    assert responses.encode(responses.decode([item])) == [item]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"type": "custom_tool_call", "name": "js", "input": "long"}, {"input": "cut"}),
+        (
+            {"type": "shell_call", "action": {"commands": ["long"], "timeout_ms": 5}},
+            {"action": {"commands": ["cut"], "timeout_ms": 5}},
+        ),
+        (
+            {"type": "apply_patch_call", "operation": {"type": "update_file", "diff": "long"}},
+            {"operation": {"type": "update_file", "diff": "cut"}},
+        ),
+        ({"type": "computer_call", "action": {"type": "wait"}}, {"action": {"type": "wait"}}),
+    ],
+)
+def test_changed_arguments_fit_the_shape_of_their_call(item: dict, expected: dict) -> None:
+    wire = [{**item, "call_id": "c"}]
+    assert edited(wire, (0, "cut")) == [{**wire[0], **expected}]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"type": "local_shell_call_output", "id": "c", "output": "long"}, {"output": "cut"}),
+        (
+            {
+                "type": "shell_call_output",
+                "call_id": "c",
+                "output": [{"stdout": "long", "stderr": "", "outcome": {"type": "timeout"}}],
+            },
+            {"output": [{"stdout": "cut", "stderr": "", "outcome": {"type": "timeout"}}]},
+        ),
+        (
+            {
+                "type": "tool_search_output",
+                "call_id": "c",
+                "status": "x",
+                "tools": [{"name": "f"}],
+            },
+            {"tools": [], "execution": "client"},
+        ),
+    ],
+)
+def test_changed_outputs_fit_the_shape_of_their_call(item: dict, expected: dict) -> None:
+    assert edited([item], (0, "cut")) == [{**item, **expected}]
+
+
+def test_a_cleared_screenshot_becomes_the_smallest_one() -> None:
+    shot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG * 99}"}
+    item = {"type": "computer_call_output", "call_id": "c", "output": shot}
+    written = edited([item], (0, "[cleared]"))[0]["output"]
+    assert written["type"] == "computer_screenshot"
+    assert len(written["image_url"]) < 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("function_call", output("c", "none recorded")),
+        ("custom_tool_call", {**output("c", "none recorded"), "type": "custom_tool_call_output"}),
+        (
+            "apply_patch_call",
+            {
+                **output("c", "none recorded"),
+                "type": "apply_patch_call_output",
+                "status": "failed",
+            },
+        ),
+    ],
+)
+def test_a_result_made_by_foldline_is_of_the_kind_that_its_call_wants(
+    kind: str, expected: dict
+) -> None:
+    wire = [
+        said("user", "go"),
+        {**call("c"), "type": kind, "input": "x", "operation": {}},
+        said("user", "and?"),
+    ]
+    messages = list(responses.decode(wire).messages)
+    made = ToolResult("c", (Text("none recorded"),), is_error=True)
+    messages.insert(2, Message("tool", (made,)))
+    written = responses.messages(messages)
+    assert written[2] == expected
+    assert responses.validate(written) == []
+
+
+def test_a_screenshot_that_an_edit_keeps_stays_the_one_it_was() -> None:
+    shot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
+    item = {"type": "computer_call_output", "call_id": "c", "output": shot}
+    messages = responses.decode([item]).messages
+    edit = Rewrite(messages[0].id, 0, "cut", "truncate", keep_media=True)
+    assert responses.messages(apply(messages, [edit])) == [item]

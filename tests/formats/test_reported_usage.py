@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foldline.core.messages import Usage
+from foldline.formats.reported_usage import reported_usage
+
+
+@pytest.mark.parametrize(
+    ("value", "usage"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 3}, Usage(input=9, output=3)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 3,
+                "prompt_tokens_details": {"cached_tokens": 4},
+            },
+            Usage(input=5, output=3, cache_read=4),
+        ),
+        ({"prompt_tokens": 2, "prompt_tokens_details": {"cached_tokens": 9}}, Usage(cache_read=2)),
+        ({"prompt_tokens": "9", "completion_tokens": None}, None),
+        ({"prompt_tokens": -4}, None),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, Usage(input=9)),
+        ({}, None),
+        (None, None),
+        ([1], None),
+    ],
+)
+def test_what_was_read_from_the_cache_is_told_apart(value: Any, usage: Usage | None) -> None:
+    assert reported_usage(value) == usage

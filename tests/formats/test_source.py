@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from foldline.core.errors import InputError
+from foldline.formats import source as module
+from foldline.formats.source import Source
+
+LINE = b'{"a": 1}\n'
+
+
+def test_gzip_is_decompressed_every_member_of_it() -> None:
+    packed = gzip.compress(LINE) + gzip.compress(b'{"b": 2}')
+    assert Source.of(packed).data == LINE + b'{"b": 2}'
+    assert Source.of(packed + b"\0" * 7).data == LINE + b'{"b": 2}'
+    large = b"".join(b'{"n": %d}\n' % n for n in range(400_000))
+    assert Source.of(gzip.compress(large, 1)).data == large
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (gzip.compress(LINE * 50)[:-3], "ends too early"),
+        (gzip.compress(LINE * 50)[:12], "ends too early"),
+        (gzip.compress(LINE) + b"rest", "something else follows"),
+        (gzip.compress(LINE) + gzip.compress(LINE)[:9], "ends too early"),
+        (b"\x1f\x8b\x63\x00 not gzip at all", "not a readable gzip file"),
+        (gzip.compress(LINE)[:-8] + b"12345678", "not a readable gzip file"),
+    ],
+)
+def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        Source.of(data, "session.jsonl.gz")
+    assert "session.jsonl.gz" in str(caught.value)
+
+
+def test_a_bomb_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", 3_000_000)
+    bomb = gzip.compress(b"0" * 50_000_000, 1)
+    with pytest.raises(InputError, match="larger than"):
+        Source.of(bomb)
+    with pytest.raises(InputError, match="larger than"):
+        Source.of(b"0" * 3_000_001)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"), [(b"", "empty"), (b" \n\n", "empty"), (b"\x7fELF\0\0\0", "binary")]
+)
+def test_nothing_and_binary_data_are_refused(data: bytes, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        Source.of(data)
+
+
+def test_lines_end_at_line_feeds_only_and_join_to_the_data() -> None:
+    data = 'a\u2028b\x85\x0b\r\n{"x": "\u2029"}\r\n\nlast'.encode()
+    source = Source.of(data)
+    assert b"".join(source.lines) == data
+    assert len(source.lines) == 4
+    assert source.records[1].value == {"x": "\u2029"}
+
+
+def test_records_tell_what_is_no_json() -> None:
+    source = Source.of(b'// note\n{"a": 1}\n5\n{"a": \n[1]\n')
+    assert [record.value for record in source.records] == [None, {"a": 1}, None, None, [1]]
+    assert "".join(record.line for record in source.records) == source.text
+
+
+def test_bytes_that_are_no_utf8_are_replaced_in_text_and_kept_in_lines() -> None:
+    source = Source.of(b'{"a": "\xff"}\n')
+    assert source.records[0].value == {"a": "\ufffd"}
+    assert source.lines == (b'{"a": "\xff"}\n',)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-8"])
+def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> None:
+    # U+0A0A and U+100A hold the byte of a line feed, but are none.
+    text = '{"a": "汉\u0a0a\u100a"}\n{"b": 2}'
+    source = Source.of(("\ufeff" + text).encode(encoding))
+    assert source.encoding == encoding
+    assert source.text == text
+    assert b"".join(source.lines) == source.data
+    assert [record.value for record in source.records] == [json.loads(t) for t in text.split("\n")]
+    assert source.head[1] == {"b": 2}
+
+
+def test_hostile_json_is_no_value() -> None:
+    deep = b"[" * 100_000
+    number = b'{"a": ' + b"9" * 10_000 + b"}"
+    source = Source.of(deep + b"\n" + number + b"\n")
+    assert [record.value for record in source.records] == [None, None]
+    assert source.document is None
+
+
+def test_the_head_is_bounded_but_reads_a_long_first_line() -> None:
+    long_line = json.dumps({"text": "x" * 300_000}).encode() + b"\n"
+    source = Source.of(long_line + LINE * 1000)
+    assert len(source.head) == 1
+    assert len(Source.of(LINE * 1000).head) == module.HEAD_LINES
