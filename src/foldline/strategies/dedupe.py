@@ -1,0 +1,52 @@
+"""Dedupe: clear results that a later call of the same tool with the same arguments superseded."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from foldline.core.asks import Steps
+from foldline.core.edits import Edit
+from foldline.core.groups import pair
+from foldline.core.messages import ToolCall
+from foldline.core.strategy import Need, Plan
+from foldline.core.view import View
+from foldline.strategies.stubs import clear
+
+
+@dataclass(frozen=True, slots=True)
+class Dedupe:
+    """Clear superseded reads; the newest result of the same call always stays."""
+
+    name: str = field(default="dedupe", init=False)
+
+    def propose(self, view: View, need: Need) -> Steps[Plan]:
+        """Clear every result whose call was made again later with the same arguments."""
+        yield from ()
+        newest: dict[tuple[str, str], int] = {}
+        stale: list[tuple[int, int]] = []
+        answers = sorted(
+            pair(view.messages).answers.items(), key=lambda a: (a[1].message, a[1].part)
+        )
+        for call_site, result_site in reversed(answers):
+            call = view.messages[call_site.message].parts[call_site.part]
+            if not isinstance(call, ToolCall):
+                continue
+            if newest.setdefault(signature(call), result_site.message) != result_site.message:
+                stale.append((result_site.message, result_site.part))
+        edits: list[Edit] = []
+        for index, part in reversed(stale):
+            if index not in view.protected:
+                edit = clear(view, need, index, part, "dedupe", "read again later")
+                if edit:
+                    edits.append(edit)
+        return Plan(tuple(edits), "" if edits else "no result was read again")
+
+
+def signature(call: ToolCall) -> tuple[str, str]:
+    """Return what makes two calls the same: the tool and its arguments in canonical form."""
+    try:
+        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        arguments = call.arguments
+    return call.name, arguments

@@ -1,0 +1,175 @@
+"""Facts read off a conversation without a model: files touched, the plan, what is still broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.core.groups import pair
+from foldline.core.messages import Message, Text, ToolCall, ToolResult
+from foldline.strategies.dedupe import signature
+
+PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
+PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")
+WRITES = ("write", "create", "save")
+EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
+READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
+
+_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
+_DECISION = re.compile(
+    r"\b(decid|instead of|root cause|the (fix|problem|issue|reason) is|we('ll| will) use|"
+    r"going with|chose|must (not|never|always)|turns out)|决定|改用|原因是|必须|根因",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
+    r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
+    r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
+)
+_CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """A file with what was done to it last; ``position`` is that of the call's message."""
+
+    path: str
+    operation: str
+    position: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Lines that matter, with the position of the message that they stand in."""
+
+    position: int
+    lines: tuple[str, ...]
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """Return call arguments as a value; None when they are not JSON."""
+    try:
+        return json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+
+
+def files(messages: Sequence[Message]) -> list[FileFact]:
+    """List the files that tools touched, latest first, with the last operation on each."""
+    found: dict[str, FileFact] = {}
+    for position, message in enumerate(messages):
+        for call in message.calls:
+            for path, operation in _touched(call):
+                times = found.pop(path).times + 1 if path in found else 1
+                found[path] = FileFact(path, operation, position, times)
+    return list(reversed(found.values()))
+
+
+def _touched(call: ToolCall) -> Iterator[tuple[str, str]]:
+    value = arguments_of(call)
+    if isinstance(value, dict):
+        for key in PATH_KEYS:
+            path = value.get(key)
+            if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
+                yield path, operation(call.name, value)
+                return
+    for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
+        yield path.strip(), {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+
+
+def operation(tool: str, arguments: dict[str, Any]) -> str:
+    """Name what a tool does to a file, from its name or its command argument."""
+    command = arguments.get("command")
+    name = f"{tool} {command}" if isinstance(command, str) and len(command) < 40 else tool
+    name = name.lower()
+    for word, verbs in (("edited", EDITS), ("written", WRITES), ("read", READS)):
+        if any(verb in name for verb in verbs):
+            return word
+    return tool
+
+
+def plan(messages: Sequence[Message]) -> Finding | None:
+    """Return the newest to-do list: from a planning tool, or check boxes that the model wrote."""
+    for position in range(len(messages) - 1, -1, -1):
+        message = messages[position]
+        for call in message.calls:
+            if call.name.lower() in PLAN_TOOLS:
+                lines = _steps(arguments_of(call))
+                if lines:
+                    return Finding(position, lines)
+        if message.role == "assistant":
+            boxes = tuple(line.strip() for line in _lines(message) if _CHECKBOX.match(line))
+            if boxes:
+                return Finding(position, boxes[:40])
+    return None
+
+
+def _steps(value: Any) -> tuple[str, ...]:
+    if isinstance(value, dict):
+        value = next((v for v in value.values() if isinstance(v, list)), None)
+    lines = []
+    for item in value if isinstance(value, list) else ():
+        if not isinstance(item, dict):
+            continue
+        text = next(
+            (item[k] for k in ("content", "step", "title", "task", "text") if k in item), ""
+        )
+        status = str(item.get("status", "pending"))
+        lines.append(f"- [{status}] {text}")
+    return tuple(lines[:40])
+
+
+def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
+    """
+    Find failures that nothing later made good.
+
+    A failure is open until the same call succeeds. Files that were only read do not count.
+
+    Returns:
+        The newest ``most`` of them, latest first, each with its telling lines.
+    """
+    outcomes: dict[tuple[str, str], tuple[int, ToolResult]] = {}
+    for call_site, result_site in pair(messages).answers.items():
+        call = messages[call_site.message].parts[call_site.part]
+        result = messages[result_site.message].parts[result_site.part]
+        if isinstance(call, ToolCall) and isinstance(result, ToolResult) and not _reads(call):
+            outcomes[signature(call)] = (result_site.message, result)
+    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
+    found = []
+    for position, result in newest[:60]:
+        lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
+        alarms = [line for line in lines if _FAILURE.search(line)]
+        if result.is_error and not alarms:
+            alarms = [line for line in lines if line][:1]
+        if alarms:
+            found.append(Finding(position, tuple(dict.fromkeys((alarms[0], alarms[-1])))))
+    return found[:most]
+
+
+def _reads(call: ToolCall) -> bool:
+    """Tell whether a call only shows a file, whose text may speak of errors without being one."""
+    return any(operation == "read" for _, operation in _touched(call))
+
+
+def decisions(messages: Sequence[Message], most: int = 8) -> list[Finding]:
+    """Find what the model decided or concluded in its own words, latest first."""
+    found: list[Finding] = []
+    for position in range(len(messages) - 1, -1, -1):
+        if messages[position].role == "assistant":
+            telling = [
+                line.strip() for line in _lines(messages[position]) if _DECISION.search(line)
+            ]
+            found += [Finding(position, (line[:400],)) for line in telling[:2]]
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def _lines(message: Message) -> Iterable[str]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield from part.text[:100_000].split("\n")

@@ -1,0 +1,84 @@
+"""Rewriting parts: the stub of a cleared result, and call arguments made short but still JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from foldline.core.edits import Rewrite, rewritten
+from foldline.core.handles import part_handle
+from foldline.core.messages import ToolCall, ToolResult
+from foldline.core.strategy import Need
+from foldline.core.view import View
+
+CLEARED = "[Cleared: "
+DEPTH = 8
+"""How deep argument values are looked at; deeper ones are left as they are."""
+
+
+def is_stub(text: str) -> bool:
+    """Tell whether a text is a stub that an earlier edit left."""
+    return text.startswith(CLEARED)
+
+
+def stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
+    """Write what stands in place of a cleared tool result of ``tokens`` tokens."""
+    tool = f" of {result.name}" if result.name else ""
+    failed = ", which reported an error" if result.is_error else ""
+    return f"{CLEARED}{tokens:,} tokens{tool}{failed}, {why}; recall {handle}]"
+
+
+def clear(view: View, need: Need, index: int, part: int, kind: str, why: str) -> Rewrite | None:
+    """
+    Propose to clear one tool result.
+
+    Returns:
+        The edit, or None when the result is a stub already or would not become smaller.
+    """
+    message = view.messages[index]
+    result = message.parts[part]
+    if not isinstance(result, ToolResult) or is_stub(result.text) or message.origin:
+        return None
+    tokens = view.counter.part(result)
+    handle = part_handle(need.handles.get(message.id, message.id), message, part)
+    edit = Rewrite(message.id, part, stub(result, tokens, handle, why), kind, handle)
+    shorter = view.counter.part(rewritten(message, edit).parts[part])
+    return edit if shorter < tokens else None
+
+
+def short_arguments(call: ToolCall, share: float, handle: str) -> str:
+    """
+    Shorten the long strings in call arguments.
+
+    Args:
+        call: The call.
+        share: The fraction of each long string to keep.
+        handle: Where the whole arguments are recalled.
+
+    Returns:
+        JSON of the same shape, or shortened free text where the arguments are not JSON.
+    """
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return _short(call.arguments, share, handle)
+    return json.dumps(_shortened(value, share, handle, DEPTH), ensure_ascii=False)
+
+
+def _shortened(value: Any, share: float, handle: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return _short(value, share, handle)
+    if depth and isinstance(value, dict):
+        return {key: _shortened(inner, share, handle, depth - 1) for key, inner in value.items()}
+    if depth and isinstance(value, list):
+        return [_shortened(inner, share, handle, depth - 1) for inner in value]
+    return value
+
+
+def _short(text: str, share: float, handle: str) -> str:
+    keep = int(len(text) * share)
+    note = f"[… {len(text) - keep:,} characters; recall {handle} …]"
+    if len(text) < 200 or keep + len(note) >= len(text):
+        return text
+    head = keep * 2 // 5
+    return f"{text[:head]}{note}{text[len(text) - (keep - head) :]}"

@@ -1,0 +1,41 @@
+"""Window: no model, no ranking; drop the oldest groups until the rest fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from foldline.core.asks import Steps
+from foldline.core.edits import Drop
+from foldline.core.strategy import Need, Plan
+from foldline.core.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """
+    Drop the oldest groups.
+
+    Args:
+        keep: How many of the newest groups to keep, instead of stopping at the target; None to
+            stop at the target.
+    """
+
+    keep: int | None = None
+    name: str = field(default="window", init=False)
+
+    def propose(self, view: View, need: Need) -> Steps[Plan]:
+        """Drop whole groups, oldest first; what is protected stays."""
+        yield from ()
+        groups = view.foldable()
+        if self.keep is not None:
+            groups = groups[: max(0, len(groups) - self.keep)]
+        left = view.tokens
+        gone: list[str] = []
+        for group in groups:
+            if self.keep is None and left <= need.target:
+                break
+            gone += [view.messages[index].id for index in group.members]
+            left -= sum(view.counts[index] for index in group.members)
+        if not gone:
+            return Plan(reason="nothing may be dropped")
+        return Plan((Drop(tuple(gone), self.name),))
