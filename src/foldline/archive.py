@@ -1,0 +1,224 @@
+"""The archive: every session in a store, and what was removed from any of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from foldline.core.edit_json import message_to_json
+from foldline.core.errors import FoldlineError, RecallError
+from foldline.core.messages import Message
+from foldline.core.ports import Change, SessionHead, SessionInfo, Store, StoredSession
+from foldline.core.receipt import Receipt
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.formats.dialect import Dialect
+from foldline.recall import Holdings, Recalled, recall
+from foldline.recall.resolve import parse
+from foldline.session.codec import Reading, freeze, kept, restored
+from foldline.session.history import COMPACTION, Batch, History, restored_batch
+
+
+class Archive:
+    """
+    All sessions of a store, for programs that look at more than one.
+
+    Args:
+        store: Where the sessions are.
+        clock: Returns seconds since 1970.
+    """
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """
+        Open the archive in a file; it is created when it is missing.
+
+        Raises:
+            StoreError: The file cannot be opened or is no archive.
+        """
+        from foldline.stores.sqlite import SqliteStore
+
+        return cls(SqliteStore(path))
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions with their sizes, the one that was changed last first."""
+        return self._store.sessions()
+
+    def messages(self, name: str) -> tuple[Message, ...]:
+        """
+        Return the log of a session, every message as it was.
+
+        Raises:
+            RecallError: There is no session of this name.
+        """
+        stored = self._store.load(name)
+        if stored is None:
+            names = ", ".join(info.head.name for info in self.sessions()[:5])
+            raise RecallError(
+                f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
+            )
+        return tuple(_messages(stored).values())
+
+    def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
+        """
+        Keep a transcript that was compacted as a whole, so that its handles are recalled.
+
+        Args:
+            name: What to call the session. A session of this name goes on if the transcript does;
+                if the transcript says something else, another session is started beside it.
+            transcript: The original, with ids.
+            receipt: What the compaction did; the compaction before it is no longer in effect.
+
+        Returns:
+            The name of the session.
+
+        Raises:
+            InputError: A message is not JSON.
+            StoreError: Nothing was recorded.
+        """
+        numbers = [message.id for message in transcript.messages]
+        stored = self._place(name, transcript.dialect, numbers)
+        history = _history(stored)
+        last = history.last()
+        if last is not None and last.edits == receipt.edits and last.at == len(numbers):
+            return stored.head.name
+        now, at = self._clock(), len(stored.messages)
+        dialect = _dialect(transcript.dialect)
+        batch = Batch(len(history.batches), len(numbers), COMPACTION, receipt, now)
+        change = Change(
+            at=at,
+            messages=tuple(
+                kept(Reading(message, _form(message, dialect)), message, now)
+                for message in transcript.messages[at:]
+            ),
+            batches=(batch.stored(),) if receipt.edits else (),
+            undone=last.number if last is not None and receipt.edits else None,
+        )
+        self._store.commit(stored.head.name, stored.generation, change)
+        return stored.head.name
+
+    def _place(self, name: str, dialect: str, numbers: list[str]) -> StoredSession:
+        """Return the session that the messages continue, a new one where none does."""
+        attempt, title = 1, name
+        while True:
+            stored = self._store.begin(SessionHead(title, dialect, created=self._clock()))
+            size = len(stored.messages)
+            if [message.id for message in stored.messages] == numbers[:size]:
+                return stored
+            attempt += 1
+            title = f"{name} ({attempt})"
+
+    def recall(
+        self,
+        handle: str,
+        *,
+        session: str | None = None,
+        counter: TokenCounter | None = None,
+        **access: Any,
+    ) -> Recalled:
+        """
+        Return what was really said under a handle, in whichever session it was.
+
+        The newest session that gave the handle out answers first.
+
+        Args:
+            handle: A handle that a stub, a snapshot or a receipt names.
+            session: Where to look; None for everywhere.
+            counter: Counts tokens, for ``max_tokens``.
+            access: What of it to return; see `foldline.recall.recall`.
+
+        Raises:
+            RecallError: The handle names nothing, or several things in its session.
+        """
+        found = self._holding(handle, session)
+        if found is None:
+            raise self._unknown(handle, counter)
+        stored, history = found
+        return recall(history.holdings(_messages(stored)), handle, counter=counter, **access)
+
+    def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
+        """Find the newest session that gave out a handle, or else that has something under it."""
+        prefix, _ = parse(handle)
+        has_message = {name for name, _ in self._store.find(prefix)}
+        best = None
+        for name in [session] if session else [info.head.name for info in self.sessions()]:
+            stored = self._store.load(name)
+            if stored is None:
+                continue
+            history = _history(stored)
+            if name in has_message or any(n.startswith(prefix) for n in history.snapshots()):
+                if history.issued(handle.strip().lower()):
+                    return stored, history
+                best = best or (stored, history)
+        return best
+
+    def _unknown(self, handle: str, counter: TokenCounter | None) -> FoldlineError:
+        """Return the error for a handle that no session knows, naming what is near."""
+        near = Holdings(
+            {number: _NOTHING for info in self.sessions()[:5] for number in self._ids(info)}
+        )
+        try:
+            recall(near, handle, counter=counter)
+        except RecallError as error:
+            return error
+        return RecallError(f"Nothing is kept under {handle}.")
+
+    def _ids(self, info: SessionInfo) -> list[str]:
+        stored = self._store.load(info.head.name)
+        return [] if stored is None else [message.id for message in stored.messages]
+
+    def close(self) -> None:
+        """Let go of the store; closing twice is allowed."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+_NOTHING = Message("system", ())
+
+
+def _history(stored: StoredSession) -> History:
+    return History([restored_batch(batch) for batch in stored.batches])
+
+
+def _messages(stored: StoredSession) -> dict[str, Message]:
+    dialect = _dialect(stored.head.dialect)
+    return {
+        item.id: replace(restored(dialect, item).message, id=item.id, pinned=item.pinned)
+        for item in stored.messages
+    }
+
+
+def _dialect(name: str) -> Dialect | None:
+    """Return the dialect of a session; None for the formats of files, which are not dialects."""
+    from foldline.formats.registry import DIALECTS
+
+    return DIALECTS.get(name)
+
+
+def _form(message: Message, dialect: Dialect | None) -> Any:
+    """Return the message as JSON, unless its wire original alone says everything."""
+    if dialect is not None and message.dialect == dialect.name:
+        try:
+            if list(dialect.decode([message.raw]).messages) == [message]:
+                return None
+        except FoldlineError:
+            pass
+    return message_to_json(message, freeze) | {"raw": None}

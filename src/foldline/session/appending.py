@@ -1,0 +1,169 @@
+"""Appending: messages are read, bounded, recorded and shown, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, Final
+
+from foldline.core.accounting import recallable
+from foldline.core.edits import Rewrite, rewritten
+from foldline.core.handles import handles
+from foldline.core.identity import HANDLE_LENGTH
+from foldline.core.messages import Message, Usage
+from foldline.core.ports import Change
+from foldline.core.receipt import Receipt
+from foldline.formats.dialect import Dialect
+from foldline.session.codec import Reading, kept, read
+from foldline.session.history import BOUND, Batch
+from foldline.session.state import State
+
+HARD_OUTPUT: Final = 20_000
+"""A tool output larger than this is cut when it is recorded, in tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message to append, and what is shown of it where that is less."""
+
+    reading: Reading
+    message: Message
+    shown: Message
+    edits: tuple[Rewrite, ...] = ()
+
+
+def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[str]:
+    """
+    Append messages, durably.
+
+    Args:
+        state: The session.
+        wires: Wire messages.
+        usage: What the provider reported with the last of them, where its wire does not say.
+
+    Returns:
+        Their ids.
+
+    Raises:
+        InputError: A message cannot be read or kept; ``index`` is its position in ``wires``.
+        StoreError: Nothing was recorded.
+    """
+    if not wires:
+        return []
+    dialect = state.codec.choose(wires, state.shown.log)
+    readings = read(dialect, wires, state.shown.log)
+    now = state.setting.clock()
+    with _identified(state, readings, usage) as messages:
+        entries = [
+            _entry(state, reading, message)
+            for reading, message in zip(readings, messages, strict=True)
+        ]
+        batch = _bounds(state, entries, now)
+        change = Change(
+            at=len(state.shown.log),
+            messages=tuple(kept(entry.reading, entry.message, now) for entry in entries),
+            batches=() if batch is None else (batch.stored(),),
+            dialect="" if dialect.name == state.codec.name else dialect.name,
+        )
+        with state.recorded(change):
+            _settle(state, dialect, wires)
+            for entry in entries:
+                _show(state, entry)
+            if batch is not None:
+                state.history.add(batch)
+    state.pace.active = now
+    return [message.id for message in messages]
+
+
+@contextmanager
+def _identified(
+    state: State, readings: Sequence[Reading], usage: Usage | None
+) -> Iterator[list[Message]]:
+    """Give messages their ids, and take them back if they cannot be recorded."""
+    messages: list[Message] = []
+    try:
+        for reading in readings:
+            number = state.ids.give(reading.message.id)
+            messages.append(replace(reading.message, id=number))
+        if usage is not None:
+            messages[-1] = replace(messages[-1], usage=usage)
+        yield messages
+    except BaseException:
+        for message, reading in zip(messages, readings, strict=False):
+            state.ids.forget(message.id, reading.message.id)
+        raise
+
+
+def _settle(state: State, dialect: Dialect, wires: list[Any]) -> None:
+    if state.codec.dialect not in (None, dialect):
+        log = dialect.decode([message.raw for message in state.shown.log]).messages
+        state.shown.reread(
+            [
+                replace(new, id=old.id, pinned=old.pinned, usage=old.usage)
+                for new, old in zip(log, state.shown.log, strict=True)
+            ]
+        )
+    state.codec.settle(dialect, wires)
+    if state.setting.by_format:
+        state.setting.counter.provider = dialect.provider
+
+
+def _show(state: State, entry: Entry) -> None:
+    count = state.shown.append(entry.message)
+    if entry.edits:
+        count += state.shown.rewrite(entry.message.id, entry.shown)
+    state.pace.grow(count)
+    state.observe(entry.message, state.shown.tokens, count)
+
+
+# --- giant tool outputs --------------------------------------------------------------------
+
+
+def _entry(state: State, reading: Reading, message: Message) -> Entry:
+    counter = state.setting.counter
+    if not message.results or counter.message(message) <= HARD_OUTPUT:
+        return Entry(reading, message, message)
+    from foldline.strategies.truncate import bound
+
+    edits = bound(message, counter, handle=_handle(state, message), hard=HARD_OUTPUT)
+    return Entry(reading, message, reduce(rewritten, edits, message), edits)
+
+
+def _handle(state: State, message: Message) -> str:
+    """Return the handle that a message will have, which is nearly always its first digits."""
+    if state.ids.is_alone(message.id[:HANDLE_LENGTH]):
+        return message.id[:HANDLE_LENGTH]
+    return handles([*state.shown.log, message])[message.id]
+
+
+def _bounds(state: State, entries: Sequence[Entry], now: float) -> Batch | None:
+    """Make the batch that records the cuts; None when nothing was cut."""
+    edits = tuple(edit for entry in entries for edit in entry.edits)
+    if not edits:
+        return None
+    counter, shown = state.setting.counter, state.shown
+    whole = shown.tokens + sum(counter.message(entry.message) for entry in entries)
+    cut = shown.tokens + sum(counter.message(entry.shown) for entry in entries)
+    size = len(shown.messages) + len(entries)
+    originals = {entry.message.id: entry.message for entry in entries}
+    names = {number: _handle(state, message) for number, message in originals.items()}
+    receipt = Receipt(
+        status="compacted",
+        reason="a tool result was cut when it was recorded",
+        tokens_before=whole,
+        tokens_after=cut,
+        messages_before=size,
+        messages_after=size,
+        counter=counter.name,
+        policy=state.setting.policy.name,
+        budget=state.setting.budget.limit,
+        overhead=state.setting.budget.overhead,
+        kept_prefix=len(shown.messages),
+        edits=edits,
+        recall=recallable(edits, originals, names),
+    )
+    # In effect for a log that has the messages, so that their handles are known from then on.
+    at = len(shown.log) + len(entries)
+    return Batch(len(state.history.batches), at, BOUND, receipt, now)

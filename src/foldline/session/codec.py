@@ -1,0 +1,218 @@
+"""Between the wire and the log: one message read as it comes, kept as JSON, and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from foldline.core.edit_json import message_from_json, message_to_json
+from foldline.core.errors import InputError, StoreError
+from foldline.core.identity import content_hash
+from foldline.core.messages import Message
+from foldline.core.ports import StoredMessage
+from foldline.formats.dialect import Dialect
+
+SURE: Final = 0.9
+"""From this certainty on, a message settles in which dialect its session is."""
+
+CONTEXT: Final = 16
+"""How many messages before a tool result are looked at to find its call."""
+
+OBJECT: Final = "foldline.object"
+"""Marks a JSON value that stands for a message object of LangChain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    A message that was read, its content hash as id.
+
+    ``form`` is the message as a JSON value where the wire alone does not give it, else None.
+    """
+
+    message: Message
+    form: Any = None
+
+
+class Codec:
+    """
+    Reads and keeps the messages of one session.
+
+    Args:
+        dialect: The dialect when it is known; None means that the messages tell it.
+        settled: Whether the dialect is certain.
+    """
+
+    def __init__(self, dialect: Dialect | None, *, settled: bool = True) -> None:
+        self.dialect = dialect
+        self.settled = settled and dialect is not None
+
+    @property
+    def name(self) -> str:
+        """The name of the dialect, "" while it is not known."""
+        return "" if self.dialect is None else self.dialect.name
+
+    def choose(self, wires: list[Any], log: Sequence[Message]) -> Dialect:
+        """
+        Return the dialect for new messages, which may correct what the ones before suggested.
+
+        Two dialects may agree on plain text and differ on the first tool call. Then the session
+        changes over, provided that everything in the log reads the same in the other one.
+
+        Raises:
+            InputError: No dialect recognises the messages.
+        """
+        if self.dialect is not None and self.settled:
+            return self.dialect
+        from foldline.formats.detect import detect_dialect
+
+        if self.dialect is None:
+            return detect_dialect(wires)
+        if self.dialect.recognises(wires) >= SURE:
+            return self.dialect
+        found = detect_dialect(wires)
+        if found.recognises(wires) >= SURE and _reads_same(found, log):
+            return found
+        return self.dialect
+
+    def settle(self, dialect: Dialect, wires: list[Any]) -> None:
+        """Use a dialect from now on; messages that only it can mean make it final."""
+        self.dialect = dialect
+        self.settled = self.settled or dialect.recognises(wires) >= SURE
+
+
+def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Reading]:
+    """
+    Read new messages.
+
+    Args:
+        dialect: The dialect of the session.
+        wires: What came, one wire message each.
+        log: The messages before.
+
+    Raises:
+        InputError: A message cannot be read; ``index`` is its position in ``wires``.
+    """
+    messages = dialect.decode(wires).messages
+    if len(messages) != len(wires):
+        raise InputError(
+            f"{len(wires)} wire messages were read as {len(messages)}",
+            hint="Append wire messages one by one, not request bodies.",
+        )
+    out: list[Reading] = []
+    for message in messages:
+        alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
+        recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
+        out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
+    return out
+
+
+def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> Reading:
+    """Read a tool result again behind its call; some wires pair them by name and order."""
+    known = {call.id for message in recent for call in message.calls if call.id}
+    if all(result.call_id in known for result in alone.results):
+        return Reading(alone)
+    wires = [message.raw for message in recent]
+    message = dialect.decode([*wires, alone.raw]).messages[-1]
+    if message == alone:
+        return Reading(alone)
+    message = replace(message, id=content_hash(message))
+    return Reading(message, message_to_json(replace(message, raw=None), freeze))
+
+
+def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
+    try:
+        messages = dialect.decode([message.raw for message in log]).messages
+    except InputError:
+        return False
+    return list(messages) == list(log)
+
+
+# --- keeping -------------------------------------------------------------------------------
+
+
+def kept(reading: Reading, message: Message, time: float) -> StoredMessage:
+    """Return what is stored of a message; ``time`` is in seconds since 1970."""
+    return StoredMessage(
+        id=message.id,
+        role=message.role,
+        wire=freeze(message.raw),
+        form=reading.form,
+        time=time,
+        pinned=message.pinned,
+        usage=message.usage,
+    )
+
+
+def restored(dialect: Dialect | None, stored: StoredMessage) -> Reading:
+    """
+    Read a stored message again; its id is the content hash, as when it was first read.
+
+    ``dialect`` may be None where the message was stored with its form.
+
+    Raises:
+        StoreError: This version of Foldline cannot read it.
+    """
+    try:
+        raw = thaw(stored.wire)
+        if stored.form is not None:
+            message = replace(message_from_json(stored.form, thaw), raw=raw)
+        elif dialect is not None:
+            message = dialect.decode([raw]).messages[0]
+        else:
+            raise InputError("its format is not known")
+    except (InputError, IndexError) as error:
+        raise StoreError(
+            f"The stored message {stored.id} cannot be read: {error}",
+            hint="Open the archive with the version of Foldline that wrote it.",
+        ) from error
+    return Reading(message, stored.form)
+
+
+def freeze(raw: Any) -> Any:
+    """
+    Turn what the wire gave into a JSON value; only LangChain's message objects need it.
+
+    What a tool message carries for the program and not for the model (``artifact``) is left out
+    where it is no JSON.
+    """
+    if raw is None or isinstance(raw, (dict, list, str, int, float)):
+        return raw
+    dump = getattr(raw, "model_dump", None)
+    if dump is None:
+        raise InputError(
+            f"a message of the type {type(raw).__name__} cannot be kept",
+            hint="Give messages as JSON values, or as messages of langchain_core.",
+        )
+    fields = dump()
+    try:
+        json.dumps(fields.get("artifact"))
+    except (TypeError, ValueError):
+        fields["artifact"] = None
+    return {OBJECT: type(raw).__name__, "fields": fields}
+
+
+def thaw(value: Any) -> Any:
+    """
+    Turn a JSON value back into what the wire gave.
+
+    Raises:
+        InputError: It was an object of LangChain, which is not installed.
+    """
+    if not isinstance(value, dict) or value.keys() != {OBJECT, "fields"}:
+        return value
+    from foldline.formats.langchain_objects import TYPES
+
+    name = value[OBJECT]
+    if name not in TYPES or not str(name).endswith(("Message", "MessageChunk")):
+        raise InputError(f"there is no message class {name!r}")
+    try:
+        import langchain_core.messages as classes
+    except ImportError as error:
+        raise InputError(
+            "the message is an object of LangChain, which is not installed",
+            hint="Run: pip install langchain-core",
+        ) from error
+    return getattr(classes, name)(**value["fields"])

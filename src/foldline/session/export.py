@@ -1,0 +1,105 @@
+"""Writing a session's whole original transcript as JSON Lines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Protocol, TypeAlias
+
+from foldline.core.errors import StoreError
+from foldline.core.messages import Message
+from foldline.session.codec import freeze
+
+
+class Writable(Protocol):
+    """A file that is open for writing text."""
+
+    def write(self, text: str, /) -> object:
+        """Write a text."""
+        ...
+
+
+Target: TypeAlias = str | os.PathLike[str] | Writable
+
+
+def export(messages: Iterable[Message], target: Target) -> int:
+    """
+    Write messages as they came, one JSON value a line.
+
+    A file appears under its name only when all of it is on the disk; until then, and if anything
+    goes wrong, what stood there before stays.
+
+    Args:
+        messages: The log.
+        target: A path, or a file open for writing text.
+
+    Returns:
+        How many messages were written.
+
+    Raises:
+        StoreError: The file cannot be written.
+    """
+    if isinstance(target, (str, os.PathLike)):
+        return _write_atomically(messages, Path(target))
+    return _write(messages, target)
+
+
+def _write(messages: Iterable[Message], file: Writable) -> int:
+    count = 0
+    for count, line in enumerate(_lines(messages), 1):  # noqa: B007  # the last count is returned
+        file.write(line)
+    return count
+
+
+def _lines(messages: Iterable[Message]) -> Iterator[str]:
+    for message in messages:
+        value: Any = freeze(message.raw)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # Half of a surrogate pair has no UTF-8; JSON can escape it.
+            text = json.dumps(value, separators=(",", ":"))
+        yield text + "\n"
+
+
+def _write_atomically(messages: Iterable[Message], path: Path) -> int:
+    try:
+        with NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="\n",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+        ) as file:
+            try:
+                count = _write(messages, file)
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    Path(file.name).unlink()
+                raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"The transcript cannot be written to {path}: {error}.",
+            hint="Name a file in a folder that exists and can be written.",
+        ) from error
+    return count
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable; not every system lets folders be opened."""
+    with contextlib.suppress(PermissionError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

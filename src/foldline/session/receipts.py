@@ -1,0 +1,24 @@
+"""Receipts of a session, read again from the JSON values that they are kept as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from foldline.core.compaction import RungReport
+from foldline.core.edits import Edit
+from foldline.core.receipt import Receipt
+
+
+def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Receipt:
+    """
+    Read what `Receipt.to_dict` wrote.
+
+    Args:
+        value: The JSON value.
+        edits: The edits, which it only counts.
+    """
+    plain = {key: item for key, item in value.items() if key not in ("schema", "edits")}
+    rungs = tuple(RungReport(**rung) for rung in plain.pop("rungs"))
+    warnings = tuple(plain.pop("warnings"))
+    return Receipt(**plain, edits=edits, rungs=rungs, warnings=warnings)

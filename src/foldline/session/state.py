@@ -1,0 +1,178 @@
+"""
+What a session knows, and the one way in which it changes.
+
+A change is first recorded in the store and then shown. If anything goes wrong in between, the
+session is stale and reads itself again from the store before it does anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from foldline.core.budget import Budget
+from foldline.core.calibrate import Calibration
+from foldline.core.errors import FoldlineError, StoreError
+from foldline.core.messages import Message
+from foldline.core.ports import Change, Store, StoredSession
+from foldline.core.strategy import Policy
+from foldline.core.tokens import TokenCounter
+from foldline.formats.dialect import Dialect
+from foldline.session.codec import Codec, restored
+from foldline.session.history import History, restored_batch
+from foldline.session.identities import Identities
+from foldline.session.pace import Pace
+from foldline.session.shown import Anchor, Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """
+    What a session works with.
+
+    ``clock`` returns seconds since 1970. ``by_format`` says that the provider whose rules count
+    media is the one of the wire format, once that is known.
+    """
+
+    store: Store
+    counter: TokenCounter
+    budget: Budget
+    policy: Policy
+    clock: Callable[[], float]
+    by_format: bool = False
+
+
+class State:
+    """
+    One session in memory.
+
+    Args:
+        setting: What it works with.
+        codec: Reads and writes its messages.
+        stored: What the store has of it.
+    """
+
+    def __init__(self, setting: Setting, codec: Codec, stored: StoredSession) -> None:
+        self.setting = setting
+        self.codec = codec
+        self.name = stored.head.name
+        self._restore(stored)
+
+    # --- from and to the store -------------------------------------------------------------
+
+    def _restore(self, stored: StoredSession) -> None:
+        self.generation = stored.generation
+        self.shown = Shown(self.setting.counter)
+        self.ids = Identities()
+        self.history = History([restored_batch(batch) for batch in stored.batches])
+        self.calibration = Calibration()
+        self.pace = Pace()
+        self.stale = False
+        self.viewed = 0
+        if stored.messages and self.codec.dialect is not None:
+            self._reread(stored, self.codec.dialect)
+        self._resume()
+
+    def _reread(self, stored: StoredSession, dialect: Dialect) -> None:
+        for item in stored.messages:
+            reading = restored(dialect, item)
+            self.ids.note(item.id, reading.message.id)
+            self.shown.append(
+                replace(reading.message, id=item.id, pinned=item.pinned, usage=item.usage)
+            )
+        edits = tuple(self.history.edits())
+        if edits:
+            self.shown.replay(edits)
+        self.pace.active = stored.messages[-1].time
+
+    def _resume(self) -> None:
+        """Take up where the last process was: growth since the last attempt, reported usage."""
+        attempt = self.history.attempt()
+        start = attempt or 0
+        late = self.shown.log[start:]
+        counts = [self.shown.counts.get(message.id, 0) for message in late]
+        tokens = self.shown.tokens - sum(counts)
+        if attempt is not None:
+            self.pace.attempted(tokens <= self.setting.budget.limit, sum(counts))
+        self.viewed = self.shown.epoch
+        for message, count in zip(late, counts, strict=True):
+            tokens += count
+            self.observe(message, tokens, count)
+
+    def refresh(self) -> None:
+        """Read the session again from the store, if it was left half way."""
+        if self.stale:
+            stored = self.setting.store.load(self.name)
+            if stored is None:
+                raise StoreError(f"The session {self.name!r} is no longer in the store.")
+            self._restore(stored)
+
+    @contextmanager
+    def recorded(self, change: Change) -> Iterator[None]:
+        """
+        Record a change durably, then let the block show it.
+
+        Raises:
+            StoreError: Nothing was recorded, and the block does not run.
+        """
+        try:
+            generation = self.setting.store.commit(self.name, self.generation, change)
+        except FoldlineError:
+            raise
+        except BaseException:
+            self.stale = True
+            raise
+        self.stale = True
+        yield
+        self.generation = generation
+        self.stale = False
+
+    # --- how full the window is ------------------------------------------------------------
+
+    def observe(self, message: Message, tokens: int, count: int) -> None:
+        """
+        Learn from the usage that a provider reported with an answer.
+
+        It counts only if the provider saw what is shown now: usage from before an edit is void.
+
+        Args:
+            message: The answer.
+            tokens: What the shown messages take with it.
+            count: What it takes alone.
+        """
+        usage = message.usage
+        if usage is None or message.role != "assistant":
+            return
+        given = usage.input + usage.cache_read + usage.cache_write
+        if given <= 0 or (self.shown.epoch and self.viewed != self.shown.epoch):
+            return
+        self.shown.anchor = Anchor(usage.total, tokens)
+        overhead = self.setting.budget.overhead
+        self.calibration = self.calibration.observe(tokens - count, given, overhead)
+
+    @property
+    def fill(self) -> int:
+        """
+        What the shown messages take by the provider's own count, as far as it is known, in tokens.
+
+        That is the total of the last reported usage (the whole answer included, hidden reasoning
+        too: the next answer reports what of it was sent again), and what was appended since as
+        counted here, corrected by what earlier answers taught.
+        """
+        anchor, tokens = self.shown.anchor, self.shown.tokens
+        if anchor is None:
+            return self.calibration.apply(tokens)
+        known = max(0, anchor.fill - self.setting.budget.overhead)
+        return known + self.calibration.apply(tokens - anchor.tokens)
+
+    def attempted(self) -> None:
+        """Note that a compaction was tried or taken back, so that the next one waits."""
+        self.pace.attempted(self.fill <= self.setting.budget.limit)
+
+    def is_due(self) -> bool:
+        """Tell whether a compaction should be tried now, in constant time."""
+        budget, fill = self.setting.budget, self.fill
+        if fill <= budget.target or not budget.is_due(self.setting.policy.trigger, fill):
+            return False
+        return not self.pace.holds(budget, fill)

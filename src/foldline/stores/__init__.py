@@ -1,0 +1,1 @@
+"""Where sessions are kept: in a SQLite file, or in memory."""

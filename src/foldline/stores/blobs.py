@@ -1,0 +1,86 @@
+"""Content-addressed, compressed values: the same content is kept once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from hashlib import blake2b
+from typing import Any
+
+from foldline.core.errors import InputError, StoreError
+
+PLAIN, ZLIB = 0, 1
+"""How the bytes of a blob are kept."""
+
+SHORT = 256
+"""Contents up to this many bytes are not worth compressing."""
+
+LEVEL = 1
+"""Compression level. On real transcripts level 6 saves 2 to 4 % more and takes twice as long."""
+
+
+def pack(value: Any) -> bytes:
+    """
+    Write a JSON value so that reading it gives the same value, in the same order of keys.
+
+    Raises:
+        InputError: The value holds something that JSON does not have.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"this cannot be kept, it is not JSON: {error}",
+            hint="Give messages as JSON values: objects, lists, strings, numbers.",
+        ) from error
+    # Lone surrogates occur in real tool output; "surrogatepass" brings them back one by one.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def unpack(data: bytes) -> Any:
+    """Read what `pack` wrote."""
+    return json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def put(connection: sqlite3.Connection, data: bytes) -> int:
+    """
+    Keep bytes, unless they are kept already.
+
+    Returns:
+        The number of the blob.
+    """
+    digest = blake2b(data, digest_size=16).digest()
+    row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
+    if row is None:
+        packed = zlib.compress(data, LEVEL) if len(data) > SHORT else data
+        codec, kept = (ZLIB, packed) if len(packed) < len(data) else (PLAIN, data)
+        row = connection.execute(
+            "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?) RETURNING id",
+            (digest, codec, len(data), kept),
+        ).fetchone()
+    return int(row[0])
+
+
+def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
+    """
+    Return the JSON value of a blob's row.
+
+    Raises:
+        StoreError: The content is not the one that its hash names.
+    """
+    if not isinstance(data, bytes):
+        data = b""
+    elif codec == ZLIB:
+        # The size bounds the work that a damaged or hostile file can cause.
+        engine = zlib.decompressobj()
+        try:
+            data = engine.decompress(data, size + 1)
+        except zlib.error:
+            data = b""
+    if len(data) != size or blake2b(data, digest_size=16).digest() != digest:
+        raise StoreError(
+            f"The content {digest.hex()} is damaged in the archive.",
+            hint="Restore the archive from a backup; other content is not affected.",
+        )
+    return unpack(data)

@@ -1,0 +1,109 @@
+"""Sessions in memory: for tests, and for sessions that need not outlive their process."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from foldline.core.errors import StoreError
+from foldline.core.ports import (
+    Change,
+    SessionHead,
+    SessionInfo,
+    StoredBatch,
+    StoredMessage,
+    StoredSession,
+)
+from foldline.stores.blobs import pack
+
+
+@dataclass(slots=True)
+class _Kept:
+    head: SessionHead
+    generation: int = 0
+    updated: float = 0.0
+    size: int = 0
+    messages: list[StoredMessage] = field(default_factory=list)
+    batches: list[StoredBatch] = field(default_factory=list)
+
+
+class MemoryStore:
+    """A store that forgets everything when its process ends; see `foldline.core.ports.Store`."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        with self._lock:
+            return _snapshot(self._kept.setdefault(head.name, _Kept(head, updated=head.created)))
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        with self._lock:
+            kept = self._kept.get(name)
+            return None if kept is None else _snapshot(kept)
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """Record a change; see `foldline.core.ports.Store.commit`."""
+        size = sum(len(pack(message.wire)) for message in change.messages)
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is None or kept.generation != generation:
+                raise StoreError(
+                    f"The session {name!r} was changed by somebody else since it was opened here; "
+                    "nothing was recorded.",
+                    hint="Open it again to go on from its newest state.",
+                )
+            kept.messages += change.messages
+            kept.batches += change.batches
+            _mark(kept, change)
+            kept.size += size
+            kept.generation += 1
+            times = [m.time for m in change.messages] + [b.time for b in change.batches]
+            kept.updated = max([kept.updated, *times])
+            return kept.generation
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        with self._lock:
+            listed = [
+                SessionInfo(kept.head, kept.updated, len(kept.messages), _active(kept), kept.size)
+                for kept in reversed(self._kept.values())
+            ]
+        return tuple(sorted(listed, key=lambda info: -info.updated))
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        found = (
+            (info.head.name, message.id)
+            for info in self.sessions()
+            for message in self._kept[info.head.name].messages
+            if message.id.startswith(prefix)
+        )
+        return tuple(islice(found, 100))
+
+    def close(self) -> None:
+        """Do nothing: what is in memory stays until the store itself is gone."""
+
+
+def _snapshot(kept: _Kept) -> StoredSession:
+    return StoredSession(kept.head, kept.generation, tuple(kept.messages), tuple(kept.batches))
+
+
+def _active(kept: _Kept) -> int:
+    return sum(b.kind == "compaction" and b.undone_at is None for b in kept.batches)
+
+
+def _mark(kept: _Kept, change: Change) -> None:
+    kept.batches = [
+        replace(b, undone_at=change.at) if b.number == change.undone else b for b in kept.batches
+    ]
+    if change.pinned:
+        kept.messages = [
+            replace(m, pinned=True) if m.id == change.pinned else m for m in kept.messages
+        ]
+    if change.dialect:
+        kept.head = replace(kept.head, dialect=change.dialect)

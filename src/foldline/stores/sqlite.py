@@ -1,0 +1,230 @@
+"""
+Sessions in a SQLite file.
+
+One writer at a time, any number of readers, in any number of processes: the file is in WAL mode,
+every change is one ``BEGIN IMMEDIATE`` transaction, and a writer waits for the one before it. A
+session carries a generation, so that two processes writing to the same session cannot lose each
+other's messages: the later one gets an error.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from foldline.core.errors import StoreError
+from foldline.core.ports import (
+    Change,
+    SessionHead,
+    SessionInfo,
+    StoredSession,
+)
+from foldline.stores import blobs, rows
+from foldline.stores.migrations import migrate
+from foldline.stores.sqlite_file import explained, prepare, use_wal
+
+Durability: TypeAlias = Literal["full", "process"]
+
+PATIENCE: Final = 5.0
+"""How long to wait for another writer, in seconds."""
+
+CHECKPOINT_PAGES: Final = 4_000
+"""Pages after which the log is written back, 16 MB: rarely enough to stay out of a p99."""
+
+FOUND_AT_MOST: Final = 100
+
+
+class SqliteStore:
+    """
+    A store in one SQLite file.
+
+    Args:
+        path: The file; it is created, readable by its owner only, when it is missing.
+        durability: "full": what was committed survives a power cut, at one fsync a commit.
+            Measured on a cloud disk: 0.25 ms at the median and 0.7 ms at p99; 4 and 9 ms while
+            other programs kept every core busy. "process": it survives the death of the process,
+            a power cut may cost the newest commits (0.04 and 0.2 ms; 0.04 and 4 ms).
+        patience: How long to wait for another writer, in seconds.
+
+    Raises:
+        StoreError: The file cannot be opened, is no archive, or a newer Foldline's.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        durability: Durability = "full",
+        patience: float = PATIENCE,
+    ) -> None:
+        if durability not in ("full", "process"):
+            raise StoreError(
+                f"Unknown durability {durability!r}.", hint='Choose "full" or "process".'
+            )
+        self._path = Path(path)
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        prepare(self._path)
+        with self._errors():
+            self._connection = self._connect(durability)
+
+    def _connect(self, durability: Durability) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path,
+            timeout=self._patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            migrate(connection, str(self._path))
+            use_wal(connection, self._patience)
+            level = "FULL" if durability == "full" else "NORMAL"
+            connection.execute(f"PRAGMA synchronous = {level}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    # --- the Store protocol ----------------------------------------------------------------
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        found = self.load(head.name)
+        if found is not None:
+            return found
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO sessions (name, dialect, model, window, created, updated, generation)"
+                " VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+                (head.name, head.dialect, head.model, head.window, head.created, head.created),
+            )
+        created = self.load(head.name)
+        assert created is not None  # noqa: S101  # the statement above made it
+        return created
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        # One transaction, so that messages and batches are of the same moment.
+        with self._transaction("BEGIN") as connection:
+            row = connection.execute(
+                "SELECT name, dialect, model, window, created, generation, id"
+                " FROM sessions WHERE name = ?",
+                (name,),
+            ).fetchone()
+            if row is None:
+                return None
+            return StoredSession(
+                SessionHead(*row[:5]),
+                row[5],
+                tuple(rows.messages(connection, row[6])),
+                tuple(rows.batches(connection, row[6])),
+            )
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """
+        Record a change durably, in one transaction.
+
+        Returns:
+            The new generation.
+
+        Raises:
+            InputError: A message is not JSON; ``index`` is not known here.
+            StoreError: Somebody else changed the session since; nothing was recorded.
+        """
+        # Serialised before the lock is taken: other writers do not wait for it.
+        contents = [
+            (blobs.pack(m.wire), None if m.form is None else blobs.pack(m.form))
+            for m in change.messages
+        ]
+        made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
+        with self._transaction() as connection:
+            session = self._claim(connection, name, generation, change)
+            for position, message in enumerate(change.messages):
+                rows.insert_message(
+                    connection, session, change.at + position, message, contents[position]
+                )
+            for batch, (edits, receipt) in zip(change.batches, made, strict=True):
+                rows.insert_batch(connection, session, batch, edits, receipt)
+            rows.mark(connection, session, change)
+        return generation + 1
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        with self._transaction("BEGIN") as connection:
+            found = connection.execute(
+                """
+                SELECT s.name, s.dialect, s.model, s.window, s.created, s.updated,
+                    (SELECT count(*) FROM messages m WHERE m.session = s.id),
+                    (SELECT count(*) FROM batches b WHERE b.session = s.id
+                        AND b.kind = 'compaction' AND b.undone_at IS NULL),
+                    (SELECT coalesce(sum(length(d.data)), 0) FROM messages m
+                        JOIN blobs d ON d.id = m.wire WHERE m.session = s.id)
+                FROM sessions s ORDER BY s.updated DESC, s.id DESC
+                """
+            ).fetchall()
+        return tuple(SessionInfo(SessionHead(*row[:5]), *row[5:]) for row in found)
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        with self._transaction("BEGIN") as connection:
+            found = connection.execute(
+                "SELECT s.name, m.id FROM messages m JOIN sessions s ON s.id = m.session"
+                " WHERE m.id >= ? AND m.id < ? ORDER BY s.updated DESC, s.id DESC, m.seq LIMIT ?",
+                (prefix, prefix + "\U0010ffff", FOUND_AT_MOST),
+            ).fetchall()
+        return tuple((str(name), str(number)) for name, number in found)
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is allowed."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    # --- transactions ----------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
+        with self._lock, self._errors():
+            connection = self._connection
+            if connection is None:
+                raise StoreError(f"{self._path} is closed.", hint="Open it again.")
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise explained(error, self._path, self._patience) from error
+
+    def _claim(
+        self, connection: sqlite3.Connection, name: str, generation: int, change: Change
+    ) -> int:
+        row = connection.execute(
+            "UPDATE sessions SET generation = generation + 1, updated = ?"
+            " WHERE name = ? AND generation = ? RETURNING id",
+            (rows.moment(change), name, generation),
+        ).fetchone()
+        if row is None:
+            raise StoreError(
+                f"The session {name!r} was changed by somebody else since it was opened here; "
+                "nothing was recorded.",
+                hint="Open it again to go on from its newest state, and let one process at a "
+                "time write to a session.",
+            )
+        return int(row[0])

@@ -1,0 +1,73 @@
+"""Opening a SQLite file, and saying in words what SQLite says in codes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from foldline.core.errors import StoreError
+
+
+def prepare(path: Path) -> None:
+    """Create a missing file for its owner only; transcripts hold secrets."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"The folder {path.parent} does not exist.", hint=f"Run: mkdir -p {path.parent}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path} cannot be opened for writing: {error}.",
+            hint="Check its permissions, or name another file.",
+        ) from error
+
+
+def use_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Switch to WAL mode; unlike other statements this one does not wait for the lock itself."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
+
+
+def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
+    """Say what went wrong and what to do next."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(
+                f"Another process has been writing to {path} for more than {patience:g} seconds.",
+                hint="Try again when it is done, or use an archive of your own.",
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(
+                f"{path} is not a SQLite file.",
+                hint="Name another file for the archive; this one was left as it is.",
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(
+                f"{path} is damaged: {error}.", hint="Restore it from a backup, or start anew."
+            )
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{path} cannot be written: {error}; nothing was recorded.",
+                hint="Check the free space of the disk.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{path} cannot be opened for writing: {error}.",
+                hint="Check the permissions of the file and its folder.",
+            )
+        case _:
+            return StoreError(f"{path}: {error}.", hint="Nothing was recorded.")

@@ -1,0 +1,218 @@
+import sqlite3
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from foldline.core.errors import StoreError
+from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.stores.migrations import MIGRATIONS
+from foldline.stores.sqlite import SqliteStore
+
+HEAD = SessionHead("s", "openai-chat")
+
+
+def message(number, text="hello"):
+    return StoredMessage(f"{number:032x}", "user", {"role": "user", "content": text})
+
+
+def raw(path):
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def test_the_same_content_is_kept_once(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    store.begin(HEAD)
+    long = "line of text\n" * 5_000
+    store.commit("s", 0, Change(at=0, messages=tuple(message(n, long) for n in range(50))))
+    store.close()
+
+    connection = raw(tmp_path / "a.db")
+    (blobs,) = connection.execute("SELECT count(*) FROM blobs").fetchone()
+    (size,) = connection.execute("SELECT sum(length(data)) FROM blobs").fetchone()
+    connection.close()
+
+    assert blobs == 1
+    assert size < len(long) / 20
+
+
+def test_the_file_is_readable_by_its_owner_only(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path)
+    store.begin(HEAD)
+
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    store.close()
+
+    assert modes == {0o600}
+
+
+def test_commits_are_synced_unless_the_caller_asks_for_less(tmp_path):
+    levels = []
+    for durability in ("full", "process"):
+        store = SqliteStore(tmp_path / "a.db", durability=durability)
+        with store._transaction("BEGIN") as connection:
+            levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+            mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+        store.close()
+
+    assert levels == [2, 1]
+    assert mode == "wal"
+
+
+def test_an_unknown_durability_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="durability"):
+        SqliteStore(tmp_path / "a.db", durability="perhaps")
+
+
+def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
+    path = tmp_path / "a.db"
+    SqliteStore(path).close()
+    connection = raw(path)
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.close()
+
+    with pytest.raises(StoreError, match="newer Foldline") as caught:
+        SqliteStore(path)
+
+    assert "pip install --upgrade" in caught.value.hint
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes, which are long enough to be taken for a header\n" * 100)
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match="not a SQLite file"):
+        SqliteStore(path)
+
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path):
+    path = tmp_path / "other.db"
+    connection = raw(path)
+    connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match="another program"):
+        SqliteStore(path)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [(".", "is a folder"), ("missing/a.db", "does not exist"), ("a.db/b.db", "cannot be opened")],
+)
+def test_a_place_that_cannot_be_is_named(tmp_path, place, words):
+    (tmp_path / "a.db").touch()
+
+    with pytest.raises(StoreError, match=words) as caught:
+        SqliteStore(tmp_path / place)
+
+    assert caught.value.hint
+
+
+def test_damaged_content_is_noticed(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path)
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1, "x" * 10), message(2, "y" * 2_000))))
+    for statement in (
+        "UPDATE blobs SET data = replace(data, 'x', 'z') WHERE codec = 0",
+        "UPDATE blobs SET data = zeroblob(length(data)) WHERE codec = 1",
+    ):
+        with store._transaction() as connection:
+            connection.execute(statement)
+
+        with pytest.raises(StoreError, match="damaged"):
+            store.load("s")
+    store.close()
+
+
+def test_a_closed_store_says_so(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    store.close()
+
+    with pytest.raises(StoreError, match="is closed"):
+        store.load("s")
+
+
+def test_a_second_writer_waits_and_then_is_told_what_to_do(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path, patience=0.05)
+    store.begin(HEAD)
+    other = raw(path)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StoreError, match=r"Another process has been writing") as caught:
+        store.commit("s", 0, Change(at=0, messages=(message(1),)))
+    readable = store.load("s")
+    other.execute("ROLLBACK")
+
+    assert "Try again" in caught.value.hint
+    assert readable.messages == ()
+    assert store.commit("s", 0, Change(at=0, messages=(message(1),))) == 1
+    other.close()
+    store.close()
+
+
+WRITER = """
+import sys
+from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.stores.sqlite import SqliteStore
+
+store = SqliteStore(sys.argv[1], durability="process", patience=60)
+name = sys.argv[2]
+generation = store.begin(SessionHead(name)).generation
+for number in range(100):
+    wire = {"role": "user", "content": f"{name} {number}"}
+    message = StoredMessage(f"{name}{number:031x}", "user", wire)
+    generation = store.commit(name, generation, Change(at=number, messages=(message,)))
+print(generation)
+"""
+
+
+def test_processes_write_side_by_side_while_another_reads(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path)
+    names = ("a", "b", "c")
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in names
+    ]
+    seen = []
+    while any(child.poll() is None for child in children):
+        loaded = store.load("a")
+        seen.append(0 if loaded is None else len(loaded.messages))
+    out = [child.communicate(timeout=60)[0].strip() for child in children]
+
+    assert out == ["100"] * 3
+    assert seen == sorted(seen)
+    assert [len(store.load(name).messages) for name in names] == [100] * 3
+    store.close()
+
+
+def test_two_processes_that_open_a_new_file_at_once_both_succeed(tmp_path):
+    code = "import sys; from foldline.stores.sqlite import SqliteStore; SqliteStore(sys.argv[1])"
+    for attempt in range(3):
+        path = str(tmp_path / f"{attempt}.db")
+        children = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
+
+        assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
+
+
+def test_a_session_without_messages_is_kept(tmp_path):
+    SqliteStore(tmp_path / "a.db").begin(replace(HEAD, model="gpt-5", window=9_000, created=3.5))
+
+    store = SqliteStore(tmp_path / "a.db")
+    head = store.load("s").head
+    store.close()
+
+    assert head == SessionHead("s", "openai-chat", "gpt-5", 9_000, 3.5)

@@ -1,0 +1,160 @@
+"""What every store guarantees, whichever it is."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from foldline.core.errors import InputError, StoreError
+from foldline.core.messages import Usage
+from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMessage
+from foldline.stores.memory import MemoryStore
+from foldline.stores.sqlite import SqliteStore
+
+HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request, tmp_path):
+    made = SqliteStore(tmp_path / "a.db") if request.param == "sqlite" else MemoryStore()
+    yield made
+    made.close()
+
+
+def message(number, **changes):
+    wire = {"role": "user", "content": f"message {number}"}
+    return replace(StoredMessage(f"{number:032x}", "user", wire, time=float(number)), **changes)
+
+
+def batch(number, at, **changes):
+    edits = {"schema": "foldline.edits/1", "edits": []}
+    return replace(
+        StoredBatch(number, at, "compaction", edits, {"status": "compacted"}, 5.0), **changes
+    )
+
+
+def test_a_session_comes_back_as_it_was_recorded(store):
+    first = message(1, form={"role": "tool"}, usage=Usage(1, 2, 3, 4), pinned=True)
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(first, message(2)), batches=(batch(0, 2),)))
+
+    loaded = store.load("s")
+
+    assert loaded.head == HEAD
+    assert loaded.generation == 1
+    assert loaded.messages == (first, message(2))
+    assert loaded.batches == (batch(0, 2),)
+
+
+def test_keys_keep_their_order_and_halves_of_surrogate_pairs_survive(store):
+    wire = {"z": "\ud83d\ude00 \udc80", "a": [1.5, None, True, {"y": 1, "b": 2}]}
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1, wire=wire),)))
+
+    back = store.load("s").messages[0].wire
+
+    assert back == wire
+    assert list(back) == ["z", "a"]
+    assert list(back["a"][3]) == ["y", "b"]
+
+
+def test_beginning_again_returns_what_is_there(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+
+    again = store.begin(SessionHead("s", "anthropic"))
+
+    assert again.head == HEAD
+    assert len(again.messages) == 1
+
+
+def test_an_unknown_session_is_none(store):
+    assert store.load("nobody") is None
+
+
+def test_of_two_writers_the_later_one_is_told_and_nothing_is_lost(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+
+    with pytest.raises(StoreError, match="changed by somebody else") as caught:
+        store.commit("s", 0, Change(at=0, messages=(message(2),)))
+
+    assert "Open it again" in caught.value.hint
+    assert [m.id for m in store.load("s").messages] == [message(1).id]
+
+
+def test_a_change_is_recorded_whole_or_not_at_all(store):
+    store.begin(HEAD)
+
+    with pytest.raises(InputError, match="not JSON"):
+        store.commit("s", 0, Change(at=0, messages=(message(1), message(2, wire={"x": {1, 2}}))))
+
+    assert store.load("s").messages == ()
+    assert store.commit("s", 0, Change(at=0, messages=(message(1),))) == 1
+
+
+def test_undoing_pinning_and_the_dialect_are_kept(store):
+    store.begin(replace(HEAD, dialect=""))
+    store.commit("s", 0, Change(at=0, messages=(message(1), message(2)), dialect="anthropic"))
+    store.commit("s", 1, Change(at=2, batches=(batch(0, 2), batch(1, 2))))
+    store.commit("s", 2, Change(at=2, undone=1, pinned=message(2).id))
+
+    loaded = store.load("s")
+
+    assert loaded.head.dialect == "anthropic"
+    assert [b.undone_at for b in loaded.batches] == [None, 2]
+    assert [m.pinned for m in loaded.messages] == [False, True]
+
+
+def test_sessions_are_listed_newest_change_first_with_their_sizes(store):
+    for name in ("old", "new"):
+        store.begin(replace(HEAD, name=name))
+    store.commit("new", 0, Change(at=0, messages=(message(50), message(51))))
+    store.commit("new", 1, Change(at=2, batches=(batch(0, 2, time=60.0),)))
+    store.commit("old", 0, Change(at=0, messages=(message(20),)))
+
+    listed = store.sessions()
+
+    assert [info.head.name for info in listed] == ["new", "old"]
+    assert [info.messages for info in listed] == [2, 1]
+    assert [info.batches for info in listed] == [1, 0]
+    assert listed[0].updated == 60.0
+    assert listed[0].size > listed[1].size > 0
+
+
+def test_messages_are_found_by_the_beginning_of_their_id_over_all_sessions(store):
+    for name, time in (("a", 1.0), ("b", 2.0)):
+        store.begin(replace(HEAD, name=name))
+        same = message(1, id="abcdef01" + "0" * 24, time=time)
+        store.commit(name, 0, Change(at=0, messages=(same, message(2, time=time))))
+
+    assert store.find("abcdef01") == (("b", "abcdef01" + "0" * 24), ("a", "abcdef01" + "0" * 24))
+    assert store.find("ffff") == ()
+    assert store.find("abcdef01%_") == ()
+
+
+def test_many_threads_may_use_one_store(store):
+    names = [f"s{number}" for number in range(4)]
+    failures = []
+
+    def work(name):
+        try:
+            store.begin(replace(HEAD, name=name))
+            for number in range(25):
+                store.commit(name, number, Change(at=number, messages=(message(number),)))
+        except BaseException as error:  # noqa: BLE001  # reported by the assertion below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert failures == []
+    assert [len(store.load(name).messages) for name in names] == [25] * 4
+
+
+def test_closing_twice_is_allowed(store):
+    store.close()
+    store.close()

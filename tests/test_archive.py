@@ -1,0 +1,196 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from foldline.archive import Archive
+from foldline.core.edits import Drop, Fold
+from foldline.core.errors import RecallError, StoreError
+from foldline.core.identity import HANDLE_LENGTH, derived_id
+from foldline.core.messages import Message, Text, ToolResult
+from foldline.core.receipt import Receipt
+from foldline.core.transcript import Transcript
+from foldline.formats.openai_chat import OpenAIChat
+from foldline.session import Session
+
+WIRES = [{"role": "user", "content": f"message {number}"} for number in range(6)]
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        self.now += 1
+        return self.now
+
+
+@pytest.fixture
+def archive(tmp_path):
+    with Archive.open(tmp_path / "a.db") as made:
+        made._clock = Clock()
+        yield made
+
+
+def transcript(wires=WIRES):
+    return OpenAIChat().decode(wires)
+
+
+def receipt(*edits):
+    return Receipt(
+        "compacted" if edits else "unchanged", "test", 100, 50, 6, 3, "c", "p", 60, edits=edits
+    )
+
+
+def dropping(messages, count=2):
+    return receipt(Drop(tuple(message.id for message in messages[:count]), "window"))
+
+
+def test_what_a_compaction_of_a_file_removed_is_recalled(archive):
+    log = transcript()
+
+    name = archive.save("chat.json", log, dropping(log.messages))
+    found = archive.recall(log.messages[1].id[:8])
+
+    assert name == "chat.json"
+    assert found.raw == WIRES[1]
+    assert archive.messages("chat.json") == log.messages
+
+
+def test_saving_the_same_again_changes_nothing(archive):
+    log = transcript()
+    for _ in range(3):
+        archive.save("chat.json", log, dropping(log.messages))
+
+    (info,) = archive.sessions()
+
+    assert (info.messages, info.batches) == (6, 1)
+
+
+def test_a_file_that_grew_goes_on_with_the_newest_compaction_in_effect(archive):
+    for count in (3, 6):
+        log = transcript(WIRES[:count])
+        archive.save("chat.json", log, dropping(log.messages, count - 1))
+
+    (info,) = archive.sessions()
+
+    assert (info.messages, info.batches) == (6, 1)
+
+
+def test_a_file_that_says_something_else_becomes_another_session(archive):
+    archive.save("chat.json", transcript(), receipt())
+    other = transcript([{"role": "user", "content": "else"}])
+
+    assert archive.save("chat.json", other, dropping(other.messages, 1)) == "chat.json (2)"
+    assert archive.save("chat.json", other, dropping(other.messages, 1)) == "chat.json (2)"
+    assert len(archive.sessions()) == 2
+
+
+def test_messages_of_a_format_without_a_dialect_come_back_whole(archive):
+    record = {"type": "assistant", "uuid": "1", "message": {"content": "hi"}}
+    result = ToolResult("t", (Text("out", raw={"type": "text", "text": "out"}),), raw=record)
+    message = Message("tool", (result,), record, "claude-code", pinned=True)
+    log = Transcript.of([message, replace(message, raw={"type": "other"})], "claude-code")
+
+    archive.save("session.jsonl", log, dropping(log.messages))
+    back = archive.messages("session.jsonl")
+
+    assert back == log.messages
+    assert [m.id for m in back] == [m.id for m in log.messages]
+    assert [m.raw for m in back] == [record, {"type": "other"}]
+    assert back[0].dialect == "claude-code"
+    assert archive.recall(back[0].id).text == "out"
+
+
+def test_snapshots_are_found_over_all_sessions(archive):
+    log = transcript()
+    gone = tuple(message.id for message in log.messages[:4])
+    snapshot = Message("user", (Text("in short"),), id=derived_id(*gone))
+    archive.save("a", log, receipt(Fold(gone, snapshot)))
+    archive.save("b", transcript([{"role": "user", "content": "newer"}]), receipt())
+
+    found = archive.recall(snapshot.id[:8])
+
+    assert found.raw == WIRES[:4]
+
+
+def test_the_newest_session_answers_first_unless_one_is_named(archive):
+    log = transcript()
+    for name in ("old", "new"):
+        archive.save(name, log, receipt())
+    number = log.messages[0].id
+
+    assert archive.recall(number).raw == archive.recall(number, session="old").raw
+    assert [info.head.name for info in archive.sessions()] == ["new", "old"]
+
+
+def test_slices_are_passed_on(archive):
+    archive.save("a", transcript([{"role": "user", "content": "one\ntwo\nthree"}]), receipt())
+    number = archive.messages("a")[0].id
+
+    assert archive.recall(number, lines="2").text == "two"
+    assert archive.recall(number, grep="thr", context=0).text == "3: three"
+
+
+def test_an_unknown_handle_names_what_is_near(archive):
+    log = transcript()
+    archive.save("a", log, receipt())
+    handle = log.messages[0].id[:HANDLE_LENGTH]
+    wrong = handle[:-1] + ("0" if handle[-1] != "0" else "1")
+
+    with pytest.raises(RecallError, match=handle):
+        archive.recall(wrong)
+    with pytest.raises(RecallError, match="is not a handle"):
+        archive.recall("what?")
+    with pytest.raises(RecallError, match="no session 'nobody'"):
+        archive.messages("nobody")
+    with pytest.raises(RecallError):
+        archive.recall(handle, session="nobody")
+
+
+def test_the_session_that_gave_a_handle_out_answers_before_a_newer_one(archive):
+    log = transcript()
+    first, second = log.messages[0].id, "0" * 32
+    handle = first[:HANDLE_LENGTH]
+    made = replace(dropping(log.messages, 1), recall={handle: "user message"})
+    archive.save("old", log, made)
+    twin = replace(log.messages[0], id=handle + second[HANDLE_LENGTH:], parts=(Text("twin"),))
+    archive.save("new", log.with_messages([twin]), receipt())
+
+    assert archive.recall(handle).message_id == first
+    assert archive.recall(twin.id).text == "twin"
+
+
+def test_it_reads_what_a_session_writes_while_both_are_open(archive, tmp_path):
+    with Session.open(tmp_path / "a.db", "live", window=8_000) as session:
+        number = session.append(WIRES[0])
+
+        assert archive.recall(number).raw == WIRES[0]
+        assert archive.sessions()[0].head.name == "live"
+
+
+def test_a_message_that_is_no_json_is_refused_and_nothing_is_kept(archive):
+    message = Message("user", (Text("x"),), {"role": "user", "content": "x", "odd": {1}})
+
+    with pytest.raises(Exception, match="not JSON"):
+        archive.save("a", Transcript.of([message], "openai-chat"), receipt())
+
+    assert archive.messages("a") == ()
+
+
+def test_a_closed_archive_says_so(tmp_path):
+    archive = Archive.open(tmp_path / "a.db")
+    archive.close()
+
+    with pytest.raises(StoreError, match="is closed"):
+        archive.sessions()
+
+
+def test_the_receipt_that_is_kept_is_the_one_that_was_given(archive):
+    log = transcript()
+    made = dropping(log.messages)
+    archive.save("a", log, made)
+
+    (batch,) = archive._store.load("a").batches
+
+    assert batch.receipt == json.loads(json.dumps(made.to_dict()))
