@@ -1,0 +1,91 @@
+"""
+Context engineering for long-running LLM agents.
+
+    r = foldline.compact(messages, budget=8_000)     # any wire format in, the same out
+    r.messages, r.receipt
+
+    s = foldline.Session.open("agent.db", "session-1", window=200_000)
+    s.append(message)
+    s.view()
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldline.app import Compaction, compact, count
+    from foldline.archive import Archive
+    from foldline.core.budget import Budget
+    from foldline.core.errors import (
+        BudgetError,
+        CannotFit,
+        FoldlineError,
+        InputError,
+        MissingExtra,
+        ModelError,
+        RecallError,
+        StoreError,
+        UnknownFormat,
+    )
+    from foldline.core.receipt import Receipt
+    from foldline.core.strategy import Policy
+    from foldline.session import Session
+    from foldline.strategies.presets import policy
+
+_HOMES = {
+    "Archive": "archive",
+    "Budget": "core.budget",
+    "BudgetError": "core.errors",
+    "CannotFit": "core.errors",
+    "Compaction": "app",
+    "FoldlineError": "core.errors",
+    "InputError": "core.errors",
+    "MissingExtra": "core.errors",
+    "ModelError": "core.errors",
+    "Policy": "core.strategy",
+    "Receipt": "core.receipt",
+    "RecallError": "core.errors",
+    "Session": "session",
+    "StoreError": "core.errors",
+    "UnknownFormat": "core.errors",
+    "compact": "app",
+    "count": "app",
+    "policy": "strategies.presets",
+}
+
+__all__ = [
+    "Archive",
+    "Budget",
+    "BudgetError",
+    "CannotFit",
+    "Compaction",
+    "FoldlineError",
+    "InputError",
+    "MissingExtra",
+    "ModelError",
+    "Policy",
+    "RecallError",
+    "Receipt",
+    "Session",
+    "StoreError",
+    "UnknownFormat",
+    "compact",
+    "count",
+    "policy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that importing the package costs little."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("foldline")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'foldline' has no attribute {name!r}")
+    return getattr(import_module(f"foldline.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,160 @@
+"""Wiring: the only place that names concrete formats, counters and policies together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldline.core.accounting import account
+from foldline.core.asks import Ask, Reply, drive
+from foldline.core.budget import Budget
+from foldline.core.compaction import compaction
+from foldline.core.edits import Fold
+from foldline.core.errors import BudgetError
+from foldline.core.handles import handles
+from foldline.core.receipt import Receipt
+from foldline.core.strategy import Need, Policy
+from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.core.view import View
+from foldline.counters.choose import choose_counter
+from foldline.formats.detect import detect_dialect
+from foldline.formats.dialect import Dialect
+from foldline.formats.registry import dialect
+from foldline.recall import Folded, Holdings, Recalled, recall
+from foldline.strategies.presets import policy as named_policy
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """
+    The result of `compact`.
+
+    ``messages`` is in the shape that came in; it is the very object that came in unless the
+    receipt's status is "compacted". ``transcript`` is what was read, ``shown`` what is left.
+    """
+
+    messages: Any
+    receipt: Receipt
+    transcript: Transcript = field(repr=False)
+    shown: Transcript = field(repr=False)
+
+    def recall(self, handle: str, **access: Any) -> Recalled:
+        """
+        Return what was removed under a handle; see `foldline.recall.recall`.
+
+        Raises:
+            RecallError: The handle is unknown, or the slice does not exist.
+        """
+        log = {message.id: message for message in self.transcript.messages}
+        snapshots = {
+            edit.snapshot.id: Folded(edit.messages, len(log))
+            for edit in self.receipt.edits
+            if isinstance(edit, Fold)
+        }
+        return recall(Holdings(log, snapshots, (len(log),)), handle, **access)
+
+
+def compact(
+    messages: Any,
+    *,
+    budget: int | None = None,
+    window: int | None = None,
+    format: str = "auto",  # noqa: A002  # the word of the field
+    policy: str | Policy | None = None,
+    summarizer: Callable[[Ask], Reply] | None = None,
+    counter: TextCounter | None = None,
+    pins: Sequence[int | str] = (),
+    tools: Sequence[Any] | None = None,
+    system: str | None = None,
+) -> Compaction:
+    """
+    Bring a conversation within a budget.
+
+    Args:
+        messages: Messages, or a whole request body, in any supported wire format.
+        budget: The largest number of tokens that the returned messages may take.
+        window: Instead of a budget, the model's window in tokens; then a compaction happens only
+            when it is due.
+        format: The wire format, or "auto" to recognise it.
+        policy: A policy or its name; default the whole ladder.
+        summarizer: Answers the questions of strategies that ask a model.
+        counter: What counts a text; default the best at hand.
+        pins: Positions or ids of messages that must stay.
+        tools: Tool schemas that are sent besides the messages.
+        system: A system prompt that is sent besides the messages.
+
+    Returns:
+        The messages in the shape that came in, with a receipt.
+
+    Raises:
+        InputError: The messages cannot be read; the error names the message and the field.
+        BudgetError: The numbers contradict each other.
+    """
+    wire = _dialect(messages, format)
+    transcript = wire.decode(messages).pin(pins)
+    counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
+    overhead = counts.overhead(
+        transcript.system if system is None else system,
+        transcript.tools if tools is None else tools,
+    )
+    limits = _budget(budget, window, overhead)
+    result = compact_transcript(
+        transcript, counts, limits, named_policy(policy or "default"), summarizer
+    )
+    if result.receipt.status != "compacted":
+        return replace(result, messages=messages)
+    return replace(result, messages=wire.encode(result.shown))
+
+
+def count(messages: Any, *, format: str = "auto", counter: TextCounter | None = None) -> int:  # noqa: A002
+    """
+    Count messages, in the tokens that budgets are given in.
+
+    Args:
+        messages: Messages, or a whole request body, in any supported wire format.
+        format: The wire format, or "auto" to recognise it.
+        counter: What counts a text; default the best at hand.
+    """
+    wire = _dialect(messages, format)
+    counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
+    return counts.messages(wire.decode(messages).messages)
+
+
+def compact_transcript(
+    transcript: Transcript,
+    counter: TokenCounter,
+    budget: Budget,
+    policy: Policy,
+    summarizer: Callable[[Ask], Reply] | None = None,
+) -> Compaction:
+    """
+    Compact a decoded conversation; see `compact`.
+
+    Returns:
+        The result, whose ``messages`` are None: nothing is encoded.
+    """
+    before = View.of(transcript.messages, counter, dialect=transcript.dialect)
+    names = handles(transcript.messages)
+    need = Need(budget.target, budget.limit, budget.scale, names)
+    outcome = drive(compaction(before, budget, policy, need), summarizer or _no_model)
+    receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
+    shown = transcript.with_messages(outcome.view.messages)
+    return Compaction(None, receipt, transcript, shown)
+
+
+def _no_model(_: Ask) -> Reply:
+    return Reply(error="no summarizer was given")
+
+
+def _dialect(messages: Any, name: str) -> Dialect:
+    return detect_dialect(messages) if name == "auto" else dialect(name)
+
+
+def _budget(budget: int | None, window: int | None, overhead: int) -> Budget:
+    if budget is not None and window is not None:
+        raise BudgetError("Give a budget or a window, not both.")
+    if budget is not None:
+        return Budget.of_tokens(budget)
+    return Budget.of_window(window, overhead=overhead)
