@@ -1,0 +1,206 @@
+"""``foldline compact``: bring a conversation within a budget."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.app import Compaction, compact_transcript
+from foldline.cli import options
+from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.compacted import Compacted, kept_in_archive
+from foldline.cli.output import Voice, json_text, write_bytes, write_json
+from foldline.cli.reading import Opened, counter_for, open_input
+from foldline.cli.tuning import pinned, tuned_policy
+from foldline.cli.writing import check_output, write_whole
+from foldline.core.budget import Budget
+from foldline.core.errors import CannotFit
+from foldline.core.tokens import TokenCounter
+from foldline.formats.files import file_format
+from foldline.formats.registry import DIALECTS, dialect
+
+EPILOG = """\b
+Examples:
+  foldline compact session.jsonl --budget 25% -o smaller.jsonl
+  foldline compact request.json --budget 8k > smaller.json
+  foldline compact session.jsonl --budget 20k --to openai-chat | jq length
+  foldline compact session.jsonl --window 200k -o next.jsonl
+
+\b
+--budget is the most that the messages may take: tokens (8000, 8k) or a share of
+what they take now (25%). --window is the window of the model; then nothing happens
+before it fills up. One of the two must be given.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options of the command ask for."""
+
+    file: str
+    budget: Amount | None
+    window: Amount | None
+    policy: str
+    settings: tuple[str, ...]
+    pins: tuple[str, ...]
+    keep: int
+    target_format: str | None
+    out: Path | None
+    receipt: Path | None
+    archive: Path | None
+
+
+@click.command("compact", epilog=EPILOG, short_help="Bring a conversation within a budget.")
+@options.input_file
+@options.from_format
+@click.option(
+    "--to",
+    "target_format",
+    metavar="FMT",
+    type=click.Choice(tuple(DIALECTS)),
+    help="Write messages in this wire format; unless given, the kind of file that FILE is.",
+)
+@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of FILE.")
+@click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
+@options.policy
+@click.option(
+    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of the policy."
+)
+@click.option(
+    "--keep",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    help="Pin the newest N messages.",
+)
+@click.option(
+    "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
+)
+@options.conversation
+@options.model
+@click.option(
+    "-o", "--output", "out", metavar="OUT", help="Where to write; '-' or nothing is stdout."
+)
+@click.option(
+    "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
+)
+@options.archive
+@click.option("--no-archive", is_flag=True, help="Do not keep what is removed for recall.")
+@options.voice
+def command(
+    file: str,
+    source_format: str | None,
+    conversation: str | None,
+    model: str | None,
+    archive_path: Path | None,
+    no_archive: bool,
+    out: str | None,
+    **rest: Any,
+) -> None:
+    """
+    Bring a conversation within a budget, and keep what is removed for recall.
+
+    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin. It is never
+    changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
+    for people to stderr.
+    """
+    voice = options.voiced(rest)
+    wanted = Wanted(
+        file=file,
+        out=None if out in (None, "-") else Path(str(out)),
+        archive=None if no_archive else options.archive_file(archive_path),
+        **rest,
+    )
+    _check(wanted)
+    opened = open_input(file, source_format, conversation, voice)
+    counter = counter_for(opened.transcript, model)
+    with voice.working("Compacting", long=opened.long):
+        result = _compact(wanted, opened, counter)
+    content = _written(wanted, opened, result)
+    done = kept_in_archive(Compacted(opened, result, counter), wanted.archive)
+    _deliver(wanted, done, content, voice)
+
+
+def _check(wanted: Wanted) -> None:
+    """Refuse what cannot work before anything is read."""
+    if (wanted.budget is None) == (wanted.window is None):
+        words = "Give --budget or --window, not both."
+        if wanted.budget is None:
+            words = "Say how small: --budget 8k (tokens), --budget 25%, or --window 200k."
+        raise click.UsageError(words, click.get_current_context())
+    tuned_policy(wanted.policy, wanted.settings)
+    for path, what in ((wanted.out, "output"), (wanted.receipt, "receipt")):
+        if path is not None:
+            check_output(path, wanted.file, what)
+    if wanted.out is not None and wanted.receipt is not None:
+        check_output(wanted.receipt, str(wanted.out), "receipt")
+
+
+def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction:
+    """
+    Compact the conversation.
+
+    Raises:
+        CannotFit: What must stay takes more than the budget.
+    """
+    transcript = pinned(opened.transcript, wanted.pins, wanted.keep)
+    budget = _budget(wanted, transcript.system, transcript.tools, opened, counter)
+    policy = tuned_policy(wanted.policy, wanted.settings)
+    result = compact_transcript(transcript, counter, budget, policy)
+    receipt = result.receipt
+    if receipt.status == "failed":
+        raise CannotFit(
+            f"{opened.name} cannot be brought within the budget: {receipt.reason}.",
+            needed=_needed(receipt.reason, receipt.budget),
+            budget=receipt.budget,
+        )
+    return result
+
+
+def _needed(reason: str, budget: int) -> int:
+    """Return how many tokens would do; a receipt says so in its reason only."""
+    found = re.search(r"takes ([\d,]+) tokens", reason)
+    return int(found[1].replace(",", "")) if found else budget + 1
+
+
+def _budget(
+    wanted: Wanted, system: str, tools: tuple[Any, ...], opened: Opened, counter: TokenCounter
+) -> Budget:
+    if wanted.budget is not None:
+        return Budget.of_tokens(wanted.budget.of(counter.messages(opened.transcript.messages)))
+    assert wanted.window is not None  # noqa: S101  # _check has seen to it
+    return Budget.of_window(wanted.window.tokens, overhead=counter.overhead(system, tools))
+
+
+def _written(wanted: Wanted, opened: Opened, result: Compaction) -> bytes:
+    """Write the conversation, in the format of the file or in the one that was asked for."""
+    changed = result.receipt.status == "compacted"
+    if wanted.target_format is not None:
+        wire = dialect(wanted.target_format).encode(result.shown)
+        return (json_text(wire) + "\n").encode()
+    recording = opened.recording
+    if changed:
+        recording = recording.with_transcript(opened.index, result.shown)
+    return file_format(recording.format).encode(recording)
+
+
+def _deliver(wanted: Wanted, done: Compacted, content: bytes, voice: Voice) -> None:
+    """Put the result where it was asked for, and tell about it."""
+    if wanted.receipt is not None:
+        receipt = json_text(done.receipt.to_dict()) + "\n"
+        write_whole(wanted.receipt, receipt.encode(), wanted.file)
+    if wanted.out is not None:
+        write_whole(wanted.out, content, wanted.file)
+    if voice.json:
+        shown = None if wanted.out is not None else content
+        write_json("compact/1", done.to_dict(wanted.target_format, wanted.out, shown))
+    elif wanted.out is None:
+        write_bytes(content)
+    if voice.talks:
+        from foldline.cli.receipt_panel import show
+
+        show(done, wanted.out)

@@ -1,0 +1,64 @@
+"""The command ``foldline``: what it offers, and nothing that takes time to import."""
+
+from __future__ import annotations
+
+import click
+
+from foldline.cli.lazy import LazyGroup
+
+SUMMARIES = {
+    "compact": "Bring a conversation within a budget.",
+    "stats": "Show where the tokens of a conversation go.",
+    "scan": "Find the agent sessions on this machine, and what compaction would save.",
+    "recall": "Show what a compaction removed.",
+    "formats": "List the formats that are read and written.",
+    "doctor": "Check this installation.",
+}
+
+EPILOG = """\b
+Examples:
+  foldline stats session.jsonl
+  foldline compact session.jsonl --budget 25% -o smaller.jsonl
+  foldline recall 1f0c2a9b --grep Error
+
+\b
+Exit codes: 0 done, 1 unexpected, 2 usage, 3 bad input, 4 cannot fit,
+5 archive, 130 interrupted, 141 nobody reads the output.
+"""
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        import foldline
+
+        click.echo(f"foldline {foldline.__version__}")
+        ctx.exit()
+
+
+@click.group(
+    "foldline",
+    cls=LazyGroup,
+    summaries=SUMMARIES,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
+@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
+def cli() -> None:
+    """
+    Keep long-running LLM agents inside their context window, and lose nothing.
+
+    Results go to stdout, words for people to stderr; "-" is stdin or stdout.
+    """
+
+
+def main() -> None:
+    """Run the command line; the entry point of the script ``foldline``."""
+    cli(prog_name="foldline")

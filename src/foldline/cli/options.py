@@ -1,0 +1,98 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from foldline.cli.output import Voice
+from foldline.core.errors import StoreError
+from foldline.formats.files import FILE_FORMATS
+from foldline.formats.registry import DIALECTS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+READABLE: Final = (*FILE_FORMATS, *DIALECTS)
+"""Names for ``--from``: kinds of files, and wire formats."""
+
+input_file = click.argument("file", metavar="FILE")
+
+from_format = click.option(
+    "--from",
+    "source_format",
+    metavar="FMT",
+    type=click.Choice(READABLE),
+    help="What FILE is, if it is not recognised; 'foldline formats' lists the names.",
+)
+
+conversation = click.option(
+    "--conversation",
+    metavar="NAME|N",
+    help="Which conversation of a file that has several, by name or counted from 1; "
+    "the last one unless given.",
+)
+
+model = click.option(
+    "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-4.1 or claude."
+)
+
+archive = click.option(
+    "--archive",
+    "archive_path",
+    metavar="PATH",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where removed content is kept (default: archive.db in FOLDLINE_HOME, or in the data "
+    "folder of the user).",
+)
+
+policy = click.option(
+    "--policy", metavar="NAME", default="default", help="How to compact (default: default)."
+)
+
+
+def voice(command: Command) -> Command:
+    """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives a `Voice`."""
+    for option in (
+        click.option("--debug", is_flag=True, expose_value=False, hidden=True),
+        click.option("-q", "--quiet", is_flag=True, help="No words on stderr, errors excepted."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+    ):
+        command = option(command)
+    return command
+
+
+def voiced(settings: dict[str, Any]) -> Voice:
+    """Take the options of `voice` out of the settings of a command."""
+    return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
+
+
+def archive_file(given: Path | None) -> Path:
+    """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
+    if given is not None:
+        return given
+    home = os.environ.get("FOLDLINE_HOME")
+    if home:
+        return Path(home) / "archive.db"
+    from platformdirs import user_data_path
+
+    return user_data_path("foldline", appauthor=False) / "archive.db"
+
+
+def make_folder(path: Path) -> None:
+    """
+    Create the folder of an archive, for its owner only.
+
+    Raises:
+        StoreError: It cannot be created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {path.parent} cannot be made: {error.strerror}.",
+            hint="Name another archive with --archive, or go without one: --no-archive.",
+        ) from error

@@ -1,0 +1,183 @@
+"""Reading what a command was given: a file or stdin, and one conversation of it."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from foldline.cli.output import Voice
+from foldline.core.errors import InputError, UnknownFormat
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.counters.choose import choose_counter
+from foldline.formats.detect import detect_dialect
+from foldline.formats.files import FILE_FORMATS, read_file
+from foldline.formats.json_document import Document, Place
+from foldline.formats.recording import Conversation, Recording
+from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.source import MAX_BYTES, Source
+
+LARGE = 4_000_000
+"""Bytes from which reading is announced."""
+
+LONG = 2_000
+"""Messages from which work on a conversation is announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A recording with the conversation of it that is meant; ``index`` counts from 0."""
+
+    name: str
+    recording: Recording = field(repr=False)
+    index: int
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation that is meant."""
+        return self.recording.conversations[self.index]
+
+    @property
+    def transcript(self) -> Transcript:
+        """What it says."""
+        return self.conversation.transcript
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what could not be read."""
+        return (*self.recording.warnings, *self.transcript.warnings)
+
+    @property
+    def long(self) -> bool:
+        """Whether work on it takes long enough to say so."""
+        return len(self.transcript.messages) > LONG
+
+    @property
+    def place(self) -> str:
+        """Which conversation it is, such as "segment 3 of 3"; empty where there is only one."""
+        count = len(self.recording.conversations)
+        return "" if count == 1 else f"conversation {self.index + 1} of {count}"
+
+
+def open_input(
+    file: str,
+    format: str | None,  # noqa: A002  # as the option
+    wanted: str | None,
+    voice: Voice,
+) -> Opened:
+    """
+    Read a file, or stdin, and choose a conversation of it.
+
+    Args:
+        file: A path, or "-" for stdin.
+        format: A kind of file or a wire format; None to recognise it.
+        wanted: Name or number of the conversation; None for the last.
+        voice: Tells which conversation was chosen, and what could not be read.
+
+    Raises:
+        InputError: It cannot be read, or has no such conversation.
+    """
+    with voice.working(f"Reading {file}", long=_is_large(file)):
+        recording = _recording(file, format)
+    if not recording.conversations:
+        raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
+    index = _chosen(recording, wanted)
+    opened = Opened("stdin" if file == "-" else Path(file).name, recording, index)
+    if opened.place and wanted is None:
+        title = opened.conversation.name
+        named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
+        voice.note(
+            f"Taking {opened.place}{named}, the current one; --conversation chooses another."
+        )
+    return opened
+
+
+def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
+    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+    wire = DIALECTS.get(transcript.dialect)
+    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
+
+
+def _recording(file: str, format: str | None) -> Recording:  # noqa: A002  # as the option
+    if format is not None and format in DIALECTS and format not in FILE_FORMATS:
+        return _as_dialect(_stdin() if file == "-" else _content(file), file, format)
+    content = _stdin() if file == "-" else file
+    try:
+        return read_file(content, format=format or "auto")
+    except UnknownFormat:
+        if format is None:
+            _name_the_message(content)
+        raise
+
+
+def _name_the_message(content: str | bytes) -> None:
+    """
+    Find the one message for which a list of messages is not recognised.
+
+    Raises:
+        UnknownFormat: Naming it; nothing is raised where the content is something else.
+    """
+    source = Source.of(content if isinstance(content, bytes) else _content(content))
+    document = source.document
+    items = document.get("messages") if isinstance(document, dict) else document
+    if isinstance(items, list) and any(isinstance(i, dict) and "role" in i for i in items):
+        detect_dialect(document)
+
+
+def _as_dialect(data: bytes, name: str, format: str) -> Recording:  # noqa: A002
+    """Read one JSON value in a wire format that was named."""
+    source = Source.of(data, name)
+    if not isinstance(source.document, (list, dict)):
+        raise InputError(
+            f"{name} is not one JSON value, which messages in {format} are",
+            hint="Leave out --from to let the kind of file be recognised.",
+        )
+    there = dialect(format).decode(source.document)
+    document = Document(source, (Place((), there.messages),))
+    return Recording("wire", (Conversation("messages", there),), document)
+
+
+def _content(file: str) -> bytes:
+    try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):
+            raise InputError(f"{file} is no regular file", hint="Name a file.")
+        with Path(file).open("rb") as opened:
+            return opened.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{file} cannot be read: {reason}") from error
+
+
+def _stdin() -> bytes:
+    if sys.stdin.isatty():
+        click.echo("Reading a conversation from the terminal; end it with Ctrl-D.", err=True)
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
+
+
+def _is_large(file: str) -> bool:
+    try:
+        status = Path(file).stat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size > LARGE
+
+
+def _chosen(recording: Recording, wanted: str | None) -> int:
+    names = [conversation.name for conversation in recording.conversations]
+    if wanted is None:
+        return len(names) - 1
+    if wanted in names:
+        return names.index(wanted)
+    if wanted.lstrip("-").isdecimal() and wanted.isascii():
+        number = int(wanted[:9])
+        if 1 <= abs(number) <= len(names):
+            return number - 1 if number > 0 else len(names) + number
+    listed = ", ".join(f"{n} ({name})" for n, name in enumerate(names[:8], 1))
+    more = ", …" if len(names) > 8 else ""
+    raise InputError(
+        f"there is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
+    )

@@ -1,0 +1,151 @@
+"""``foldline recall``: show what a compaction removed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.archive import Archive
+from foldline.cli import options
+from foldline.cli.output import Voice, counted, json_text, one_line, write_json, write_text
+from foldline.core.errors import StoreError
+from foldline.core.ports import SessionInfo
+from foldline.core.tokens import TokenCounter
+
+EPILOG = """\b
+Examples:
+  foldline recall 1f0c2a9b
+  foldline recall 1f0c2a9b --grep 'Error|FAILED' --context 5
+  foldline recall 1f0c2a9b --lines -50:
+  foldline recall 1f0c2a9b --json-path '$.items[0].name'
+  foldline recall --list
+"""
+
+
+@click.command("recall", epilog=EPILOG, short_help="Show what a compaction removed.")
+@click.argument("handle", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the sessions of the archive instead.")
+@click.option("--session", metavar="NAME", help="Look in this session only.")
+@click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
+@click.option(
+    "--context", metavar="N", type=click.IntRange(0, 10_000), default=2, help="Lines around a hit."
+)
+@click.option("--lines", metavar="A:B", help="Only these lines, from 1; -50: are the last 50.")
+@click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
+@click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
+@click.option("--max-tokens", metavar="N", type=click.IntRange(1), help="The most to show.")
+@click.option(
+    "--start", metavar="N", type=click.IntRange(0), default=0, help="Go on from this character."
+)
+@options.archive
+@options.voice
+def command(
+    handle: str | None,
+    listed: bool,
+    archive_path: Path | None,
+    session: str | None,
+    raw: bool,
+    **rest: Any,
+) -> None:
+    """
+    Show what was really said under HANDLE, which a receipt, a stub or a snapshot names.
+
+    All of it goes to stdout as it was; a note about what is left out goes to stderr.
+    """
+    voice = options.voiced(rest)
+    if (handle is None) == (not listed):
+        raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
+    with _opened(options.archive_file(archive_path)) as archive:
+        if handle is None:
+            _list(archive.sessions(), voice)
+        else:
+            _recall(archive, handle, session, raw, voice, rest)
+
+
+def _opened(path: Path) -> Archive:
+    """
+    Open an archive that exists.
+
+    Raises:
+        StoreError: There is none.
+    """
+    if not path.exists():
+        raise StoreError(
+            f"There is no archive {path}.",
+            hint="'foldline compact' makes it, --archive or FOLDLINE_HOME names another.",
+        )
+    return Archive.open(path)
+
+
+def _recall(
+    archive: Archive,
+    handle: str,
+    session: str | None,
+    raw: bool,
+    voice: Voice,
+    access: dict[str, Any],
+) -> None:
+    found = archive.recall(handle, session=session, counter=_counter(access), **access)
+    if voice.json:
+        write_json(
+            "recall/1",
+            {
+                "handle": found.handle,
+                "message_id": found.message_id,
+                "role": found.role,
+                "note": found.note,
+                "text": found.text,
+                **({"raw": found.raw} if raw else {}),
+            },
+        )
+        return
+    write_text(json_text(found.raw) if raw else found.text)
+    if found.note and not raw:
+        voice.note(found.note)
+
+
+def _counter(access: dict[str, Any]) -> TokenCounter | None:
+    """Return a counter where tokens are counted, which nothing else needs."""
+    if access["max_tokens"] is None:
+        return None
+    from foldline.counters.choose import choose_counter
+
+    return TokenCounter(choose_counter())
+
+
+def _list(sessions: tuple[SessionInfo, ...], voice: Voice) -> None:
+    if voice.json:
+        write_json("sessions/1", {"sessions": [_row(info) for info in sessions]})
+        return
+    if not sessions:
+        voice.note("The archive is empty.")
+        return
+    from foldline.cli.output import console, flexible, size, table
+
+    grid = table("*session", "format", ">messages", ">compactions", ">size", "changed")
+    for info in sessions:
+        changed = datetime.fromtimestamp(info.updated, UTC).astimezone()
+        grid.add_row(
+            flexible(info.head.name),
+            one_line(info.head.dialect, 20),
+            f"{info.messages:,}",
+            f"{info.batches:,}",
+            size(info.size),
+            f"{changed:%Y-%m-%d %H:%M}",
+        )
+    console().print(grid)
+    voice.note(f"{counted(len(sessions), 'session')}.")
+
+
+def _row(info: SessionInfo) -> dict[str, Any]:
+    return {
+        "name": info.head.name,
+        "format": info.head.dialect,
+        "messages": info.messages,
+        "compactions": info.batches,
+        "bytes": info.size,
+        "updated": datetime.fromtimestamp(info.updated, UTC).isoformat(),
+    }

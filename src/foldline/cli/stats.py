@@ -1,0 +1,129 @@
+"""``foldline stats``: where the tokens of a conversation go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from foldline.cli import breakdown, options
+from foldline.cli.output import Voice, write_json
+from foldline.cli.reading import Opened, counter_for, open_input
+from foldline.core.messages import Usage
+from foldline.core.tokens import TokenCounter
+
+EPILOG = """\b
+Examples:
+  foldline stats session.jsonl
+  foldline stats session.jsonl --conversation 1 --top 20
+  foldline stats - --json < request.json
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """
+    What is known about a conversation; all numbers are tokens unless they count something.
+
+    ``tokens`` is what the messages take, ``system`` and ``tool_schemas`` what is sent besides.
+    ``reported`` is what a provider counted for the newest request that says so.
+    """
+
+    tokens: int
+    messages: int
+    system: int
+    tool_schemas: int
+    schemas: int
+    reported: Usage | None
+    kinds: tuple[breakdown.Share, ...]
+    tools: tuple[breakdown.ToolShare, ...]
+    files: tuple[breakdown.FileShare, ...]
+    largest: tuple[breakdown.Large, ...]
+    waste: tuple[breakdown.Share, ...]
+
+
+def measure(opened: Opened, counter: TokenCounter, top: int) -> Stats:
+    """Measure a conversation; lists have at most ``top`` entries."""
+    there = opened.transcript
+    messages = there.messages
+    usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
+    return Stats(
+        tokens=counter.messages(messages),
+        messages=len(messages),
+        system=counter.overhead(there.system, ()),
+        tool_schemas=counter.overhead("", there.tools),
+        schemas=len(there.tools),
+        reported=usage,
+        kinds=breakdown.by_kind(messages, counter),
+        tools=breakdown.by_tool(messages, counter)[:top],
+        files=breakdown.by_file(messages, counter)[:top],
+        largest=breakdown.largest(messages, counter, top),
+        waste=breakdown.waste(messages, counter),
+    )
+
+
+@click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
+@options.input_file
+@options.from_format
+@options.conversation
+@options.model
+@click.option("--top", type=click.IntRange(1, 1_000), default=8, help="Rows of each table (8).")
+@options.voice
+def command(
+    file: str,
+    source_format: str | None,
+    conversation: str | None,
+    model: str | None,
+    top: int,
+    **rest: Any,
+) -> None:
+    """
+    Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
+
+    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
+    """
+    voice = options.voiced(rest)
+    opened = open_input(file, source_format, conversation, voice)
+    voice.warn(opened.warnings)
+    counter = counter_for(opened.transcript, model)
+    with voice.working("Counting tokens", long=opened.long):
+        stats = measure(opened, counter, top)
+    _show(opened, counter, stats, voice)
+
+
+def _show(opened: Opened, counter: TokenCounter, stats: Stats, voice: Voice) -> None:
+    if voice.json:
+        write_json("stats/1", _as_json(opened, counter, stats))
+        return
+    from foldline.cli.stats_tables import show
+
+    show(opened, counter, stats)
+
+
+def _as_json(opened: Opened, counter: TokenCounter, stats: Stats) -> dict[str, Any]:
+    return {
+        "file": opened.name,
+        "format": opened.recording.format,
+        "conversation": {
+            "name": opened.conversation.name,
+            "number": opened.index + 1,
+            "of": len(opened.recording.conversations),
+        },
+        "counter": {"name": counter.name, "exact": counter.texts.exact},
+        "tokens": stats.tokens,
+        "messages": stats.messages,
+        "overhead": {"system": stats.system, "tool_schemas": stats.tool_schemas},
+        "reported": asdict(stats.reported) if stats.reported else None,
+        "kinds": _rows(stats.kinds),
+        "tools": [{**asdict(tool), "tokens": tool.tokens} for tool in stats.tools],
+        "files": _rows(stats.files),
+        "largest": _rows(stats.largest),
+        "waste": _rows(stats.waste),
+        "warnings": list(opened.warnings),
+    }
+
+
+def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in items]

@@ -1,0 +1,87 @@
+"""``--set key=value`` and ``--pin``: from words to arguments of a policy, and to positions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from foldline.core.errors import BudgetError, InputError
+from foldline.core.handles import handles
+from foldline.core.strategy import Policy
+from foldline.core.transcript import Transcript
+from foldline.strategies.presets import POLICIES
+from foldline.strategies.presets import policy as named_policy
+
+
+def tuned_policy(name: str, settings: Sequence[str]) -> Policy:
+    """
+    Make a policy.
+
+    Args:
+        name: One of the policies that come with Foldline.
+        settings: ``key=value`` for arguments of the policy; ``_`` may be written ``-``.
+
+    Raises:
+        BudgetError: There is no such policy or key, or the value is of another type.
+    """
+    title = name.replace("-", "_")
+    if title not in POLICIES:
+        return named_policy(name)  # tells which ones there are
+    known = inspect.signature(POLICIES[title]).parameters
+    tuning = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or key not in known:
+            what = f"Policy {name} has no setting {key[:40]!r}." if equals else "Write key=value."
+            raise BudgetError(what, hint=f"Its settings are: {', '.join(known) or 'none'}.")
+        tuning[key] = _value(key, text.strip(), known[key].default)
+    return named_policy(title, **tuning)
+
+
+def _value(key: str, text: str, default: object) -> Any:
+    """Read a value as what the default is: a whole number, a number, or names."""
+    if not isinstance(default, (int, float)):
+        return tuple(name.strip() for name in text.split(",") if name.strip())
+    read: Callable[[str], float] = int if isinstance(default, int) else float
+    try:
+        value = read(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e9:
+        wanted = "a whole number" if isinstance(default, int) else "a number such as 0.2"
+        raise BudgetError(f"{key} is {wanted}, not {text[:40]!r}.")
+    return value
+
+
+def pinned(transcript: Transcript, pins: Sequence[str], keep: int) -> Transcript:
+    """
+    Pin messages of a transcript.
+
+    Args:
+        transcript: What is to be compacted.
+        pins: Positions (negative ones count from the end) or handles of messages.
+        keep: How many of the newest messages are pinned besides.
+
+    Raises:
+        InputError: A pin names no message.
+    """
+    size = len(transcript.messages)
+    chosen: list[int | str] = [_pin(transcript, pin) for pin in pins]
+    return transcript.pin([*chosen, *range(max(0, size - keep), size)])
+
+
+def _pin(transcript: Transcript, pin: str) -> int | str:
+    size, text = len(transcript.messages), pin.strip().lower()
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 10 and -size <= int(text) < size:
+        return int(text)
+    short = handles(transcript.messages)
+    found = [number for number in short if len(text) >= 6 and number.startswith(text)]
+    if len(found) != 1:
+        raise InputError(
+            f"there is no message {pin[:40]!r} to pin",
+            hint=f"Give a position from 0 to {size - 1}, -1 for the last, or a handle.",
+        )
+    return found[0]

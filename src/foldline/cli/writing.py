@@ -1,0 +1,112 @@
+"""Writing a result: whole or not at all, and never over what it was made from."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import stat
+import sys
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from foldline.cli.exits import OutputError
+from foldline.core.errors import FoldlineError
+
+PRIVATE = 0o600
+"""Who may read a new file where there is nothing to go by: its owner, for it may hold secrets."""
+
+
+def check_output(out: Path, source: str, what: str = "output") -> None:
+    """
+    Refuse a file that cannot be written, before any work is done.
+
+    Args:
+        out: Where a result is to go.
+        source: The file that is read, or "-".
+        what: What to call the result.
+
+    Raises:
+        OutputError: It is the input itself, by whatever name, or a folder, or in no folder.
+    """
+    if _same(out, source):
+        raise OutputError(
+            f"The {what} {out} is the input itself.",
+            hint="Name another file; the input is never changed.",
+        )
+    if out.is_dir():
+        raise OutputError(f"The {what} {out} is a folder.", hint="Name a file in it.")
+    folder = Path(os.path.realpath(out)).parent
+    if not folder.is_dir():
+        raise OutputError(f"There is no folder {folder}.", hint=f"Run: mkdir -p {folder}")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(
+            f"The folder {folder} cannot be written.", hint="Name a file in another one."
+        )
+
+
+def write_whole(out: Path, data: bytes, source: str) -> None:
+    """
+    Write a file so that at any moment either the old or the new one is there.
+
+    A name that ends in ``.gz`` gets compressed data. Devices and pipes are written directly.
+
+    Args:
+        out: Where to write; a symbolic link keeps pointing where it does.
+        data: The content.
+        source: The file that it was made from, whose permissions a new file takes; or "-".
+
+    Raises:
+        FoldlineError: It cannot be written; then nothing has changed.
+    """
+    target = Path(os.path.realpath(out))
+    content = gzip.compress(data, mtime=0) if target.suffix == ".gz" else data
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            _replace(target, content, _mode(target, source))
+    except OSError as error:
+        raise FoldlineError(
+            f"{out} cannot be written: {error.strerror or error}.",
+            hint="Nothing was changed there.",
+        ) from error
+
+
+def _replace(target: Path, content: bytes, mode: int) -> None:
+    with NamedTemporaryFile(dir=target.parent, prefix=".foldline-", delete=False) as file:
+        made = Path(file.name)
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            made.chmod(mode)
+            made.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                made.unlink()
+            raise
+    with contextlib.suppress(OSError):  # not every system lets folders be opened
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _mode(target: Path, source: str) -> int:
+    for path in (target, Path(source)):
+        with contextlib.suppress(OSError, ValueError):
+            return stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR
+    return PRIVATE
+
+
+def _same(out: Path, source: str) -> bool:
+    """Tell whether two names, or a name and stdin, are one file."""
+    try:
+        there = out.stat()
+        here = os.fstat(sys.stdin.fileno()) if source == "-" else Path(source).stat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(there.st_mode) and os.path.samestat(there, here)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.sample import conversation, foldline
+
+from foldline.cli.output import Voice
+from foldline.cli.reading import counter_for, open_input
+from foldline.core.errors import InputError, UnknownFormat
+from foldline.formats.registry import dialect
+
+
+def test_a_file_is_opened_with_its_current_conversation(session: Path) -> None:
+    opened = open_input(str(session), None, None, Voice())
+    assert (opened.name, opened.index, opened.place) == ("session.json", 0, "")
+    assert len(opened.transcript.messages) == len(conversation())
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    file = tmp_path / "results.json"
+    tasks = [{"task_id": n, "traj": conversation(n), "reward": 1.0} for n in (1, 2, 3)]
+    file.write_text(json.dumps(tasks))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"), [(None, 2), ("1", 0), ("2", 1), ("-1", 2), ("-3", 0)]
+)
+def test_a_conversation_is_chosen_by_number(several: Path, wanted: str | None, index: int) -> None:
+    assert open_input(str(several), None, wanted, Voice(quiet=True)).index == index
+
+
+def test_a_conversation_is_chosen_by_name(several: Path) -> None:
+    names = [c.name for c in open_input(str(several), None, "1", Voice()).recording.conversations]
+    assert open_input(str(several), None, names[1], Voice()).index == 1
+
+
+@pytest.mark.parametrize("wanted", ["0", "4", "-4", "none", "", "²", "9" * 30])
+def test_a_conversation_that_is_not_there_is_told_with_those_that_are(
+    several: Path, wanted: str
+) -> None:
+    with pytest.raises(InputError, match=r"1 .*2 .*3 "):
+        open_input(str(several), None, wanted, Voice())
+
+
+def test_the_choice_is_told_only_where_there_is_one(
+    several: Path, session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_input(str(session), None, None, Voice())
+    open_input(str(several), None, "2", Voice())
+    assert capsys.readouterr().err == ""
+    open_input(str(several), None, None, Voice())
+    assert "conversation 3 of 3" in capsys.readouterr().err
+
+
+def test_a_wire_format_that_is_named_decides(tmp_path: Path) -> None:
+    file = tmp_path / "plain.json"
+    file.write_text('[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]')
+    for name in ("openai-chat", "anthropic"):
+        assert open_input(str(file), name, None, Voice()).transcript.dialect == name
+    file.write_text('{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Ho"}\n')
+    with pytest.raises(InputError, match="not one JSON value"):
+        open_input(str(file), "anthropic", None, Voice())
+
+
+def test_a_kind_of_file_that_it_is_not_is_refused(session: Path) -> None:
+    done = foldline("stats", session, "--from", "codex")
+    assert done.exit_code == 3
+    assert "not a Codex rollout" in done.stderr
+
+
+def test_the_one_wrong_message_of_a_body_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "body.json"
+    body = {"messages": [{"role": "user", "content": "x"}, {"role": "elf", "content": "x"}]}
+    file.write_text(json.dumps(body))
+    with pytest.raises(UnknownFormat, match="message 1, field role: unknown role 'elf'"):
+        open_input(str(file), None, None, Voice())
+
+
+def test_tokens_are_counted_as_the_model_does() -> None:
+    there = dialect("openai-chat").decode(conversation(1))
+    assert counter_for(there, "gpt-5").texts.exact
+    assert counter_for(there, "claude-sonnet-4-5").name.startswith("estimate")

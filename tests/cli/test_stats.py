@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.sample import conversation, foldline
+
+from foldline import count
+
+
+def test_tables_tell_where_the_tokens_go(session: Path) -> None:
+    done = foldline("stats", session)
+    assert done.exit_code == 0
+    for words in ("tool results", "read_file", "src/file_0.py", "superseded reads", "13"):
+        assert words in done.stdout
+
+
+def test_json_adds_up_to_what_the_library_counts(session: Path) -> None:
+    told = json.loads(foldline("stats", session, "--json").stdout)
+    assert told["schema"] == "foldline.stats/1"
+    assert told["tokens"] == count(conversation())
+    assert sum(kind["tokens"] for kind in told["kinds"]) == told["tokens"]
+    assert told["tools"][0]["calls"] == 12
+    assert told["files"][0]["operations"] == {"read": 2}
+    assert [w["count"] for w in told["waste"] if w["name"] == "superseded reads"] == [3]
+
+
+def test_the_number_of_rows_can_be_chosen(session: Path) -> None:
+    told = json.loads(foldline("stats", session, "--json", "--top", 2).stdout)
+    assert (len(told["files"]), len(told["largest"])) == (2, 2)
+
+
+def test_what_is_sent_besides_and_what_the_provider_reported_is_told(tmp_path: Path) -> None:
+    body = {
+        "system": "Be brief.",
+        "tools": [{"name": "f", "description": "It does f.", "input_schema": {"type": "object"}}],
+        "messages": [{"role": "user", "content": "Hello"}],
+    }
+    file = tmp_path / "body.json"
+    file.write_text(json.dumps(body))
+    told = json.loads(foldline("stats", file, "--json").stdout)
+    assert told["overhead"]["system"] > 3
+    assert told["overhead"]["tool_schemas"] > 9
+    assert "1 tool schema of" in foldline("stats", file).stdout
+
+
+def test_a_transcript_cannot_command_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    nasty = "\x1b]0;owned\x07\x1b[2J\u202etxt.exe [bold red]"
+    call = {"id": "1", "type": "function", "function": {"name": nasty, "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": nasty},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": nasty},
+    ]
+    file = tmp_path / "nasty.json"
+    file.write_text(json.dumps(messages))
+    done = foldline("stats", file)
+    assert done.exit_code == 0
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout)
+    assert "[bold red]" in done.stdout
+
+
+def test_a_narrow_and_a_wide_terminal_keep_the_numbers(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns in ("40", "80", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = foldline("stats", session).stdout
+        assert f"{count(conversation()):,}" in shown
+        assert all(len(line) <= int(columns) for line in shown.splitlines())
