@@ -20,10 +20,27 @@ from sklearn.linear_model import LogisticRegression
 from foldline.core.messages import Message
 from foldline.core.salience.index import SalienceIndex
 from foldline.core.salience.items import KINDS, items
-from foldline.core.salience.score import features
+from foldline.core.salience.score import Surroundings, features
 from foldline.formats.openai_chat import OpenAIChat
 
-FRACTIONS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+FRACTIONS = (
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.35,
+    0.4,
+    0.45,
+    0.5,
+    0.55,
+    0.6,
+    0.65,
+    0.7,
+    0.75,
+    0.8,
+    0.85,
+    0.9,
+)
 HORIZON = 30
 
 
@@ -48,7 +65,9 @@ def samples(shared: Path):
     corpus, retention = importlib.import_module("corpus"), importlib.import_module("retention")
     for name, steps in corpus.sessions(shared / "data" / "transcripts"):
         for _, cut in retention.cuts(steps, FRACTIONS):
-            prefix: tuple[Message, ...] = OpenAIChat().decode(retention.openai(steps[:cut])).messages
+            prefix: tuple[Message, ...] = (
+                OpenAIChat().decode(retention.openai(steps[:cut])).messages
+            )
             index = SalienceIndex.of(prefix)
             known = set(items("\n".join(m.text for m in prefix if m.role == "system")))
             wanted = needed(steps, cut, retention.steptext) - known
@@ -56,48 +75,63 @@ def samples(shared: Path):
             labels = np.array([name in wanted for name in names], float)
             if labels.sum() < 3:
                 continue
+            around = Surroundings.of(index)
+            uses = [index.uses[name] for name in names]
             rows = np.array(
                 [
-                    [*features(index.uses[n], index.steps), *(index.uses[n].kind == k for k in KINDS)]
-                    for n in names
+                    [*features(item, use, around), *(use.kind == kind for kind in KINDS)]
+                    for item, use in zip(names, uses, strict=True)
                 ],
                 float,
             )
-            yield name.split("/")[0], rows, labels
+            spoken = np.array([use.spoken > 0 for use in uses])
+            weights = np.full(len(labels), 1 / labels.sum())
+            yield name.split("/")[0], rows, labels, weights, spoken
 
 
-def fit(parts) -> LogisticRegression:
-    rows = np.vstack([r for _, r, _ in parts])
-    labels = np.concatenate([y for _, _, y in parts])
-    weights = np.concatenate([np.full(len(y), 1 / y.sum()) for _, _, y in parts])
-    model = LogisticRegression(max_iter=2000, C=1.0)
-    return model.fit(rows, labels, sample_weight=weights * len(labels) / weights.sum())
+def fit(parts, spoken: bool) -> LogisticRegression:
+    picked = [(rows[s == spoken], y[s == spoken], w[s == spoken]) for _, rows, y, w, s in parts]
+    rows = np.vstack([rows for rows, _, _ in picked])
+    labels = np.concatenate([y for _, y, _ in picked])
+    weights = np.concatenate([w for _, _, w in picked])
+    # One scale for both models keeps their probabilities comparable.
+    scale = sum(len(y) for _, _, y, _, _ in parts) / sum(w.sum() for *_, w, _ in parts)
+    return LogisticRegression(max_iter=5000, C=1.0).fit(
+        rows, labels, sample_weight=weights * scale
+    )
 
 
-def recall_at(model: LogisticRegression, parts, share: float) -> float:
+def recall_at(models, parts, share: float) -> float:
     out = []
-    for _, rows, labels in parts:
-        best = np.argsort(-model.decision_function(rows))[: max(5, int(share * len(labels)))]
+    for _, rows, labels, _, spoken in parts:
+        scores = np.where(
+            spoken, models[1].decision_function(rows), models[0].decision_function(rows)
+        )
+        best = np.argsort(-scores)[: max(5, int(share * len(labels)))]
         out.append(labels[best].sum() / labels.sum())
     return float(np.mean(out))
 
 
+def written(name: str, model: LogisticRegression) -> str:
+    weights = [f"{weight:.4f}" for weight in model.coef_[0]]
+    kinds = ", ".join(
+        f'"{kind}": {weight}' for kind, weight in zip(KINDS, weights[-len(KINDS) :], strict=True)
+    )
+    numbers = ", ".join(weights[: -len(KINDS)])
+    return f"{name} = Model({model.intercept_[0]:.4f}, ({numbers}), {{{kinds}}})"
+
+
 def main() -> None:
     parts = list(samples(Path(sys.argv[1])))
-    folders = sorted({folder for folder, _, _ in parts})
+    folders = sorted({part[0] for part in parts})
     for held in (folders[i::4] for i in range(4)):
-        model = fit([p for p in parts if p[0] not in held])
-        found = recall_at(model, [p for p in parts if p[0] in held], 0.06)
+        models = [fit([p for p in parts if p[0] not in held], spoken) for spoken in (False, True)]
+        found = recall_at(models, [p for p in parts if p[0] in held], 0.06)
         print(f"held out {', '.join(held)}: {found:.3f} in the best 6 %", file=sys.stderr)
-    model = fit(parts)
-    weights = model.coef_[0]
     print('"""The fitted weights of `score`; written by ``bench/fit_salience.py``."""\n')
-    print(f"BIAS = {model.intercept_[0]:.4f}")
-    print(f"WEIGHTS = ({', '.join(f'{w:.4f}' for w in weights[: -len(KINDS)])})")
-    print("KIND = {")
-    for kind, weight in zip(KINDS, weights[-len(KINDS) :], strict=True):
-        print(f'    "{kind}": {weight:.4f},')
-    print("}")
+    print("from foldline.core.salience.model import Model\n")
+    print(written("NEW", fit(parts, False)))
+    print(written("SPOKEN", fit(parts, True)))
 
 
 if __name__ == "__main__":

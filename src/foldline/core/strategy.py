@@ -64,13 +64,15 @@ class Rung:
 
     ``trigger`` is the fraction of the effective window from which it is due. A plan that frees
     less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
-    unless it reaches the target or the caller gave a hard budget.
+    unless it reaches the target or the caller gave a hard budget. A ``gentle`` rung is skipped for
+    a hard budget: it frees tokens in good time, but forgets more than a summary of the same size.
     """
 
     strategy: Strategy
     trigger: float
     gain_tokens: int = 0
     gain_fraction: float = 0.0
+    gentle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,26 @@
-"""Digest: choose and arrange the lines of folded messages that make up a snapshot."""
+"""
+Digest: choose, in one go, the lines that stand in a snapshot and those that stay of long parts.
+
+The folded messages and the long parts of the messages that stay compete for the same tokens, so
+that a line is kept wherever it is worth the most.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Media, Message, Omitted, Thinking, ToolResult, visible_texts
-from foldline.core.protect import is_snapshot
+from foldline.core.edits import Rewrite
 from foldline.core.salience.items import items
-from foldline.core.salience.lines import Line, call_text, text_lines, unescaped
+from foldline.core.salience.lines import Line, call_text
 from foldline.core.salience.select import Candidate, candidates, select
 from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.excerpt import is_alarm
 from foldline.strategies.facts import Finding, decisions, files, open_errors, plan
-from foldline.strategies.snapshot import Entry, Section, entries, header, parse, render
+from foldline.strategies.material import Material, gather, handle_at
+from foldline.strategies.snapshot import Entry, Section, header, render
+from foldline.strategies.truncate import Site
 
 ENTRY_TOKENS = 5.0
 """What a handle takes, in tokens."""
@@ -23,157 +28,132 @@ ENTRY_TOKENS = 5.0
 WEIGHT = {"user": 2.0, "assistant": 1.3, "result": 1.0}
 BASE = {"user": 0.02, "assistant": 0.002, "result": 0.0}
 ALARM = 1.3
+"""How much more a line is worth by who speaks, and when it speaks of something going wrong."""
 
-DENSITY = 1.1
-"""
-How many more characters a token of the snapshot may hold than one of what it stands for. Chosen
-lines are plainer than logs; a bound keeps the budget true under another tokenizer too.
-"""
+OPENING_LINES, OPENING = 3, 0.1
+"""The first lines of a part that stays say what it is; this is added to their value."""
 
-EXACT = True
+PASSES = 3
+"""How often lines are chosen while there is room left."""
+
+SPARE = 1.3
+"""How much more is chosen than there is room for, to have something to leave out."""
+
 USER_SHARE = 0.15
 FACT_SHARE = 0.03
-"""Fractions of the snapshot for the user's words and for each list of facts."""
+"""Fractions of the room for the user's words and for each list of facts."""
 
 
-@dataclass(slots=True)
-class Material:
-    """What there is to choose from: entries with all their lines, and what their lines cost."""
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The text of a snapshot, and the excerpts of parts that stay."""
 
-    entries: list[Entry] = field(default_factory=list)
-    tokens_per_char: list[float] = field(default_factory=list)
-    folded: int = 0
-    tokens: int = 0
-    characters: int = 0
+    text: str
+    excerpts: tuple[Rewrite, ...]
 
 
-def digest(view: View, need: Need, positions: Sequence[int], room: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a snapshot says besides the chosen lines."""
+
+    head: str
+    sections: tuple[Section, ...]
+
+
+def digest(
+    view: View, need: Need, positions: Sequence[int], sites: Sequence[Site], room: int
+) -> Digest:
     """
-    Write the snapshot of some messages.
+    Write the snapshot of some messages, and shorten the long parts of others.
 
     Args:
         view: The view that holds them.
         need: Handles and target.
         positions: Which messages are folded, in order.
-        room: The most that the snapshot may take, in tokens.
-
-    Returns:
-        The text of the snapshot.
+        sites: Which parts of other messages are shortened.
+        room: The most that snapshot and excerpts may take together, in tokens.
     """
-    material = gather(view, need, positions)
-    head = header(material.folded, material.tokens)
+    material = gather(view, need, positions, sites)
+    head = header(material.folded, material.tokens) if positions else ""
     left = room - view.counter.text(head)
-    staying = _items_beside(view, positions)
-    told = _choose(view, material, left * USER_SHARE, shown=staying, only="user")
-    facts = _facts(view, need, positions, left)
-    sections = [_section("The user said", material, told, named=False), *facts]
+    beside = _items_beside(view, positions, sites)
+    offered = _offered(view, material)
+    spoken = [candidate for candidate in offered if _who(material, candidate.line) == "user"]
+    told = _choose(view, spoken, left * USER_SHARE, beside)
+    facts = _facts(view, need, positions, left) if positions else []
+    frame = Frame(head, (_section("The user said", material, told, named=False), *facts))
     quoted = {item for section in facts[1:] for line in section.lines for item in items(line)}
-    used = view.counter.text(render("", sections))
-    chosen = _choose(view, material, (left - used) * 1.3, told, staying | quoted)
-    return _fit(view, head, sections, material, chosen, room)
+    used = view.counter.text(render("", frame.sections))
+    taken = {id(candidate) for candidate in told}
+    rest = [candidate for candidate in offered if id(candidate) not in taken]
+    shown = beside | quoted | {item for candidate in told for item in candidate.items}
+    chosen = _choose(view, rest, (left - used) * SPARE, shown)
+    told_here = [candidate for candidate in told if candidate.line.message in material.sites]
+    return _fit(view, frame, material, [*told_here, *chosen], room)
 
 
-def _items_beside(view: View, positions: Sequence[int]) -> set[str]:
+def _items_beside(view: View, positions: Sequence[int], sites: Iterable[Site]) -> set[str]:
     """Return what the messages that stay mention: it need not be quoted again."""
     folded = set(positions)
+    cut = {(site.index, site.part) for site in sites}
     return {
         item
         for index, message in enumerate(view.messages)
         if index not in folded
-        for text in visible_texts(message)
-        for item in items(unescaped(text))
+        for position, part in enumerate(message.parts)
+        if (index, position) not in cut
+        for item in items(call_text(part))
     }
 
 
-def gather(view: View, need: Need, positions: Sequence[int]) -> Material:
-    """Collect the lines of messages step by step, and those of earlier snapshots among them."""
-    material = Material()
-    leaders = {index: group.start for group in view.groups for index in group.members}
-    entry_of: dict[int, int] = {}
-    for position in positions:
-        shown = view.messages[position]
-        if is_snapshot(shown):
-            folded, sections = parse(shown.text)
-            material.folded += folded
-            for section in sections:
-                for entry in entries(section, len(material.entries)):
-                    _add(material, entry, view.counts[position] / max(1, len(shown.text)))
-            continue
-        message = view.original(position)
-        leader = leaders[position]
-        if leader not in entry_of:
-            entry_of[leader] = len(material.entries)
-            _add(material, Entry(_handle(view, need, leader), entry_of[leader]), 0.25)
-        tokens = view.counter.message(message)
-        characters = sum(map(len, visible_texts(message)))
-        material.tokens_per_char[entry_of[leader]] = _density(tokens, characters)
-        _add_lines(material.entries[entry_of[leader]], message)
-        material.folded += 1
-        material.tokens += tokens
-        material.characters += characters
-    return material
-
-
-def _handle(view: View, need: Need, position: int) -> str:
-    number = view.messages[position].id
-    return need.handles.get(number, number[:HANDLE_LENGTH])
-
-
-def _density(tokens: int, characters: int) -> float:
-    return min(1.5, max(0.15, tokens / max(1, characters)))
-
-
-def _add(material: Material, entry: Entry, tokens_per_char: float) -> None:
-    material.entries.append(entry)
-    material.tokens_per_char.append(tokens_per_char)
-
-
-def _add_lines(entry: Entry, message: Message) -> None:
-    for part in message.parts:
-        if isinstance(part, (Thinking, Omitted, Media)):
-            continue
-        who = "result" if isinstance(part, ToolResult) else message.role
-        start = len(entry.lines)
-        for number, (_, text) in enumerate(text_lines(call_text(part))):
-            entry.lines.append((start + number, who, text))
-
-
 def _choose(
-    view: View,
-    material: Material,
-    budget: float,
-    taken: Iterable[Candidate] = (),
-    shown: Iterable[str] = (),
-    only: str = "",
+    view: View, offered: Sequence[Candidate], budget: float, shown: Iterable[str]
 ) -> list[Candidate]:
-    gone = {(candidate.line.message, candidate.line.number) for candidate in taken}
+    covered = set(shown)
+    left = list(offered)
+    chosen: list[Candidate] = []
+    for _ in range(PASSES):
+        spent = sum(candidate.cost for candidate in chosen)
+        chosen += select(
+            left,
+            view.values,
+            budget - spent,
+            covered,
+            opening=lambda _: ENTRY_TOKENS,
+            exact=view.counter.texts.count,
+        )
+        # What is left over goes to lines that say more about the same things.
+        taken = {id(candidate) for candidate in chosen}
+        left = [candidate for candidate in left if id(candidate) not in taken]
+        covered = set()
+    return chosen
+
+
+def _offered(view: View, material: Material) -> list[Candidate]:
     found = [
         Line(order, 0, number, text)
         for order, entry in enumerate(material.entries)
-        for number, who, text in entry.lines
-        if (not only or who == only) and (order, number) not in gone
+        for number, _, text in entry.lines
     ]
-    covered = {item for candidate in taken for item in candidate.items} | set(shown)
-    offered = candidates(found, view.values, _cost(material), _weight(material))
-    return select(
-        offered,
-        view.values,
-        budget,
-        covered,
-        opening=lambda _: ENTRY_TOKENS,
-        exact=view.counter.texts.count if EXACT else None,
-    )
+    return candidates(found, view.values, _cost(material), _weight(material))
 
 
 def _cost(material: Material) -> Callable[[Line], float]:
     return lambda line: len(line.text) * material.tokens_per_char[line.message]
 
 
+def _who(material: Material, line: Line) -> str:
+    return material.entries[line.message].lines[line.number][1]
+
+
 def _weight(material: Material) -> Callable[[Line], tuple[float, float]]:
     def weight(line: Line) -> tuple[float, float]:
-        who = material.entries[line.message].lines[line.number][1]
+        who = _who(material, line)
+        opening = line.message in material.sites and line.number < OPENING_LINES
         loud = who == "result" and is_alarm(line.text)
-        return WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0), BASE.get(who, 0.0)
+        return WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0), BASE.get(who, 0.0) + (
+            OPENING if opening else 0.0
+        )
 
     return weight
 
@@ -184,6 +164,8 @@ def _section(
     grouped: dict[int, Entry] = {}
     for candidate in chosen:
         order = candidate.line.message
+        if order in material.sites:
+            continue
         source = material.entries[order]
         entry = grouped.setdefault(order, Entry(source.handle, order))
         entry.lines.append(source.lines[candidate.line.number])
@@ -192,7 +174,7 @@ def _section(
 
 def _facts(view: View, need: Need, positions: Sequence[int], left: float) -> list[Section]:
     folded = [view.original(position) for position in positions]
-    names = [_handle(view, need, position) for position in positions]
+    names = [handle_at(view, need, position) for position in positions]
     steps = plan(folded)
     touched = [f"{names[f.position]} {f.path} ({f.operation})" for f in files(folded)]
     found = (
@@ -218,25 +200,44 @@ def _quoted(findings: Iterable[Finding], names: Sequence[str]) -> list[str]:
 
 
 def _fit(
-    view: View,
-    head: str,
-    sections: Sequence[Section],
-    material: Material,
-    chosen: list[Candidate],
-    room: int,
-) -> str:
-    """Leave out the least valuable lines until the snapshot takes no more than its room."""
-    low, high, text = 0, len(chosen), render(head, sections)
-    longest = room * DENSITY * material.characters / max(1, material.tokens)
-    if view.counter.text(text) > room:
-        return head
-    for _ in range(12):
-        if low >= high:
-            break
+    view: View, frame: Frame, material: Material, chosen: list[Candidate], room: int
+) -> Digest:
+    """Leave out the least valuable lines until snapshot and excerpts fit into the room."""
+    best = _composed(view, frame, material, [])
+    if _tokens(view, best) > room:
+        return _composed(view, Frame(frame.head, ()), material, [])
+    low, high = 0, len(chosen)
+    while low < high:
         middle = (low + high + 1) // 2
-        longer = render(head, [*sections, _section("What happened", material, chosen[:middle])])
-        if len(longer) <= longest and view.counter.text(longer) <= room:
-            low, text = middle, longer
+        longer = _composed(view, frame, material, chosen[:middle])
+        if _tokens(view, longer) <= room:
+            low, best = middle, longer
         else:
             high = middle - 1
-    return text
+    return best
+
+
+def _tokens(view: View, made: Digest) -> int:
+    texts = (made.text, *(edit.text or "" for edit in made.excerpts))
+    return sum(view.counter.text(text) for text in texts)
+
+
+def _composed(view: View, frame: Frame, material: Material, chosen: Sequence[Candidate]) -> Digest:
+    happened = [c for c in chosen if c.line.message not in material.sites]
+    staying: dict[int, list[tuple[int, str]]] = {order: [] for order in material.sites}
+    for candidate in chosen:
+        if candidate.line.message in staying:
+            staying[candidate.line.message].append((candidate.line.number, candidate.line.text))
+    sections = (*frame.sections, _section("What happened", material, happened))
+    excerpts = tuple(
+        _excerpt(view, material.entries[order].handle, material.sites[order], lines)
+        for order, lines in staying.items()
+    )
+    return Digest(render(frame.head, sections), excerpts)
+
+
+def _excerpt(view: View, handle: str, site: Site, lines: list[tuple[int, str]]) -> Rewrite:
+    message = view.messages[site.index]
+    note = f"[{site.tokens:,} tokens, shortened to these lines; recall {handle}]"
+    text = "\n".join((note, *(line for _, line in sorted(set(lines)))))
+    return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)

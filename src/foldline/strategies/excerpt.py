@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -26,7 +27,7 @@ UNKNOWN = 0.05
 """Probability of use given to an item that no statistics know."""
 
 ALARM_WEIGHT = 3.0
-ALARMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "错误", "失败", "异常")
+ALARMS = re.compile("error|fail|exception|traceback|panic|fatal|错误|失败|异常", re.IGNORECASE)
 
 
 def excerpt(
@@ -121,5 +122,4 @@ def _salient(middle: str, room: float, per_token: float, values: Mapping[str, fl
 
 def is_alarm(line: str) -> bool:
     """Tell whether a line speaks of something that went wrong."""
-    lowered = line[:400].lower()
-    return any(alarm in lowered for alarm in ALARMS)
+    return ALARMS.search(line, 0, 400) is not None

@@ -18,17 +18,20 @@ from foldline.strategies.window import Window
 CLEAR_AT, ACT_AT = 0.55, 0.80
 GAIN_TOKENS, GAIN_SHARE = 2_000, 0.05
 
+TAIL = 0.10
+"""Fraction of the target that stays verbatim at the end."""
+
 
 def _last_resort() -> tuple[Rung, ...]:
     return (
         Rung(Window(), 1.0),
-        Rung(Truncate(share=1.0, everything=True), 1.0),
+        Rung(Truncate(), 1.0),
     )
 
 
-def default(keep: int = 4, tail: float = 0.12, snapshot: float = 1.0) -> Policy:
+def default(keep: int = 4, tail: float = TAIL, snapshot: float = 1.0) -> Policy:
     """
-    The whole ladder: dedupe, clear, truncate, summarize, window.
+    The whole ladder: dedupe, clear, reasoning, summarize, window, truncate.
 
     Args:
         keep: Newest groups whose tool results are never cleared.
@@ -39,22 +42,20 @@ def default(keep: int = 4, tail: float = 0.12, snapshot: float = 1.0) -> Policy:
         "default",
         (
             Rung(Dedupe(), CLEAR_AT, GAIN_TOKENS, GAIN_SHARE),
-            Rung(Clear(keep), CLEAR_AT, GAIN_TOKENS, GAIN_SHARE),
+            Rung(Clear(keep), CLEAR_AT, GAIN_TOKENS, GAIN_SHARE, gentle=True),
             Rung(Reasoning(), ACT_AT),
-            Rung(Truncate(), ACT_AT),
             Rung(Summarize(Keep("target", tail), snapshot), ACT_AT),
             *_last_resort(),
         ),
     )
 
 
-def salient(tail: float = 0.0) -> Policy:
+def salient(tail: float = TAIL) -> Policy:
     """Fold at once: the most of what matters in the fewest tokens."""
     return Policy(
         "salient",
         (
             Rung(Reasoning(), ACT_AT),
-            Rung(Truncate(), ACT_AT),
             Rung(Summarize(Keep("target", tail)), ACT_AT),
             *_last_resort(),
         ),
@@ -72,7 +73,6 @@ def keep_recent(n: int = 20) -> Policy:
     return Policy(
         "keep_recent",
         (
-            Rung(Truncate(), ACT_AT),
             Rung(Summarize(Keep("groups", n)), ACT_AT),
             *_last_resort(),
         ),
@@ -84,7 +84,6 @@ def rounds(min_retain_rounds: int = 10, trigger: float = ACT_AT) -> Policy:
     return Policy(
         "rounds",
         (
-            Rung(Truncate(), trigger),
             Rung(Summarize(Keep("rounds", min_retain_rounds)), trigger),
             Rung(Summarize(), trigger),
             *_last_resort(),
@@ -97,7 +96,6 @@ def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
     return Policy(
         "fraction",
         (
-            Rung(Truncate(), trigger),
             Rung(Summarize(Keep("share", preserve)), trigger),
             Rung(Summarize(), trigger),
             *_last_resort(),

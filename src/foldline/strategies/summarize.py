@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Fold
+from foldline.core.edits import Fold, Rewrite
 from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
+from foldline.core.messages import Message, Text, visible_texts
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
 from foldline.strategies.digest import digest
 from foldline.strategies.tail import Keep
+from foldline.strategies.truncate import Site, level_calls, text_sites
 
 SMALLEST = 160
 """The least that a snapshot is given, in tokens."""
+
+SHARE = 0.3
+"""
+Fraction of the target that messages which have to stay may take before their largest parts are
+cut, where what is to be folded needs the rest.
+"""
+
+CALL_SHARE = 0.1
+"""Fraction of the target that the arguments of calls which have to stay may take."""
+
+
+PLAINNESS = 1.1
+"""
+How many more characters a token of what is kept may hold than one of the whole. Chosen lines are
+plainer than the logs that they come from; this keeps a budget true under another tokenizer too.
+"""
+
+WHOLE = {"pinned": 0.6, "task": 0.25}
+"""Fractions of the target up to which pins, and the task with its like, are never shortened."""
+
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +49,64 @@ class Summarize:
     Args:
         keep: How much of the newest history stays verbatim.
         most: The largest snapshot, as a fraction of the effective window.
+        share: Fraction of the target that what stays may take before its largest parts are cut.
     """
 
     keep: Keep = field(default_factory=lambda: Keep("target", 0.12))
     most: float = 1.0
+    share: float = SHARE
     name: str = field(default="summarize", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
         yield from ()
         positions = sorted(i for group in self.keep.older(view, need) for i in group.members)
-        if not positions:
-            return Plan(reason="nothing is older than what must stay")
+        density = _characters(view.messages) / max(1, view.tokens)
+        plan, aim = Plan(), need
+        for _ in range(ATTEMPTS):
+            plan = self._plan(view, aim, positions)
+            kept = _characters(view.after(plan.edits).messages)
+            if kept <= PLAINNESS * density * need.target:
+                break
+            share = PLAINNESS * density * need.target / kept
+            aim = replace(aim, target=max(1, int(aim.target * share)))
+        return plan
+
+    def _plan(self, view: View, need: Need, positions: list[int]) -> Plan:
         folded = sum(view.counts[index] for index in positions)
-        room = need.target - (view.tokens - folded) - MESSAGE_TOKENS
+        gone = frozenset(positions)
+        staying = [index for index in range(len(view.messages)) if index not in gone]
+        taken = view.tokens - folded
+        long: list[Site] = []
+        calls: tuple[Rewrite, ...] = ()
+        if taken > max(self.share * need.target, need.target - folded):
+            calls = level_calls(view, need, staying, round(CALL_SHARE * need.target))
+            long = _shortened(list(text_sites(view, staying)), need)
+        beside = view.after(calls)
+        fixed = sum(beside.counts[index] for index in staying) - sum(site.text for site in long)
+        room = need.target - fixed - MESSAGE_TOKENS
         room = max(SMALLEST, min(room, round(self.most * need.scale)))
-        if folded <= room:
-            return Plan(reason="what could be folded is smaller than its snapshot")
-        ids = tuple(view.messages[index].id for index in positions)
-        snapshot = Message(
-            "user",
-            (Text(digest(view, need, positions, room)),),
-            id=derived_id("snapshot", *ids),
-            origin="snapshot",
-        )
-        return Plan((Fold(ids, snapshot),))
+        if folded <= room and not long:
+            return Plan(calls, "" if calls else "a snapshot would not be smaller")
+        made = digest(beside, need, positions, long, room)
+        fold = (_fold(view, positions, made.text),) if positions else ()
+        return Plan((*calls, *made.excerpts, *fold))
+
+
+def _shortened(sites: list[Site], need: Need) -> list[Site]:
+    """Leave the task and pins whole as long as they take a bearable share of the target."""
+    whole = set[str]()
+    for reason, share in WHOLE.items():
+        if sum(site.tokens for site in sites if site.rank == reason) <= share * need.target:
+            whole.add(reason)
+    return [site for site in sites if site.rank not in whole]
+
+
+def _characters(messages: Iterable[Message]) -> int:
+    return sum(len(text) for message in messages for text in visible_texts(message))
+
+
+def _fold(view: View, positions: list[int], text: str) -> Fold:
+    ids = tuple(view.messages[index].id for index in positions)
+    number = derived_id("snapshot", *ids)
+    return Fold(ids, Message("user", (Text(text),), id=number, origin="snapshot"))

@@ -1,20 +1,20 @@
 """
 Truncate: make single giant parts smaller, in place, with the whole text under a handle.
 
-Used three ways: `bound` when a tool output is recorded; the `Truncate` rung, which levels the
-largest parts of the messages that must stay until these fit; and, at worst, on the task itself.
+Used three ways: `bound` when a tool output is recorded; `level_parts` by a summary, for messages
+that must stay although they are too large; and the `Truncate` rung when nothing else is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Edit, Rewrite, rewritten
+from foldline.core.edits import Rewrite, rewritten
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.protect import Reason
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -26,9 +26,6 @@ SOFT, HARD = 8_000, 20_000
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
-
-SHARE = 0.12
-"""Fraction of the target that messages which must stay may take before they are cut."""
 
 
 def bound(
@@ -65,70 +62,91 @@ def bound(
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A part that may be cut, with its size in tokens; ``last`` marks the task and its like."""
+    """
+    A part that may be cut.
+
+    ``tokens`` is its size and ``text`` what its text takes of that. ``rank`` says what it is:
+    "tool" outputs and arguments are cut first, the "task" (what users and systems said) and
+    "pinned" parts after everything else.
+    """
 
     index: int
     part: int
     tokens: int
-    last: bool
+    text: int
+    rank: Literal["tool", "task", "pinned"]
 
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
     """
-    Level the largest parts of the messages that must stay.
+    The last resort: level the largest parts of everything that is left.
 
     Args:
-        share: Fraction of the target that these messages may take while others need the rest.
         style: Which part of a text to keep.
-        everything: Whether to cut parts of all messages, not only of those that must stay.
     """
 
-    share: float = SHARE
     style: Style = "salient"
-    everything: bool = False
     name: str = field(default="truncate", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
         """Cut tool outputs and arguments first, and the task itself only if that is not enough."""
         yield from ()
-        staying = range(len(view.messages)) if self.everything else sorted(view.protected)
-        total = sum(view.counts[index] for index in staying)
-        room = max(round(need.target * self.share), need.target - (view.tokens - total))
-        if total <= room:
-            return Plan(reason="what must stay is small enough")
-        sites = list(_sites(view, staying))
-        edits: list[Edit] = []
-        for group in _order(sites, room):
-            excess = total - room
-            if excess <= 0 or not group:
-                continue
-            cap = level([site.tokens for site in group], excess)
-            for site in group:
-                if site.tokens > cap:
-                    edit = self._cut(view, need, site, cap)
-                    total -= _saved(view, edit)
-                    edits.append(edit)
-        return Plan(tuple(edits))
+        edits = level_parts(view, need, range(len(view.messages)), need.target, self.style)
+        return Plan(edits, "" if edits else "no part is large enough to cut")
 
-    def _cut(self, view: View, need: Need, site: Site, cap: int) -> Rewrite:
-        message = view.messages[site.index]
-        part = message.parts[site.part]
-        handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
-        if isinstance(part, ToolCall):
-            text = short_arguments(part, cap / site.tokens, handle)
-        else:
-            whole = part.text if isinstance(part, (Text, ToolResult)) else ""
-            text = excerpt(
-                whole, cap, view.counter, handle=handle, style=self.style, values=view.values
-            )
-        return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+def level_parts(
+    view: View, need: Need, positions: Iterable[int], room: int, style: Style = "salient"
+) -> tuple[Rewrite, ...]:
+    """
+    Cut the largest parts of some messages until these fit.
+
+    Args:
+        view: The view that holds them.
+        need: Handles.
+        positions: Which messages.
+        room: What they may take together, in tokens.
+        style: Which part of a text to keep.
+
+    Returns:
+        The edits; the messages may still be too large after them.
+    """
+    staying = list(positions)
+    total = sum(view.counts[index] for index in staying)
+    if total <= room:
+        return ()
+    edits: list[Rewrite] = []
+    for group in _order(list(_sites(view, staying)), room):
+        excess = total - room
+        if excess <= 0 or not group:
+            continue
+        cap = level([site.tokens for site in group], excess)
+        for site in group:
+            if site.tokens > cap:
+                edit = _cut(view, need, site, cap, style)
+                total -= _saved(view, edit)
+                edits.append(edit)
+    return tuple(edits)
+
+
+def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
+    message = view.messages[site.index]
+    part = message.parts[site.part]
+    handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
+    if isinstance(part, ToolCall):
+        text = short_arguments(part, cap / site.tokens, handle)
+    else:
+        whole = part.text if isinstance(part, (Text, ToolResult)) else ""
+        inside = cap - (site.tokens - view.counter.text(whole))
+        text = excerpt(whole, inside, view.counter, handle=handle, style=style, values=view.values)
+    return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:
     """Cut the task and its like last, unless it would leave nothing for anything else."""
-    first = [site for site in sites if not site.last]
-    last = [site for site in sites if site.last]
+    first = [site for site in sites if site.rank == "tool"]
+    last = [site for site in sites if site.rank != "tool"]
     if sum(site.tokens for site in last) > room / 2:
         return [sites]
     return [first, last]
@@ -156,13 +174,46 @@ def level(sizes: Iterable[int], excess: int) -> int:
 def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
     for index in staying:
         message = view.messages[index]
-        reason: Reason | None = view.protected.get(index)
+        pinned = view.protected.get(index) == "pinned"
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
-                last = not isinstance(part, (ToolResult, ToolCall)) or reason == "pinned"
                 if tokens > SMALLEST:
-                    yield Site(index, position, tokens, last)
+                    text = view.counter.text(_text_of(part))
+                    yield Site(index, position, tokens, text, _rank(part, pinned))
+
+
+def _rank(part: Part, pinned: bool) -> Literal["tool", "task", "pinned"]:
+    if pinned:
+        return "pinned"
+    return "tool" if isinstance(part, (ToolCall, ToolResult)) else "task"
+
+
+def text_sites(view: View, positions: Iterable[int]) -> Iterable[Site]:
+    """Find the parts of messages that can be shortened to some of their lines."""
+    for site in _sites(view, positions):
+        if not isinstance(view.messages[site.index].parts[site.part], ToolCall):
+            yield site
+
+
+def level_calls(
+    view: View, need: Need, positions: Iterable[int], room: int
+) -> tuple[Rewrite, ...]:
+    """Cut the longest call arguments of messages until all of these take ``room`` tokens."""
+    calls = [
+        site
+        for site in _sites(view, positions)
+        if isinstance(view.messages[site.index].parts[site.part], ToolCall)
+    ]
+    excess = sum(site.tokens for site in calls) - room
+    if excess <= 0:
+        return ()
+    cap = level([site.tokens for site in calls], excess)
+    return tuple(_cut(view, need, site, cap, "salient") for site in calls if site.tokens > cap)
+
+
+def _text_of(part: Part) -> str:
+    return part.text if isinstance(part, (Text, ToolResult)) else ""
 
 
 def _is_cuttable(part: Part) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Drop
+from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
 
@@ -24,9 +25,9 @@ class Window:
     name: str = field(default="window", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
-        """Drop whole groups, oldest first; what is protected stays."""
+        """Drop whole groups, oldest first; what is protected stays, and so does a snapshot."""
         yield from ()
-        groups = view.foldable()
+        groups = [g for g in view.foldable() if not is_snapshot(view.messages[g.start])]
         if self.keep is not None:
             groups = groups[: max(0, len(groups) - self.keep)]
         left = view.tokens

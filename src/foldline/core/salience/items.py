@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["path", "dotted", "snake", "camel", "flag", "number", "hash", "upper"]
@@ -21,6 +23,7 @@ KINDS: tuple[Kind, ...] = (
 _WORD = re.compile(r"[A-Za-z0-9_./@~+-]{3,160}")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
+_SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _MEMO_SIZE = 1 << 17
 _memo: dict[str, tuple[tuple[str, Kind], ...]] = {}
 
@@ -79,3 +82,23 @@ def items(text: str) -> dict[str, Kind]:
         if pairs:
             found.update(pairs)
     return found
+
+
+def occurrences(text: str) -> dict[str, tuple[Kind, int]]:
+    """Find the items of a text, each with its kind and how often it occurs."""
+    found: dict[str, tuple[Kind, int]] = {}
+    for word, count in Counter(_WORD.findall(text)).items():
+        for item, kind in _items(word):
+            found[item] = (kind, count + (found[item][1] if item in found else 0))
+    return found
+
+
+def words(text: str) -> set[str]:
+    """Return the ordinary words of a text in lower case, also those that names are made of."""
+    return {word.lower() for word in _SUBWORD.findall(text)}
+
+
+@lru_cache(maxsize=1 << 16)
+def subwords(item: str) -> tuple[str, ...]:
+    """Return the ordinary words that a name is made of, in lower case."""
+    return tuple(words(item))

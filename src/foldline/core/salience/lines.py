@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from foldline.core.messages import Media, Message, Omitted, Part, Thinking, ToolCall, ToolResult
+from foldline.core.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000
 """Characters of a candidate line; a longer line is offered in pieces of this size."""
@@ -34,10 +35,10 @@ class Line:
 
 
 def call_text(part: Part) -> str:
-    """Write a part as a person reads it; JSON escapes in call arguments become line feeds."""
+    """Write a part as a person reads it; a call as its name and its arguments as key=value."""
     match part:
         case ToolCall():
-            return f"{part.name} {unescaped(part.arguments)}"
+            return f"{part.name} {arguments_text(part.arguments)}"
         case ToolResult():
             return part.text
         case Media():
@@ -48,36 +49,27 @@ def call_text(part: Part) -> str:
             return part.text
 
 
-def unescaped(arguments: str) -> str:
-    """Return call arguments with the line feeds and quotes in their strings made real."""
-    if "\\" not in arguments:
-        return arguments
-    return arguments.replace("\\n", "\n").replace('\\"', '"')
+def arguments_text(arguments: str) -> str:
+    """
+    Write call arguments without the punctuation of JSON; every word of them stays.
 
-
-def compact_json(arguments: str) -> str:
-    """Return JSON on one line without indentation; other text as it is."""
-    if "\n" not in arguments:
-        return arguments
+    Text that is not a JSON object stays as it is.
+    """
     try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False)
+        value = json.loads(arguments)
     except (ValueError, RecursionError):
         return arguments
+    if not isinstance(value, dict):
+        return arguments
+    return " ".join(f"{key}={_value_text(inner)}" for key, inner in value.items())
 
 
-def lines(message: Message, position: int) -> Iterator[Line]:
-    """
-    Yield the lines of a message that say something.
-
-    Args:
-        message: The original message.
-        position: Where it stands in the view.
-    """
-    for index, part in enumerate(message.parts):
-        if isinstance(part, (Thinking, Omitted, Media)):
-            continue
-        for number, text in text_lines(call_text(part)):
-            yield Line(position, index, number, text)
+def _value_text(value: Any) -> str:
+    """Write a value as the model wrote it, but for line feeds and quotes, which become real."""
+    written = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str):
+        return written
+    return written[1:-1].replace("\\n", "\n").replace('\\"', '"')
 
 
 def text_lines(text: str) -> Iterator[tuple[int, str]]:

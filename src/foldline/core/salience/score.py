@@ -1,58 +1,114 @@
 """
 The probability that the model will use an item again.
 
-A logistic model over eight numbers, fitted by ``bench/fit_salience.py`` on what the assistant of
-real sessions wrote in the thirty steps after a cut although nothing had brought it back.
+Two logistic models, for items that the assistant has written before and for those that it has
+only seen, fitted by ``bench/fit_salience.py`` on what the assistant of real sessions wrote in the
+thirty steps after a cut although nothing had brought it back.
 """
 
 from __future__ import annotations
 
-from math import exp, log1p
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, log, log1p
+from operator import mul
 
 from foldline.core.salience.index import SalienceIndex, Use
-from foldline.core.salience.weights import BIAS, KIND, WEIGHTS
+from foldline.core.salience.items import Kind, subwords
+from foldline.core.salience.weights import NEW, SPOKEN
 
-NEVER = 2.0
-"""Added to the logarithm of the number of steps for an item that the assistant never wrote."""
+ECHO_STEPS = 10.0
+"""After so many steps a word that was said counts half."""
 
 
-def features(use: Use, steps: int) -> tuple[float, ...]:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """
+    What the conversation as a whole says about its items.
+
+    ``interest`` is by step the fraction of the items shown there last that the assistant took up,
+    ``habit`` by kind the logarithm of the fraction of its items that it took up, and ``echo`` by
+    word how recently somebody said it, from 0 to 1.
+    """
+
+    steps: int
+    interest: Mapping[int, float]
+    habit: Mapping[Kind, float]
+    echo: Mapping[str, float]
+
+    @classmethod
+    def of(cls, index: SalienceIndex) -> Surroundings:
+        """Look at a whole conversation."""
+        shown, taken = Counter[int](), Counter[int]()
+        kinds, kinds_taken = Counter[Kind](), Counter[Kind]()
+        for use in index.uses.values():
+            shown[use.shown_last] += 1
+            kinds[use.kind] += 1
+            if use.spoken:
+                taken[use.shown_last] += 1
+                kinds_taken[use.kind] += 1
+        return cls(
+            index.steps,
+            {step: taken[step] / (count + 2) for step, count in shown.items()},
+            {kind: log((kinds_taken[kind] + 1) / (count + 20)) for kind, count in kinds.items()},
+            {
+                word: 1 / (1 + (index.steps - last) / ECHO_STEPS)
+                for word, last in index.words.items()
+            },
+        )
+
+
+def features(item: str, use: Use, around: Surroundings) -> tuple[float, ...]:
     """
     Describe how an item was used.
 
     Returns:
-        log(1 + uses by the assistant); log(1 + steps since the last mention) and its square;
-        log(1 + steps since the assistant's last use) and its square; whether it used the item at
-        all; the position of the last mention as a fraction; log(1 + items in the least crowded
-        step) and its square; log(1 + steps with it); whether the item is brand new.
+        log(1 + steps since the last mention) and its square; log(1 + steps since the assistant's
+        last use) and its square, 0 without one; log(1 + uses by the assistant); position of the
+        last mention as a fraction; log(1 + items in the least crowded step) and its square;
+        log(1 + steps with it); whether it is brand new; interest in its step; log(1 + times it
+        occurs, in all and in one step); habit for its kind; mean echo of the words it is made of.
     """
-    never = use.spoken_last < 0
-    ago = log1p(steps - 1 - use.last)
-    spoken_ago = log1p(steps) + NEVER if never else log1p(steps - 1 - use.spoken_last)
+    ago = log1p(around.steps - 1 - use.last)
+    spoken_ago = 0.0 if use.spoken_last < 0 else log1p(around.steps - 1 - use.spoken_last)
     crowd = log1p(use.crowd)
+    made_of = subwords(item)
+    echo = sum(around.echo.get(word, 0.0) for word in made_of) / (len(made_of) or 1)
     return (
-        log1p(use.spoken),
         ago,
         ago * ago,
         spoken_ago,
-        0.0 if never else spoken_ago * spoken_ago,
-        0.0 if never else 1.0,
-        (use.last + 1) / max(1, steps),
+        spoken_ago * spoken_ago,
+        log1p(use.spoken),
+        (use.last + 1) / max(1, around.steps),
         crowd,
         crowd * crowd,
         log1p(use.steps),
-        1.0 if steps - use.first < 4 else 0.0,
+        1.0 if around.steps - use.first < 4 else 0.0,
+        around.interest[use.shown_last],
+        log1p(use.times),
+        log1p(use.burst),
+        around.habit[use.kind],
+        echo,
     )
 
 
-def probability(use: Use, steps: int) -> float:
-    """Return the probability of further use, a fraction."""
-    total = BIAS + KIND[use.kind]
-    for weight, value in zip(WEIGHTS, features(use, steps), strict=True):
-        total += weight * value
+def probability(item: str, use: Use, around: Surroundings) -> float:
+    """Return the probability of further use of one item, a fraction."""
+    model = SPOKEN if use.spoken else NEW
+    total = model.bias + model.kind[use.kind]
+    total += sumprod(model.weights, features(item, use, around))
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
 
 
+def sumprod(left: tuple[float, ...], right: tuple[float, ...]) -> float:
+    """Return the sum of products of two sequences of the same length."""
+    total: float = sum(map(mul, left, right))
+    return total
+
+
 def values(index: SalienceIndex) -> dict[str, float]:
-    """Return the probability of further use of every item of a conversation."""
-    return {item: probability(use, index.steps) for item, use in index.uses.items()}
+    """Return the probability of further use of every item of a conversation, a fraction."""
+    around = Surroundings.of(index)
+    return {item: probability(item, use, around) for item, use in index.uses.items()}

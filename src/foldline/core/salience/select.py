@@ -18,7 +18,8 @@ class Candidate:
     """
     A line with what it offers and what it costs.
 
-    ``weight`` multiplies the value of its items, ``base`` is added to it, ``cost`` is in tokens.
+    ``weight`` multiplies the value of its items, ``base`` is added to it. ``cost`` is in tokens,
+    an estimate until it is ``counted``.
     """
 
     line: Line
@@ -26,6 +27,7 @@ class Candidate:
     cost: float
     weight: float = 1.0
     base: float = 0.0
+    counted: bool = False
 
 
 def candidates(
@@ -83,7 +85,6 @@ def select(
     """
     seen = set(covered)
     opened: set[int] = set()
-    counted: set[int] = set()
 
     def price(candidate: Candidate) -> float:
         extra = 0.0 if candidate.line.message in opened else opening(candidate.line)
@@ -101,8 +102,8 @@ def select(
     while heap and left >= smallest:
         _, order = heapq.heappop(heap)
         candidate = offered[order]
-        if exact and order not in counted:
-            counted.add(order)
+        if exact and not candidate.counted:
+            candidate.counted = True
             candidate.cost = exact(candidate.line.text) + LINE_TOKENS
         now = worth(candidate)
         if now <= 0 or price(candidate) > left:
