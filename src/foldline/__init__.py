@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from foldline.session import Session
     from foldline.strategies.presets import policy
 
+__version__ = "0.1.0"
+
 _HOMES = {
     "Archive": "archive",
     "Budget": "core.budget",
@@ -79,8 +81,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that importing the package costs little."""
-    if name == "__version__":
-        return import_module("importlib.metadata").version("foldline")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'foldline' has no attribute {name!r}")

@@ -9,6 +9,7 @@ from typing import Any
 from foldline.core.edits import Edit, apply
 from foldline.core.errors import InputError
 from foldline.core.messages import Message
+from foldline.core.salience.index import SalienceIndex
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.formats.dialect import Dialect
@@ -31,7 +32,8 @@ class Shown:
     """
     The messages of a session: all of them, and what the model sees.
 
-    Appending costs the same however long the log is. ``tokens`` is what the shown messages take;
+    Appending costs the same however long the log is; ``index`` grows with it, so that a compaction
+    does not read the log for its statistics. ``tokens`` is what the shown messages take;
     ``epoch`` counts the times that the shown messages changed other than by appending.
     """
 
@@ -43,6 +45,7 @@ class Shown:
         self.counts: dict[str, int] = {}
         self.tokens = 0
         self.epoch = 0
+        self.index = SalienceIndex()
         self.anchor: Anchor | None = None
         self._wires: list[Any] = []
         self._pristine = True
@@ -51,6 +54,7 @@ class Shown:
     def append(self, message: Message) -> int:
         """Add a message to the log, show it, and return its tokens."""
         count = self.counter.message(message)
+        self.index.add(message)
         self.log.append(message)
         self.originals[message.id] = message
         self.messages[message.id] = message
@@ -66,7 +70,7 @@ class Shown:
         """Return what is shown as strategies read it."""
         messages = tuple(self.messages.values())
         counts = tuple(self.counts[number] for number in self.messages)
-        return View(messages, counts, self.counter, self.originals, dialect)
+        return View(messages, counts, self.counter, self.originals, dialect, self.index)
 
     def show(self, view: View) -> None:
         """Show a view in place of what was shown; what the provider reported no longer holds."""
@@ -106,6 +110,7 @@ class Shown:
         self.log = list(messages)
         self.originals = {message.id: message for message in messages}
         self.messages = dict(self.originals)
+        self.index = SalienceIndex.of(messages)
 
     def wires(self, dialect: Dialect) -> list[Any]:
         """Return the shown messages in their wire format; a list of its own, the same messages."""
