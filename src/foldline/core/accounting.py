@@ -78,8 +78,9 @@ def recallable(
                 for number in gone:
                     if number in originals:
                         out[handles.get(number, number)] = _words(originals[number])
-            case Fold(messages=gone, snapshot=snapshot) if edit.kind != "repair":
-                out[_alone(snapshot.id, handles)] = f"the {len(gone)} messages of a snapshot"
+            case Fold(messages=gone, snapshot=snapshot):
+                if edit.kind != "repair":
+                    out[_alone(snapshot.id, handles)] = f"the {len(gone)} messages of a snapshot"
                 for number in gone:
                     if number in originals:
                         out[handles.get(number, number)] = _words(originals[number])

@@ -94,8 +94,8 @@ class Budget:
                 hint="Send fewer tool schemas, reserve less output, or use a larger window.",
             )
         limit = scale - overhead
-        # A large overhead must not push the goal to nothing: leave half of what there is.
-        aim = max(round(target * scale) - overhead, limit // 2)
+        # A large overhead must not push the goal to nothing: leave the same share of the rest.
+        aim = max(round(target * scale) - overhead, round(target * limit))
         return cls(limit, aim, scale, overhead, resolved=window is not None)
 
     def is_due(self, fraction: float, tokens: int) -> bool:

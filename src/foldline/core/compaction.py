@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.edits import Edit
+from foldline.core.edits import Drop, Edit, Fold, apply
+from foldline.core.protect import unread
 from foldline.core.repair import repair
 from foldline.core.strategy import Need, Plan, Policy, Rung
 from foldline.core.view import View
@@ -62,7 +63,9 @@ def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
     mended = repair(view.messages, view.dialect)
-    now, edits = view.after(mended), list(mended)
+    start = replace(view, unread=unread(view.messages)) if mended else view
+    now, edits = start.after(mended), list(mended)
+    need = replace(need, handles={**need.handles, **_aliases(mended, need)}) if mended else need
     reports = [_mending(view, now)] if mended else []
     for rung in policy.rungs:
         if now.tokens <= need.target:
@@ -78,15 +81,35 @@ def _mending(before: View, after: View) -> RungReport:
     return RungReport("repair", "applied", before.tokens - after.tokens)
 
 
+def _aliases(edits: Sequence[Edit], need: Need) -> dict[str, str]:
+    """Give messages that a repair put in place of one other message the handle of that one."""
+    return {
+        edit.snapshot.id: need.handles[edit.messages[0]]
+        for edit in edits
+        if isinstance(edit, Fold) and len(edit.messages) == 1 and edit.messages[0] in need.handles
+    }
+
+
+def _tidied(plan: Plan, now: View) -> Plan:
+    """Mend what a plan breaks by leaving messages out, such as a conversation's beginning."""
+    if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
+        return plan
+    mended = repair(apply(now.messages, plan.edits), now.dialect)
+    return replace(plan, edits=(*plan.edits, *mended)) if mended else plan
+
+
 def _climb(
     rung: Rung, start: View, now: View, budget: Budget, need: Need
 ) -> Steps[tuple[Plan, RungReport]]:
     name = rung.strategy.name
     if not budget.is_due(rung.trigger, start.tokens):
         return Plan(), RungReport(name, "skipped", reason="below its trigger")
+    if budget.fixed and rung.gentle:
+        return Plan(), RungReport(name, "skipped", reason="a summary keeps more of a hard budget")
     plan = yield from rung.strategy.propose(now, need)
     if not plan.edits:
         return Plan(), RungReport(name, "skipped", reason=plan.reason or "nothing to do")
+    plan = _tidied(plan, now)
     after = now.after(plan.edits)
     freed = now.tokens - after.tokens
     floor = (
@@ -102,12 +125,16 @@ def _judge(
     view: View, now: View, budget: Budget, edits: Sequence[Edit], reports: Sequence[RungReport]
 ) -> Outcome:
     rungs = tuple(reports)
+    if all(message.role == "system" for message in now.messages):
+        return Outcome("unchanged", "nothing that was said would be left", view, rungs=rungs)
     if now.tokens > budget.limit:
         reason = (
             f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"
         )
         return Outcome("failed", reason, view, rungs=rungs)
     if now.tokens >= view.tokens:
-        return Outcome("unchanged", "nothing could be made smaller", view, rungs=rungs)
-    applied = [report.name for report in rungs if report.outcome == "applied"]
+        refused = [f"{r.name}: {r.reason}" for r in rungs if r.outcome != "applied" and r.reason]
+        reason = "; ".join(["nothing was made smaller", *refused[:3]])
+        return Outcome("unchanged", reason, view, rungs=rungs)
+    applied = dict.fromkeys(report.name for report in rungs if report.outcome == "applied")
     return Outcome("compacted", ", ".join(applied), now, tuple(edits), rungs)

@@ -129,6 +129,30 @@ def _fold(shown: dict[str, Message], edit: Fold) -> dict[str, Message]:
     return out
 
 
+def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
+    """
+    Follow messages through a repair, which may show others in their place or beside them.
+
+    Args:
+        ids: Ids of messages before the edits.
+        edits: Edits in the order in which they were made.
+
+    Returns:
+        The same ids and those of what stands for them now.
+    """
+    if not ids:
+        return ids
+    found = set(ids)
+    for edit in edits:
+        if edit.kind != "repair":
+            continue
+        if isinstance(edit, Fold) and not found.isdisjoint(edit.messages):
+            found.add(edit.snapshot.id)
+        elif isinstance(edit, Insert) and edit.after in found:
+            found.add(edit.message.id)
+    return frozenset(found)
+
+
 def rewritten(message: Message, edit: Rewrite) -> Message:
     """Return the message with one of its parts showing other text."""
     return message.with_part(edit.part, _with_text(message.parts[edit.part], edit))

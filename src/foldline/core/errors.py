@@ -8,7 +8,6 @@ Every error that Foldline raises, in one tree, grouped by what a caller does nex
     ├─ CannotFit             what must stay is larger than the budget: raise it, or unpin
     ├─ RecallError           the handle is unknown or ambiguous: use one that a receipt names
     ├─ StoreError            the archive is missing, locked, too new or damaged
-    ├─ ModelError            a summarizer failed: the history is unchanged
     └─ MissingExtra          an optional package is not installed: the message has the command
 """
 
@@ -30,7 +29,8 @@ class FoldlineError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        stop = "" if self.message.endswith((".", "!", "?", ":")) or not self.hint else "."
+        return f"{self.message}{stop} {self.hint}".strip()
 
 
 class InputError(FoldlineError):
@@ -85,10 +85,6 @@ class RecallError(FoldlineError):
 
 class StoreError(FoldlineError):
     """The archive is missing, locked, written by a newer version, or damaged."""
-
-
-class ModelError(FoldlineError):
-    """A summarizer failed or answered something that cannot be used."""
 
 
 class MissingExtra(FoldlineError):

@@ -72,7 +72,10 @@ def _key(part: ToolCall | ToolResult) -> str:
 
 def pair(messages: Sequence[Message]) -> Pairing:
     """
-    Match results to calls, first come first served among calls of the same id.
+    Match results to calls.
+
+    Where several calls of the same id (without ids, of the same tool) wait, those of the newest
+    step come first, in order: a call that died long ago takes no result from a later one.
 
     Args:
         messages: The conversation in order.
@@ -80,19 +83,25 @@ def pair(messages: Sequence[Message]) -> Pairing:
     Returns:
         The pairing, in terms of positions.
     """
-    waiting: dict[str, deque[Site]] = defaultdict(deque)
+    waiting: dict[str, list[deque[Site]]] = defaultdict(list)
     answered: dict[str, Site] = {}
     answers: dict[Site, Site] = {}
     late: dict[Site, Site] = {}
     orphans: list[Site] = []
+    step = 0
     for index, message in enumerate(messages):
+        if message.role != "assistant":
+            step = index
         for position, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                waiting[_key(part)].append(Site(index, position))
+                queues = waiting[_key(part)]
+                if not queues or queues[-1][0].message < step:
+                    queues.append(deque())
+                queues[-1].append(Site(index, position))
             elif isinstance(part, ToolResult):
                 key, site = _key(part), Site(index, position)
                 if waiting[key]:
-                    call = waiting[key].popleft()
+                    call = _taken(waiting[key])
                     answers[call] = site
                     answered[key] = call
                 elif part.call_id and key in answered:
@@ -100,10 +109,18 @@ def pair(messages: Sequence[Message]) -> Pairing:
                 else:
                     orphans.append(site)
     still_open = sorted(
-        (site for sites in waiting.values() for site in sites),
+        (site for queues in waiting.values() for sites in queues for site in sites),
         key=lambda site: (site.message, site.part),
     )
     return Pairing(answers, tuple(still_open), tuple(orphans), late)
+
+
+def _taken(queues: list[deque[Site]]) -> Site:
+    """Take the first call of the newest step out of those that wait."""
+    call = queues[-1].popleft()
+    if not queues[-1]:
+        queues.pop()
+    return call
 
 
 class _Forest:

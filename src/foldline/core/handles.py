@@ -37,5 +37,11 @@ def _common(left: str, right: str) -> int:
 
 
 def part_handle(handle: str, message: Message, part: int) -> str:
-    """Name one part of a message: the message's handle alone where it has only one part."""
-    return handle if len(message.parts) == 1 else f"{handle}.{part}"
+    """
+    Name one part of a message.
+
+    The message's handle stands alone where it has only one part, or where a repair has put the
+    parts together otherwise than they were recorded.
+    """
+    alone = len(message.parts) == 1 or message.origin == "repair"
+    return handle if alone else f"{handle}.{part}"

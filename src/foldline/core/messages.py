@@ -158,8 +158,8 @@ class Message:
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
     def is_spoken(self) -> bool:
-        """Tell whether a user said something here, rather than only a tool."""
-        return self.role == "user" and any(
+        """Tell whether a user said something here, rather than a tool, or a repair."""
+        return (self.role == "user" and self.origin != "repair") and any(
             isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and part.text.strip())
             for part in self.parts
         )

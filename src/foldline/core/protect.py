@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
 from foldline.core.groups import Group
@@ -11,7 +11,15 @@ from foldline.core.messages import Message
 Reason: TypeAlias = Literal["system", "task", "latest", "pinned", "unread", "pending"]
 
 
-def protected(messages: Sequence[Message], groups: Sequence[Group]) -> dict[int, Reason]:
+def unread(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of the messages with results that the model has not answered yet."""
+    answered = _answered(messages)
+    return frozenset(message.id for message in messages[answered + 1 :] if _tells(message))
+
+
+def protected(
+    messages: Sequence[Message], groups: Sequence[Group], late: Collection[str] = ()
+) -> dict[int, Reason]:
     """
     Find the messages that must stay.
 
@@ -23,19 +31,20 @@ def protected(messages: Sequence[Message], groups: Sequence[Group]) -> dict[int,
     Args:
         messages: What is shown.
         groups: Its groups.
+        late: Ids of further messages with results that the model has not answered yet.
 
     Returns:
         The reason by position.
     """
     found: dict[int, Reason] = {}
-    answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+    answered = _answered(messages)
     for group in groups:
         reason: Reason | None = None
         if any(messages[i].pinned for i in group.members):
             reason = "pinned"
         elif group.state == "pending":
             reason = "pending"
-        elif any(i > answered and messages[i].results for i in group.members):
+        elif any(_is_unread(messages, i, answered, late) for i in group.members):
             reason = "unread"
         if reason:
             found.update(dict.fromkeys(group.members, reason))
@@ -44,7 +53,26 @@ def protected(messages: Sequence[Message], groups: Sequence[Group]) -> dict[int,
         if message.role != "system":
             break
         found[index] = "system"
+    first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
+    if first is not None and messages[first].origin == "repair":
+        # It stands there because a conversation must not start with the model.
+        found[first] = "task"
     return found
+
+
+def _answered(messages: Sequence[Message]) -> int:
+    return max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+
+
+def _is_unread(
+    messages: Sequence[Message], index: int, answered: int, late: Collection[str]
+) -> bool:
+    return (index > answered and _tells(messages[index])) or messages[index].id in late
+
+
+def _tells(message: Message) -> bool:
+    """Tell whether a message brings results, or the note that a repair made of some."""
+    return bool(message.results) or message.origin == "repair"
 
 
 def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:

@@ -8,34 +8,41 @@ edits like any other: recorded, reversible, named in the receipt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from foldline.core.edits import Drop, Edit, Fold, Insert, Move, apply
+from foldline.core.edits import Drop, Edit, Fold, Insert, Move, Rewrite, apply
 from foldline.core.groups import Site, is_pending, pair
 from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Omitted, Part, Text, ToolCall, ToolResult
+from foldline.core.messages import (
+    Media,
+    Message,
+    Omitted,
+    Part,
+    Text,
+    Thinking,
+    ToolResult,
+)
+from foldline.core.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
+from foldline.core.renumber import part_at, renumbered
+from foldline.core.untangle import untangled
 
 NO_RESULT = "[No result of this call was recorded.]"
 ORPHAN = "[Result of a tool call that is not part of this history]"
+GAP = "[Messages that stood here are left out.]"
 START = "[The recorded history starts here, with work that was already under way.]"
-
-ANY_ORDER = frozenset({"openai-responses", "codex"})
-"""Dialects in which a result only has to come after its call."""
-
-BY_TURN = frozenset({"anthropic", "claude-code"})
-"""Dialects that merge neighbouring assistant messages, so that results may follow all of them."""
 
 
 def repair(messages: Sequence[Message], dialect: str) -> tuple[Edit, ...]:
     """
     Propose the edits that make a conversation valid.
 
-    Empty messages are left out; a call that will never be answered gets a result that says so; a
-    result without a call becomes a note with the same text; a result that does not stand behind
-    its call moves there, and nothing else moves; a conversation that starts with the model gets a
-    first user message.
+    What says nothing is left out; a result that came before its call moves behind it; a result
+    without a call becomes a note with the same text; a call that will never be answered gets a
+    result that says so; ids that have to be unique become so; a result that does not stand behind
+    its call moves there, and nothing else moves; what may not stand side by side is parted; a
+    conversation that starts with the model gets a first user message.
 
     Args:
         messages: Messages with ids.
@@ -46,11 +53,15 @@ def repair(messages: Sequence[Message], dialect: str) -> tuple[Edit, ...]:
     """
     edits: list[Edit] = []
     shown = tuple(messages)
-    for step in (_empty, _orphans, _unanswered, _displaced, _headless):
+    for step in STEPS:
         found = step(shown, dialect)
-        edits += found
-        shown = apply(shown, found)
+        if found:
+            edits += found
+            shown = apply(shown, found)
     return tuple(edits)
+
+
+# --- what says nothing -----------------------------------------------------------------------
 
 
 def _says_nothing(part: Part) -> bool:
@@ -63,40 +74,80 @@ def _says_nothing(part: Part) -> bool:
             return False
 
 
-def _empty(messages: Sequence[Message], _: str) -> list[Edit]:
+def _empty(messages: Sequence[Message], dialect: str) -> list[Edit]:
     gone = tuple(m.id for m in messages if all(_says_nothing(part) for part in m.parts))
-    return [Drop(gone, "repair")] if gone else []
+    edits: list[Edit] = [Drop(gone, "repair")] if gone else []
+    if dialect in BY_TURN or dialect in ONE_ANSWER:
+        kept = [message for message in messages if message.id not in gone]
+        edits += [
+            Rewrite(message.id, index, text, "repair", keep_media=True)
+            for message in kept
+            for index, part in enumerate(message.parts)
+            for text in _without_blanks(part, dialect)
+        ]
+    return edits
+
+
+def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
+    """Yield what to show instead of a part with blank text (Gemini: no text) that is rejected."""
+    if isinstance(part, Text):
+        if not (part.text if dialect in ONE_ANSWER else part.text.strip()):
+            yield None
+    elif isinstance(part, ToolResult) and len(part.content) > 1 and dialect in BY_TURN:
+        texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+        plain = all(isinstance(piece, (Text, Media)) for piece in part.content)
+        if plain and not all(text.strip() for text in texts):
+            yield "\n".join(text for text in texts if text.strip())
+
+
+# --- results without a call ------------------------------------------------------------------
+
+
+def _early(messages: Sequence[Message], _: str) -> list[Edit]:
+    """Move results that came before their call behind it."""
+    pairing = pair(messages)
+    waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
+    edits: list[Edit] = []
+    for site in pairing.orphans:
+        message = messages[site.message]
+        call = waiting.get(message.results[0].call_id)
+        alone = len(message.parts) == 1 and message.results[0].call_id
+        if alone and call is not None and call.message > site.message:
+            edits.append(Move(message.id, messages[call.message].id))
+            del waiting[message.results[0].call_id]
+    return edits
 
 
 def _orphans(messages: Sequence[Message], _: str) -> list[Edit]:
     pairing = pair(messages)
-    lost: dict[int, set[int]] = {}
-    for site in (*pairing.orphans, *pairing.late):
-        lost.setdefault(site.message, set()).add(site.part)
-    return [_note(messages[index], parts) for index, parts in lost.items()]
+    lost: dict[int, list[int]] = {}
+    for site in sorted((*pairing.orphans, *pairing.late), key=lambda s: (s.message, s.part)):
+        lost.setdefault(site.message, []).append(site.part)
+    return [edit for index, parts in lost.items() for edit in _noted(messages[index], parts)]
 
 
-def _note(message: Message, lost: set[int]) -> Fold:
-    parts: list[Part] = []
-    for index, part in enumerate(message.parts):
-        if index in lost and isinstance(part, ToolResult):
-            parts.append(Text(f"{ORPHAN}\n{part.text}"))
-        else:
-            parts.append(part)
-    # Results have to stand before text in one message.
-    parts.sort(key=lambda part: not isinstance(part, ToolResult))
-    keeps_results = any(isinstance(part, ToolResult) for part in parts)
-    role = message.role if keeps_results else "user"
-    note = replace(
-        message,
-        id=derived_id("note", message.id),
-        role=role,
-        parts=tuple(parts),
-        raw=message.raw if role == message.role else None,
+def _noted(message: Message, lost: list[int]) -> list[Edit]:
+    """Say as a note what lost results say; other parts of their message stay where they are."""
+    texts = []
+    for index in lost:
+        part = message.parts[index]
+        texts.append(Text(f"{ORPHAN}\n{part.text}" if isinstance(part, ToolResult) else ""))
+    number = derived_id("note", message.id)
+    note = Message(
+        "user",
+        tuple(texts),
+        id=number,
         intact=False,
+        pinned=message.pinned,
         origin="repair",
     )
-    return Fold((message.id,), note, "repair")
+    if len(lost) == len(message.parts):
+        return [Fold((message.id,), note, "repair")]
+    gone = [Rewrite(message.id, index, None, "repair") for index in lost]
+    return [*gone, Insert(message.id, note)]
+
+
+# --- calls without a result ------------------------------------------------------------------
 
 
 def _unanswered(messages: Sequence[Message], _: str) -> list[Edit]:
@@ -105,11 +156,21 @@ def _unanswered(messages: Sequence[Message], _: str) -> list[Edit]:
 
 
 def _closing(messages: Sequence[Message], site: Site) -> Message:
-    call = messages[site.message].parts[site.part]
-    assert isinstance(call, ToolCall)  # noqa: S101  # what pair() calls open is a call
+    call = part_at(messages, site)
     result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
     number = derived_id("closing", messages[site.message].id, str(site.part))
     return Message("tool", (result,), id=number, origin="repair")
+
+
+# --- order -----------------------------------------------------------------------------------
+
+
+def _tangled(messages: Sequence[Message], dialect: str) -> list[Edit]:
+    if dialect in ANY_ORDER:
+        return []
+    return untangled(
+        messages, lambda index: _anchor(messages, index, dialect), alone=dialect in ONE_ANSWER
+    )
 
 
 def _displaced(messages: Sequence[Message], dialect: str) -> list[Edit]:
@@ -154,6 +215,57 @@ def _anchor(messages: Sequence[Message], index: int, dialect: str) -> int:
     return index
 
 
+def _scattered(messages: Sequence[Message], dialect: str) -> list[Edit]:
+    """Put results of one turn that stand in several messages into one, as Gemini demands."""
+    if dialect not in ONE_ANSWER:
+        return []
+    edits: list[Edit] = []
+    for answering, run in groupby(messages, key=lambda m: m.role == "tool" and bool(m.results)):
+        together = list(run)
+        if answering and len(together) > 1:
+            ids = tuple(message.id for message in together)
+            parts = tuple(part for message in together for part in message.parts)
+            merged = replace(together[0], id=derived_id("merged", *ids), parts=parts)
+            edits.append(Fold(ids, replace(merged, intact=False, origin="repair"), "repair"))
+    return edits
+
+
+def _run_together(messages: Sequence[Message], dialect: str) -> list[Edit]:
+    """Part what two neighbouring assistant messages may not say one after the other."""
+    edits: list[Edit] = []
+    for before, message in pairwise(messages):
+        if not before.role == message.role == "assistant":
+            continue
+        if dialect in ONE_ANSWER and message.calls:
+            number = derived_id("gap", before.id, message.id)
+            gap = Message("user", (Text(GAP),), id=number, origin="repair")
+            edits.append(Insert(before.id, gap))
+        elif dialect in BY_TURN:
+            edits += [
+                Rewrite(message.id, index, None, "repair")
+                for index, part in enumerate(message.parts)
+                if isinstance(part, Thinking)
+            ]
+    return edits
+
+
+def _dangling(messages: Sequence[Message], dialect: str) -> list[Edit]:
+    """Leave out reasoning items that nothing follows which they could have led to."""
+    if dialect not in ANY_ORDER:
+        return []
+    gone: list[str] = []
+    following: Message | None = None
+    for message in reversed(messages):
+        thinks = message.role == "assistant" and all(
+            isinstance(part, Thinking) for part in message.parts
+        )
+        if thinks and (following is None or following.role != "assistant"):
+            gone.append(message.id)
+        else:
+            following = message
+    return [Drop(tuple(reversed(gone)), "repair")] if gone else []
+
+
 def _headless(messages: Sequence[Message], _: str) -> list[Edit]:
     first = next((m for m in messages if m.role != "system"), None)
     if first is None or first.role == "user":
@@ -161,3 +273,19 @@ def _headless(messages: Sequence[Message], _: str) -> list[Edit]:
     before = [m.id for m in messages[: messages.index(first)]]
     start = Message("user", (Text(START),), id=derived_id("start", first.id), origin="repair")
     return [Insert(before[-1] if before else "", start)]
+
+
+STEPS = (
+    _empty,
+    _early,
+    _orphans,
+    _unanswered,
+    renumbered,
+    _tangled,
+    _displaced,
+    _scattered,
+    _run_together,
+    _dangling,
+    _headless,
+)
+"""What is mended, in this order: each step relies on those before it."""

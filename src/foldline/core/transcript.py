@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from foldline.core.errors import InputError
 from foldline.core.identity import identify
 from foldline.core.messages import Message
 
@@ -43,11 +44,21 @@ class Transcript:
 
         Args:
             pins: Positions (negative ones count from the end) or ids of messages.
+
+        Raises:
+            InputError: There is no such message.
         """
         size = len(self.messages)
         wanted = {pin + size if isinstance(pin, int) and pin < 0 else pin for pin in pins}
         if not wanted:
             return self
+        known = {*range(size), *(message.id for message in self.messages)}
+        missing = sorted(map(str, wanted - known))
+        if missing:
+            raise InputError(
+                f"there is no message to pin at {', '.join(missing)}",
+                hint=f"Give positions from 0 to {size - 1}, or ids of messages.",
+            )
         return self.with_messages(
             [
                 replace(message, pinned=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from foldline.core.edits import Edit, apply
+from foldline.core.edits import Edit, apply, following
 from foldline.core.groups import Group, group
 from foldline.core.messages import Message
 from foldline.core.protect import Reason, protected
@@ -21,7 +21,9 @@ class View:
     What the model sees, with what a strategy needs to judge it.
 
     ``originals`` holds every message of the log by id, so that a strategy reads what was really
-    said even where the view shows a stub. ``counts`` are tokens, one a message.
+    said even where the view shows a stub. ``counts`` are tokens, one a message. ``unread`` are the
+    ids of results that the model has not answered although they do not stand behind everything
+    that it said: a repair has moved them behind their calls.
     """
 
     messages: tuple[Message, ...]
@@ -30,6 +32,7 @@ class View:
     originals: Mapping[str, Message]
     dialect: str = ""
     index: SalienceIndex | None = None
+    unread: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -71,7 +74,7 @@ class View:
     @cached_property
     def protected(self) -> dict[int, Reason]:
         """Why a position must stay, for those that must."""
-        return protected(self.messages, self.groups)
+        return protected(self.messages, self.groups, self.unread)
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -96,7 +99,7 @@ class View:
         known = {id(message): n for message, n in zip(self.messages, self.counts, strict=True)}
         shown = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
-        return View(shown, counts, self.counter, self.originals, self.dialect, self.index)
+        return replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
 
     def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""

@@ -16,7 +16,7 @@ MAX_LINE = 2_000
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
 
-_NUMBERED = re.compile(r"^\s*\d{1,6}(?:→|\t|\s\|\s)\s*")
+_NUMBERED = re.compile(r"^\s*\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,19 @@ def call_text(part: Part) -> str:
         case ToolCall():
             return f"{part.name} {arguments_text(part.arguments)}"
         case ToolResult():
-            return part.text
+            return result_text(part.text)
         case Media():
             return f"[{part.kind}]"
         case Omitted():
             return ""
         case _:
             return part.text
+
+
+def result_text(text: str) -> str:
+    """Write a tool result as a person reads it: one that wraps its output in JSON unwrapped."""
+    wrapped = text.startswith("{") and "\\n" in text and "\n" not in text.strip()
+    return arguments_text(text) if wrapped else text
 
 
 def arguments_text(arguments: str) -> str:
@@ -65,11 +71,10 @@ def arguments_text(arguments: str) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Write a value as the model wrote it, but for line feeds and quotes, which become real."""
-    written = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, str):
-        return written
-    return written[1:-1].replace("\\n", "\n").replace('\\"', '"')
+    """Write a value; the tabs of code stay escaped, as the model wrote them."""
+    if isinstance(value, str):
+        return value.replace("\t", "\\t")
+    return json.dumps(value, ensure_ascii=False)
 
 
 def text_lines(text: str) -> Iterator[tuple[int, str]]:

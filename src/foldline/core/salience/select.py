@@ -83,7 +83,8 @@ def select(
     Returns:
         The chosen candidates, best first.
     """
-    seen = set(covered)
+    fresh = {item: values[item] for candidate in offered for item in candidate.items}
+    fresh.update(dict.fromkeys(fresh.keys() & set(covered), 0.0))
     opened: set[int] = set()
 
     def price(candidate: Candidate) -> float:
@@ -91,8 +92,8 @@ def select(
         return candidate.cost + extra
 
     def worth(candidate: Candidate) -> float:
-        fresh = sum(values[item] for item in candidate.items if item not in seen)
-        return (candidate.weight * fresh + candidate.base) / price(candidate)
+        value = sum(map(fresh.__getitem__, candidate.items))
+        return (candidate.weight * value + candidate.base) / price(candidate)
 
     heap = [(-worth(candidate), order) for order, candidate in enumerate(offered)]
     heapq.heapify(heap)
@@ -113,6 +114,6 @@ def select(
             continue
         left -= price(candidate)
         opened.add(candidate.line.message)
-        seen.update(candidate.items)
+        fresh.update(dict.fromkeys(candidate.items, 0.0))
         chosen.append(candidate)
     return chosen

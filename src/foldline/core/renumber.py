@@ -1,0 +1,86 @@
+"""Call ids that occur more than once where a provider wants each of them to be unique."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from foldline.core.edits import Edit, Fold
+from foldline.core.groups import Pairing, Site, pair
+from foldline.core.identity import derived_id
+from foldline.core.messages import Message, Part, ToolCall, ToolResult
+from foldline.core.provider_rules import BY_TURN, ONE_ANSWER
+
+
+def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
+    """Return the call that stands at a site."""
+    call = messages[site.message].parts[site.part]
+    assert isinstance(call, ToolCall)  # noqa: S101  # callers have the site from pair()
+    return call
+
+
+def renumbered(messages: Sequence[Message], dialect: str) -> list[Edit]:
+    """
+    Propose other ids for calls whose id occurred before, and the same for their results.
+
+    Where a provider only tells calls apart while they wait for their results, an id may occur
+    again after that.
+
+    Args:
+        messages: Messages with ids, every result behind its call.
+        dialect: Whose rules count.
+    """
+    if dialect in ONE_ANSWER:
+        return []
+    pairing = pair(messages)
+    repeated = _repeated(messages, pairing, everywhere=dialect in BY_TURN)
+    if not repeated:
+        return []
+    changed: dict[int, dict[int, Part]] = {}
+    for site, number in repeated.items():
+        call = part_at(messages, site)
+        changed.setdefault(site.message, {})[site.part] = replace(call, id=number)
+        answer = pairing.answers.get(site)
+        if answer is not None:
+            result = messages[answer.message].parts[answer.part]
+            if isinstance(result, ToolResult):
+                other = replace(result, call_id=number)
+                changed.setdefault(answer.message, {})[answer.part] = other
+    return [_instead(messages[index], changed[index]) for index in sorted(changed)]
+
+
+def _instead(message: Message, changed: dict[int, Part]) -> Fold:
+    parts = tuple(changed.get(index, part) for index, part in enumerate(message.parts))
+    other = replace(message.with_parts(parts), id=derived_id("renumbered", message.id))
+    return Fold((message.id,), other, "repair")
+
+
+def _repeated(
+    messages: Sequence[Message], pairing: Pairing, *, everywhere: bool
+) -> dict[Site, str]:
+    """Return a new id for each call whose id is taken when it is made."""
+    taken: dict[str, Site | None] = {}
+    found: dict[Site, str] = {}
+    for index, message in enumerate(messages):
+        for position, part in enumerate(message.parts):
+            if not isinstance(part, ToolCall) or not part.id:
+                continue
+            site = Site(index, position)
+            if part.id in taken and (everywhere or _waits(taken[part.id], index)):
+                found[site] = _free(part.id, messages[index].id, position, taken)
+            number = found.get(site, part.id)
+            taken[number] = pairing.answers.get(site)
+    return found
+
+
+def _waits(answer: Site | None, index: int) -> bool:
+    """Tell whether a call whose result is ``answer`` is not answered before a position."""
+    return answer is None or answer.message > index
+
+
+def _free(number: str, message: str, position: int, taken: dict[str, Site | None]) -> str:
+    """Return an id that nobody has; the same for the same message in every process."""
+    free = f"{number[:40]}_{message[:8]}_{position}"
+    while free in taken:
+        free += "_"
+    return free
