@@ -1,6 +1,22 @@
-"""Test modules share `tests.corpus`: the checkout is on the path however pytest is started."""
+"""
+Test modules share `tests.corpus`: the checkout is on the path however pytest is started.
+
+Hypothesis tries the same examples on every run, so that a run that fails fails again.
+"""
 
 import sys
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+settings.register_profile(
+    "foldline",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("foldline")

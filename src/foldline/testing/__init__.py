@@ -1,0 +1,23 @@
+"""
+Check your own policies and strategies against the promises that Foldline makes.
+
+One compaction:
+
+>>> import foldline
+>>> from foldline.testing import check_compaction
+>>> messages = [{"role": "user", "content": f"line {n} of build.log"} for n in range(400)]
+>>> result = foldline.compact(messages, budget=900, policy="window")
+>>> check_compaction(result, messages, 900)
+
+A policy, on generated histories, healthy and damaged, on every wire (needs hypothesis):
+
+>>> from foldline.testing import check_policy
+>>> check_policy(foldline.policy("window"), examples=10)
+
+An AssertionError names the promise that is broken, the message and what is wrong with it.
+`promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
+"""
+
+from foldline.testing.checking import check_compaction, check_policy, check_run, check_transcript
+
+__all__ = ["check_compaction", "check_policy", "check_run", "check_transcript"]

@@ -1,0 +1,143 @@
+"""Every promise at once: for one compaction, and for a policy over generated histories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.app import Compaction, compact, count
+from foldline.core.identity import canonical_json
+from foldline.core.strategy import Policy
+from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.strategies.presets import policy as named_policy
+from foldline.testing import promises
+
+
+def check_compaction(
+    result: Compaction, messages: Any, budget: int, *, counter: TextCounter | None = None
+) -> None:
+    """
+    Check a compaction against every promise that its result alone can show.
+
+    Args:
+        result: What ``foldline.compact`` returned.
+        messages: What it was given.
+        budget: What it was allowed, in tokens.
+        counter: What counted, when that was not the default.
+
+    Raises:
+        AssertionError: A promise is broken; the message names it and where.
+    """
+    assert result.receipt.budget <= budget, "SHRINK: the receipt names a larger budget."
+    promises.check_valid(result, messages)
+    promises.check_pair(result)
+    promises.check_shrink(result, messages)
+    promises.check_task(result)
+    promises.check_unread(result)
+    promises.check_prefix(result, messages)
+    promises.check_lossless(result)
+    promises.check_honest(result, messages, counter=counter)
+
+
+def check_transcript(result: Compaction, counter: TokenCounter) -> None:
+    """
+    Check the compaction of a transcript that has no wire, such as an agent's session file.
+
+    Args:
+        result: What ``foldline.app.compact_transcript`` returned.
+        counter: What counted.
+
+    Raises:
+        AssertionError: A promise is broken.
+    """
+    promises.check_valid(result, result.messages)
+    promises.check_pair(result)
+    promises.check_shrink(result, result.messages)
+    promises.check_task(result)
+    promises.check_unread(result)
+    promises.check_prefix(result, None)
+    promises.check_lossless(result)
+    promises.check_honest(result, None)
+    left = counter.messages(result.shown.messages)
+    assert left == result.receipt.tokens_after, (
+        f"HONEST: {left} tokens are left, the receipt says {result.receipt.tokens_after}."
+    )
+
+
+def check_run(
+    messages: Any,
+    *,
+    format: str = "auto",  # noqa: A002  # what it is called everywhere in this library
+    policy: str | Policy = "default",
+    budget: int | None = None,
+    window: int | None = None,
+    counter: TextCounter | None = None,
+) -> Compaction:
+    """
+    Compact messages and check all eleven promises; see `foldline.compact` for the arguments.
+
+    Returns:
+        The compaction.
+
+    Raises:
+        AssertionError: A promise is broken.
+    """
+
+    def run(wire: Any, summarizer: Any = None) -> Compaction:
+        return compact(
+            wire,
+            format=format,
+            policy=policy,
+            budget=budget,
+            window=window,
+            counter=counter,
+            summarizer=summarizer,
+        )
+
+    before = canonical_json(messages)
+    result = run(messages)
+    assert canonical_json(messages) == before, "ATOMIC: the input was changed."
+    check_compaction(result, messages, result.receipt.budget, counter=counter)
+    promises.check_idemp(result, run)
+    promises.check_term(lambda useless: run(messages, useless))
+    return result
+
+
+def check_policy(
+    policy: str | Policy,
+    *,
+    examples: int = 100,
+    formats: Sequence[str] = (),
+    counter: TextCounter | None = None,
+) -> None:
+    """
+    Check a policy on generated histories, healthy and damaged, at budgets of every size.
+
+    Args:
+        policy: A policy or its name.
+        examples: How many histories to try.
+        formats: Wire formats to try; default all.
+        counter: What counts; default the best at hand.
+
+    Raises:
+        AssertionError: A promise is broken; hypothesis shows the smallest history that breaks it.
+        MissingExtra: Hypothesis is not installed.
+    """
+    from foldline.testing.histories import for_all
+
+    chosen = named_policy(policy)
+
+    def holds(name: str, wire: Any, budget: int | float) -> None:
+        limit = budget_of(wire, name, budget, counter)
+        check_run(wire, format=name, policy=chosen, budget=limit, counter=counter)
+
+    for_all(holds, examples=examples, formats=formats)
+
+
+def budget_of(
+    wire: Any, dialect: str, budget: int | float, counter: TextCounter | None = None
+) -> int:
+    """Return a budget in tokens: a whole number is one, another the share of what there is."""
+    if isinstance(budget, int):
+        return budget
+    return max(1, round(budget * count(wire, format=dialect, counter=counter)))

@@ -1,0 +1,335 @@
+"""
+The eleven promises of a compaction, each as a check.
+
+Every check raises an AssertionError with a sentence that names the promise, the message and what
+is wrong with it; it returns nothing when the promise holds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from foldline.app import Compaction, count
+from foldline.core.asks import Ask, Reply
+from foldline.core.edits import apply
+from foldline.core.errors import RecallError
+from foldline.core.groups import is_pending, pair
+from foldline.core.identity import canonical_json
+from foldline.core.messages import (
+    Message,
+    Omitted,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foldline.core.repair import repair
+from foldline.core.tokens import TextCounter
+from foldline.core.transcript import Transcript
+from foldline.formats.registry import DIALECTS
+from foldline.recall import Recalled
+from foldline.recall.content import message_text, part_of, part_text
+from foldline.recall.resolve import parse
+from foldline.testing.staying import check_task, check_unread, now_shown
+
+__all__ = [
+    "check_accepted",
+    "check_atomic",
+    "check_honest",
+    "check_idemp",
+    "check_lossless",
+    "check_pair",
+    "check_prefix",
+    "check_shrink",
+    "check_task",
+    "check_term",
+    "check_unread",
+    "check_valid",
+]
+
+MOST_ASKS = 8
+"""Model calls that one compaction may make."""
+
+MOST_SECONDS = 30.0
+
+
+def check_valid(result: Compaction, given: Any) -> None:
+    """VALID: the provider accepts the messages; what is signed is untouched or left out whole."""
+    if result.receipt.status != "compacted":
+        assert result.messages is given, (
+            f"VALID: the status is {result.receipt.status!r}, but the messages that came back are "
+            "not the object that came in."
+        )
+        return
+    if result.transcript.dialect in DIALECTS:
+        check_accepted(result.shown, result.transcript.dialect)
+    for before, after in _both(result):
+        for old, new in zip(before.parts, after.parts, strict=True):
+            if isinstance(old, (Thinking, ToolCall)) and old.signed:
+                assert new is old or isinstance(new, Omitted), (
+                    f"VALID: the signed {type(old).__name__} of message {before.id[:8]} is "
+                    "neither untouched nor left out."
+                )
+
+
+def check_accepted(shown: Transcript, dialect: str) -> None:
+    """
+    Check that a provider accepts a conversation, once the calls that still run have results.
+
+    Args:
+        shown: What is left of a conversation, of any dialect.
+        dialect: The wire on which it is sent.
+    """
+    wire = DIALECTS[dialect]
+    found = wire.validate(wire.encode(shown))
+    if found and pair(shown.messages).open:
+        found = wire.validate(wire.encode(_answered(shown)))
+    assert not found, f"VALID: {wire.title} would reject the messages: {found[0]}"
+
+
+def _answered(shown: Transcript) -> Transcript:
+    """Return what is sent once the calls that are still running have their results."""
+    messages = list(shown.messages)
+    for number, site in enumerate(pair(messages).open):
+        call = messages[site.message].parts[site.part]
+        if isinstance(call, ToolCall):
+            result = ToolResult(call.id, (Text("done"),), call.name)
+            messages.append(Message("tool", (result,), id=f"answer {number}"))
+    mended = repair(messages, shown.dialect)
+    return shown.with_messages(apply(messages, mended))
+
+
+def check_pair(result: Compaction) -> None:
+    """PAIR: a call and its results stay or go together; a call that is running stays running."""
+    if result.receipt.status != "compacted":
+        return
+    before, after = result.transcript.messages, result.shown.messages
+    # Where ids repeat or results come early, mending them says what belongs to what.
+    mended = apply(before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
+    for call, answer in pair(mended).answers.items():
+        called = any(now.calls for now in now_shown(result, mended[call.message]))
+        answered = any(now.results for now in now_shown(result, mended[answer.message]))
+        assert called == answered, (
+            f"PAIR: of the call in message {mended[call.message].id[:8]} and its result in "
+            f"{mended[answer.message].id[:8]}, only the {'call' if called else 'result'} is shown."
+        )
+    _check_running(before, after)
+
+
+def _check_running(before: Sequence[Message], after: Sequence[Message]) -> None:
+    old, new = pair(before), pair(after)
+    assert not new.orphans, (
+        f"PAIR: a result without its call is shown: {after[new.orphans[0].message].id[:8]}."
+    )
+    early = {before[s.message].parts[s.part] for s in old.orphans}
+    numbers = {part.call_id for part in early if isinstance(part, ToolResult)}
+    waiting = [after[s.message].parts[s.part] for s in new.open]
+    for site in old.open:
+        call = before[site.message].parts[site.part]
+        if isinstance(call, ToolCall) and is_pending(before, site):
+            shows = any(_same_call(call, part) for part in waiting)
+            assert shows or call.id in numbers, (
+                f"PAIR: the call in message {site.message} is still running, but is no longer "
+                "shown as such."
+            )
+
+
+def _same_call(call: ToolCall, part: Part) -> bool:
+    return isinstance(part, ToolCall) and part.name == call.name
+
+
+def check_shrink(result: Compaction, given: Any) -> None:
+    """SHRINK: fewer tokens and within the budget, or the identical input with a reason."""
+    receipt = result.receipt
+    assert receipt.reason, "SHRINK: the receipt gives no reason."
+    if receipt.status != "compacted":
+        assert result.messages is given, "SHRINK: nothing shrank, yet another object came back."
+        assert not receipt.edits, "SHRINK: nothing shrank, yet there are edits."
+        return
+    assert receipt.tokens_after < receipt.tokens_before, (
+        f"SHRINK: {receipt.tokens_before} tokens became {receipt.tokens_after}."
+    )
+    assert receipt.tokens_after <= receipt.budget, (
+        f"SHRINK: {receipt.tokens_after} tokens are left of {receipt.budget} that were allowed."
+    )
+
+
+def check_prefix(result: Compaction, given: Any) -> None:
+    """PREFIX: what stands before the first edit is what it was, and the edits can be repeated."""
+    again = apply(result.transcript.messages, result.receipt.edits)
+    assert again == result.shown.messages, "PREFIX: repeating the edits gives another view."
+    if result.receipt.status != "compacted":
+        return
+    kept = result.receipt.kept_prefix
+    before, after = _items(given), _items(result.messages)
+    if before is None or after is None:
+        return
+    for index in range(kept):
+        assert after[index] is before[index], (
+            f"PREFIX: the receipt says that the first {kept} messages are untouched, but message "
+            f"{index} is another object."
+        )
+
+
+def _items(wire: Any) -> list[Any] | None:
+    """Return the list of messages in a wire value; None where nothing was encoded."""
+    if isinstance(wire, dict):
+        if isinstance(wire.get("values"), dict):
+            wire = wire["values"]
+        wire = next((wire[k] for k in ("messages", "contents", "input") if k in wire), None)
+    return wire if isinstance(wire, list) else None
+
+
+def check_idemp(result: Compaction, again: Callable[[Any], Compaction]) -> None:
+    """
+    IDEMP: a compaction with nothing new changes nothing.
+
+    Args:
+        result: A compaction.
+        again: Compacts messages in the way in which the first one was made.
+    """
+    if result.receipt.status != "compacted":
+        return
+    second = again(result.messages)
+    assert second.receipt.status == "unchanged", (
+        f"IDEMP: the second compaction was {second.receipt.status}: {second.receipt.reason} "
+        f"({second.receipt.tokens_before} tokens became {second.receipt.tokens_after})."
+    )
+    assert second.messages is result.messages, "IDEMP: the second compaction made a new object."
+
+
+def check_atomic(
+    state: Callable[[], Any], act: Callable[[], object], *, may_change: bool = False
+) -> None:
+    """
+    ATOMIC: an action that fails leaves the state as it was, whatever the exception.
+
+    Args:
+        state: Returns the state as a JSON value, such as the messages, or a session opened anew.
+        act: The action; an exception that it raises ends here.
+        may_change: Whether an action that succeeds may change the state; input never may.
+    """
+    before = canonical_json(state())
+    try:
+        act()
+    except BaseException as error:  # noqa: BLE001  # a cancellation is one of the exceptions
+        reason = f"raised {type(error).__name__}"
+    else:
+        if may_change:
+            return
+        reason = "succeeded"
+    assert canonical_json(state()) == before, f"ATOMIC: the action {reason} and changed the state."
+
+
+def check_lossless(result: Compaction, recall: Callable[[str], Recalled] | None = None) -> None:
+    """
+    LOSSLESS: whatever is no longer shown is recalled, exactly, under a handle of the receipt.
+
+    Args:
+        result: A compaction.
+        recall: Recalls a handle elsewhere, such as a session opened anew; default the result.
+    """
+    kept = _recalled(result, recall or result.recall)
+    shown = {message.id: message for message in result.shown.messages}
+    for message in result.transcript.messages:
+        after = shown.get(message.id)
+        for index, part in enumerate(message.parts):
+            if after is not None and after.parts[index] is part:
+                continue
+            handles = {None, index} & kept.get(message.id, {}).keys()
+            assert handles, (
+                f"LOSSLESS: part {index} of message {message.id[:8]} ({message.role}) is not "
+                "shown and no handle of the receipt recalls it."
+            )
+            for handle in handles:
+                _check_exact(kept[message.id][handle], message, handle)
+
+
+def _recalled(
+    result: Compaction, recall: Callable[[str], Recalled]
+) -> dict[str, dict[int | None, Recalled]]:
+    """Recall every handle; the answers are by message and part, None for a whole message."""
+    out: dict[str, dict[int | None, Recalled]] = {}
+    for handle in result.receipt.recall:
+        try:
+            found = recall(handle)
+        except RecallError as error:
+            raise AssertionError(f"LOSSLESS: {handle} is not recalled: {error}") from error
+        out.setdefault(found.message_id, {})[parse(handle)[1]] = found
+    return out
+
+
+def _check_exact(found: Recalled, message: Message, index: int | None) -> None:
+    part = None if index is None else part_of(message, index)
+    text = message_text(message) if part is None else part_text(part)
+    raw = message.raw if part is None or isinstance(part, Omitted) else part.raw
+    raw = message.raw if raw is None else raw
+    same = found.raw is raw or canonical_json(found.raw) == canonical_json(raw)
+    exact = same and found.text == text
+    assert exact, (
+        f"LOSSLESS: what {found.handle} recalls is not what message {message.id[:8]} said."
+    )
+
+
+def check_term(
+    run: Callable[[Callable[[Ask], Reply]], object],
+    *,
+    asks: int = MOST_ASKS,
+    seconds: float = MOST_SECONDS,
+) -> None:
+    """
+    TERM: one compaction makes a bounded number of model calls and takes bounded time.
+
+    Args:
+        run: Compacts with the summarizer that it is given; that one never says anything useful.
+        asks: How many model calls are allowed.
+        seconds: How long it may take.
+    """
+    asked: list[Ask] = []
+
+    def useless(ask: Ask) -> Reply:
+        asked.append(ask)
+        assert len(asked) <= asks, f"TERM: more than {asks} model calls."
+        return (Reply(""), Reply(error="it timed out"), Reply("No."))[len(asked) % 3]
+
+    start = time.monotonic()
+    run(useless)
+    took = time.monotonic() - start
+    assert took <= seconds, f"TERM: it took {took:.1f} seconds, {seconds:g} are allowed."
+
+
+def check_honest(result: Compaction, given: Any, *, counter: TextCounter | None = None) -> None:
+    """
+    HONEST: the receipt says what can be measured.
+
+    Args:
+        result: A compaction.
+        given: What was compacted.
+        counter: What counted.
+    """
+    receipt, name = result.receipt, result.transcript.dialect
+    assert receipt.messages_before == len(result.transcript.messages), "HONEST: messages before."
+    assert receipt.messages_after == len(result.shown.messages), "HONEST: messages after."
+    assert (receipt.status == "compacted") == bool(receipt.edits), (
+        f"HONEST: the status is {receipt.status!r} with {len(receipt.edits)} edits."
+    )
+    if result.messages is None or name not in DIALECTS:
+        return
+    for moment, wire, said in (
+        ("before", given, receipt.tokens_before),
+        ("after", result.messages, receipt.tokens_after),
+    ):
+        real = count(wire, format=name, counter=counter)
+        assert real == said, f"HONEST: {real} tokens {moment}, the receipt says {said}."
+
+
+def _both(result: Compaction) -> Iterator[tuple[Message, Message]]:
+    """Yield messages that are still shown, as they were and as they are."""
+    shown = {message.id: message for message in result.shown.messages}
+    for message in result.transcript.messages:
+        if message.id in shown and len(shown[message.id].parts) == len(message.parts):
+            yield message, shown[message.id]

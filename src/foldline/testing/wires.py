@@ -1,0 +1,299 @@
+"""
+Neutral messages on the wire of every dialect, written plainly.
+
+Unlike the writers in ``foldline.formats``, which mend what they write, these put down what they
+are given: repeated ids, results out of order, empty messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from foldline.core.messages import (
+    Media,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+SIGNATURE = "c2lnbmVk"
+
+
+def wire(messages: Sequence[Message], dialect: str) -> Any:
+    """
+    Write messages on a wire.
+
+    Args:
+        messages: Neutral messages.
+        dialect: One of `DIALECT_NAMES`.
+
+    Returns:
+        A list of wire messages; where the wire keeps the system prompt apart, a request body.
+    """
+    return WRITERS[dialect](messages)
+
+
+def _number(part: ToolCall | ToolResult) -> str:
+    """Return the id of a call or a result; those without one pair by the name of the tool."""
+    number = part.id if isinstance(part, ToolCall) else part.call_id
+    return number or f"call_{part.name}"
+
+
+def _texts(parts: Iterable[Part]) -> list[str]:
+    return [part.text for part in parts if isinstance(part, Text)]
+
+
+def _data_uri(media: Media) -> str:
+    return f"data:{media.media_type};base64,{media.raw}"
+
+
+def _value(call: ToolCall) -> Any:
+    return json.loads(call.arguments)
+
+
+def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    """Take leading system messages out; later ones become what a user says."""
+    start = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
+    system = "\n".join(message.text for message in messages[:start])
+    rest = [Message("user", m.parts) if m.role == "system" else m for m in messages[start:]]
+    return system, rest
+
+
+# --- OpenAI chat ---------------------------------------------------------------------------
+
+
+def _openai_chat(messages: Sequence[Message]) -> list[Any]:
+    out: list[Any] = []
+    for message in messages:
+        for result in message.results:
+            text = "\n".join(_texts(result.content))
+            out.append({"role": "tool", "tool_call_id": _number(result), "content": text})
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not message.results:
+            out.append(_chat_message(message.role, rest))
+    return out
+
+
+def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
+    said = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
+    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
+    if thoughts:
+        said["reasoning_content"] = thoughts[0]
+    calls = [
+        {
+            "id": _number(part),
+            "type": "function",
+            "function": {"name": part.name, "arguments": part.arguments},
+        }
+        for part in parts
+        if isinstance(part, ToolCall)
+    ]
+    return {**said, "tool_calls": calls} if calls else said
+
+
+def _chat_content(parts: Sequence[Part]) -> Any:
+    content = [part for part in parts if isinstance(part, (Text, Media))]
+    if all(isinstance(part, Text) for part in content):
+        return "\n".join(_texts(content))
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, Text)
+        else {"type": "image_url", "image_url": {"url": _data_uri(part)}}
+        for part in content
+    ]
+
+
+# --- OpenAI Responses ----------------------------------------------------------------------
+
+
+def _openai_responses(messages: Sequence[Message]) -> list[Any]:
+    items: list[Any] = []
+    for message in messages:
+        items += [_item(message.role, part) for part in message.parts]
+        if not message.parts:
+            items.append({"type": "message", "role": message.role, "content": ""})
+    return [_numbered(item, index) for index, item in enumerate(items)]
+
+
+def _item(role: str, part: Part) -> dict[str, Any]:
+    match part:
+        case Thinking(text, signed):
+            summary = [{"type": "summary_text", "text": text}]
+            sealed = {"encrypted_content": SIGNATURE} if signed else {}
+            return {"type": "reasoning", "summary": summary, **sealed}
+        case ToolCall():
+            call = {"name": part.name, "arguments": part.arguments}
+            return {"type": "function_call", "call_id": _number(part), **call}
+        case ToolResult():
+            output = [_response_block("user", piece) for piece in part.content]
+            return {
+                "type": "function_call_output",
+                "call_id": _number(part),
+                "output": output if len(output) > 1 else output[0]["text"],
+            }
+        case _:
+            said = "user" if role == "tool" else role
+            return {"type": "message", "role": said, "content": [_response_block(said, part)]}
+
+
+def _response_block(role: str, part: Any) -> dict[str, Any]:
+    if isinstance(part, Media):
+        return {"type": "input_image", "image_url": _data_uri(part), "detail": "auto"}
+    return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
+
+
+def _numbered(item: dict[str, Any], index: int) -> dict[str, Any]:
+    """Give what the model made an id, as the server does."""
+    prefix = {"reasoning": "rs", "function_call": "fc"}.get(item["type"])
+    if item.get("role") == "assistant":
+        prefix = "msg"
+    return {"id": f"{prefix}_{index}", **item} if prefix else item
+
+
+# --- Anthropic -----------------------------------------------------------------------------
+
+
+def _anthropic(messages: Sequence[Message]) -> Any:
+    system, rest = _split_system(messages)
+    items = [
+        _anthropic_message(message, begins=index == 0 or rest[index - 1].role != "assistant")
+        for index, message in enumerate(rest)
+    ]
+    return {"system": system, "messages": items} if system else items
+
+
+def _anthropic_message(message: Message, *, begins: bool) -> dict[str, Any]:
+    role = "assistant" if message.role == "assistant" else "user"
+    # Reasoning stands only where a turn of the assistant begins.
+    parts = [part for part in message.parts if begins or not isinstance(part, Thinking)]
+    if not parts or (len(parts) == 1 and isinstance(parts[0], Text) and role == "user"):
+        return {"role": role, "content": message.text}
+    return {"role": role, "content": [_anthropic_block(part) for part in parts]}
+
+
+def _anthropic_block(part: Any) -> dict[str, Any]:
+    match part:
+        case Thinking(text):
+            return {"type": "thinking", "thinking": text, "signature": SIGNATURE}
+        case ToolCall():
+            named = {"id": _number(part), "name": part.name, "input": _value(part)}
+            return {"type": "tool_use", **named}
+        case ToolResult():
+            blocks = [_anthropic_block(piece) for piece in part.content if _says(piece)]
+            content = blocks or ("failed" if part.is_error else "")
+            failed = {"is_error": True} if part.is_error else {}
+            return {
+                "type": "tool_result",
+                "tool_use_id": _number(part),
+                "content": content,
+                **failed,
+            }
+        case Media():
+            source = {"type": "base64", "media_type": part.media_type, "data": part.raw}
+            return {"type": "image", "source": source}
+        case _:
+            return {"type": "text", "text": part.text}
+
+
+def _says(part: Part) -> bool:
+    return not isinstance(part, Text) or bool(part.text.strip())
+
+
+# --- Gemini --------------------------------------------------------------------------------
+
+
+def _gemini(messages: Sequence[Message]) -> Any:
+    system, rest = _split_system(messages)
+    items: list[Any] = []
+    for message in rest:
+        role = "model" if message.role == "assistant" else "user"
+        signed = any(isinstance(part, Thinking) and part.signed for part in message.parts)
+        joins = role == "model" and bool(items) and items[-1]["role"] == "model"
+        before = items.pop()["parts"] if joins else []
+        # What the API answers is one turn of the model, and its first call is the signed one.
+        signed = signed and not any("functionCall" in part for part in before)
+        parts = [*before, *_gemini_parts(message.parts, signed)]
+        items.append({"role": role, "parts": parts})
+    around = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
+    return {**around, "contents": items} if around else items
+
+
+def _gemini_parts(parts: Sequence[Part], signed: bool) -> list[dict[str, Any]]:
+    out = []
+    for part in parts:
+        written = _gemini_part(part)
+        if signed and isinstance(part, ToolCall):
+            written["thoughtSignature"] = SIGNATURE
+            signed = False
+        out.append(written)
+    return out
+
+
+def _gemini_part(part: Any) -> dict[str, Any]:
+    match part:
+        case Thinking(text):
+            return {"text": text, "thought": True}
+        case ToolCall():
+            number = {"id": part.id} if part.id else {}
+            return {"functionCall": {**number, "name": part.name, "args": _value(part)}}
+        case ToolResult():
+            number = {"id": part.call_id} if part.call_id else {}
+            key = "error" if part.is_error else "output"
+            response = {key: "\n".join(_texts(part.content))}
+            return {"functionResponse": {**number, "name": part.name, "response": response}}
+        case Media():
+            return {"inlineData": {"mimeType": part.media_type, "data": part.raw}}
+        case _:
+            return {"text": part.text}
+
+
+# --- LangChain -----------------------------------------------------------------------------
+
+
+def _langchain(messages: Sequence[Message]) -> list[Any]:
+    out: list[Any] = []
+    for message in messages:
+        out += [_langchain_result(result) for result in message.results]
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not message.results:
+            out.append(_langchain_message(message.role, rest))
+    return out
+
+
+def _langchain_result(result: ToolResult) -> dict[str, Any]:
+    return {
+        "type": "tool",
+        "content": "\n".join(_texts(result.content)),
+        "tool_call_id": _number(result),
+        "name": result.name,
+        "status": "error" if result.is_error else "success",
+    }
+
+
+def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
+    kind = {"assistant": "ai", "system": "system"}.get(role, "human")
+    said: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
+    thoughts = [part.text for part in parts if isinstance(part, Thinking)]
+    if thoughts:
+        said["additional_kwargs"] = {"reasoning_content": thoughts[0]}
+    calls = [
+        {"name": part.name, "args": _value(part), "id": _number(part), "type": "tool_call"}
+        for part in parts
+        if isinstance(part, ToolCall)
+    ]
+    return {**said, "tool_calls": calls} if calls else said
+
+
+WRITERS: Mapping[str, Callable[[Sequence[Message]], Any]] = {
+    "openai-chat": _openai_chat,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "langchain": _langchain,
+}
+DIALECT_NAMES = tuple(WRITERS)

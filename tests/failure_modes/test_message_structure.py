@@ -1,0 +1,275 @@
+"""Histories after which a provider answered 400; the docstrings name the rows of the evidence."""
+
+import json
+
+import pytest
+from tests.neutral import COUNTER as QUARTERS
+from tests.neutral import A, S, T, U, c, log, words
+
+import foldline
+from foldline.core.asks import drive
+from foldline.core.budget import Budget
+from foldline.core.compaction import compaction
+from foldline.core.edits import Insert, apply
+from foldline.core.groups import pair
+from foldline.core.handles import handles
+from foldline.core.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
+from foldline.core.repair import NO_RESULT, repair
+from foldline.core.strategy import Need, Policy, Rung
+from foldline.core.view import View
+from foldline.counters.estimated import EstimatedCounter
+from foldline.formats.registry import DIALECTS
+from foldline.strategies.clear import Clear
+from foldline.strategies.presets import POLICIES, policy
+from foldline.strategies.window import Window
+from foldline.testing import check_run
+from foldline.testing.wires import wire
+
+COUNTER = EstimatedCounter("o200k")
+LONG = "word " * 400
+
+
+def kept(messages, keep, dialect="openai-chat"):
+    """Return what is left when all but the newest ``keep`` groups may go."""
+    shown = log(*messages)
+    found = View.of(shown, QUARTERS, dialect=dialect)
+    need = Need(1, 10**6, 10**6, handles(shown))
+    budget = Budget.of_window(found.tokens + 1, output=0, margin=0)
+    window = Policy("window", (Rung(Window(keep), 0.0),))
+    return drive(compaction(found, budget, window, need), lambda _: None).view.messages
+
+
+def is_paired(messages):
+    pairing = pair(messages)
+    answered = {
+        messages[r.message].id: messages[call.message].id for call, r in pairing.answers.items()
+    }
+    return not pairing.orphans and len(answered) == sum(len(m.results) for m in messages)
+
+
+def sweep(messages, share=0.3):
+    """Compact on every wire by every policy, checking every promise."""
+    for name in DIALECTS:
+        value = wire(log(*messages), name)
+        limit = max(1, int(share * foldline.count(value, format=name, counter=COUNTER)))
+        for known in POLICIES:
+            check_run(value, format=name, policy=known, budget=limit, counter=COUNTER)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3, 4])
+def test_interleaved_calls_are_not_split_by_the_cut(keep):
+    """F01."""
+    told = (U("task"), *[A("a")] * 4, A(c("1")), A(c("2")), T("1"), T("2"), A("done"))
+    assert is_paired(kept(told, keep))
+    turn = words(kept(told, keep, "anthropic"))
+    assert ("A{1}" in turn) == ("A{2}" in turn) == ("T(1)" in turn) == ("T(2)" in turn)
+
+
+@pytest.mark.parametrize("keep", range(1, 6))
+def test_no_cut_leaves_orphaned_results_of_parallel_calls(keep):
+    """F02."""
+    told = (U("t"), A(c("1"), c("2"), c("3")), *(T(n) for n in "123"), U("a"), A("b"), U("u"))
+    assert is_paired(kept(told, keep))
+
+
+def test_two_parallel_results_stay_on_the_same_side_each_once():
+    """F03."""
+    sweep([U("w" * 40), A(c("1"), c("2")), T("1", "x" * 400), T("2", "y" * 40), A("ok"), U("n")])
+    after = kept([U("w"), A(c("1"), c("2")), T("1", "x"), T("2", "y"), A("ok"), U("n")], 2)
+    assert words(after) == ["U:w", "A{1,2}", "T(1)", "T(2)", "A:ok", "U:n"]
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_a_call_and_its_distant_result_stay_together(keep):
+    """F05."""
+    told = (U("1"), A(c("1")), U("2"), A("thinking aloud"), T("1"), A("done"), U("3"))
+    after = words(kept(told, keep))
+    assert ("A{1}" in after) == ("T(1)" in after)
+
+
+def test_a_short_history_of_one_step_never_becomes_results_without_a_user():
+    """F06."""
+    after = kept([U("t"), A(c("1"), c("2")), T("1"), T("2"), A("z")], 1)
+    assert words(after)[0] == "U:t"
+    assert is_paired(after)
+
+
+def test_a_history_of_which_one_side_was_dropped_is_mended_and_both_are_reported():
+    """F07."""
+    steps = [m for n in range(5) for m in (A(c(str(n))), T(str(n), f"result {n}"))]
+    told = log(*[U("t"), *steps][-4:], A(c("x")), U("u"))
+    del_call = log(T("3", "result 3"), *told[1:])
+    edits = repair(del_call, "openai-chat")
+    after = apply(del_call, edits)
+    assert "result 3" in after[0].text
+    assert [r.text for m in after for r in m.results][-1] == NO_RESULT
+    assert len(edits) >= 2
+
+
+def test_a_dead_call_does_not_block_compaction_for_ever():
+    """F09."""
+    runs = [m for n in range(2, 20) for m in (U(f"run {n}"), A(c(str(n))), T(str(n), LONG))]
+    after = kept([U("run 1"), A(c("1")), *runs, A("done"), U("run 20"), A(c("20"))], 2)
+    assert "T(5)" not in words(after)
+    assert words(after)[-1] == "A{20}"
+
+
+def test_a_pending_confirmation_stays_when_it_is_pinned_until_it_is_resolved():
+    """F10."""
+    side = [m for n in range(50) for m in (U(f"side {n}"), A(f"answer {n}"))]
+    told = [
+        U("pay"),
+        A(c("1", "transfer")),
+        T("1", "pending_confirmation", "transfer"),
+        *side,
+    ]
+    value = wire(log(*told), "openai-chat")
+    result = foldline.compact(value, budget=400, pins=[2], counter=COUNTER)
+    assert result.receipt.status == "compacted"
+    assert value[1] in result.messages
+    assert value[2] in result.messages
+
+
+def test_a_late_second_result_is_kept_and_never_stands_without_its_call():
+    """F11."""
+    told = [
+        *(U("t"), A(c("1")), T("1", "started job 7"), A("ok")),
+        *(m for n in range(6) for m in (U(LONG), A(f"answer {n}"))),
+        T("1", "finished: 42 rows"),
+    ]
+    value = wire(log(*told), "openai-chat")
+    result = check_run(value, budget=600, counter=COUNTER)
+    assert "finished: 42 rows" in json.dumps(result.messages)
+
+
+def test_an_orphan_as_the_first_event_leaves_the_conversation_usable():
+    """F13."""
+    sweep([T("zz", "x " * 50), *(m for _ in range(6) for m in (U(LONG), A("ok"))), U("u")], 0.5)
+
+
+def test_a_call_that_runs_beside_a_finished_one_does_not_become_no_result():
+    """F14."""
+    after = kept([U("t"), A(c("1")), A(c("2")), T("2")], 1)
+    assert NO_RESULT not in [r.text for m in after for r in m.results]
+    assert "A{1}" in words(after)
+
+
+@pytest.mark.parametrize("keep", range(1, 9))
+def test_the_first_message_behind_a_summary_is_never_a_result(keep):
+    """F15."""
+    told = [U("t"), *(m for n in range(4) for m in (A(c(str(n))), T(str(n)))), A("x"), U("u")]
+    after = kept(told, keep)
+    assert not after[1].results
+
+
+def test_gemini_accepts_what_follows_a_summary():
+    """F17."""
+    steps = [m for n in range(12) for m in (A(c(str(n))), T(str(n), LONG))]
+    value = wire(log(U("t"), *steps, A("x"), U("u")), "gemini")
+    result = check_run(value, budget=1_500, counter=COUNTER)
+    assert result.receipt.status == "compacted"
+    assert DIALECTS["gemini"].validate(result.messages) == []
+
+
+def signed_turn(number):
+    first = ToolCall(f"{number}a", "run", json.dumps({"text": LONG}), signed=True)
+    return [
+        Message("assistant", (Thinking("hm", signed=True), first, c(f"{number}b", "run"))),
+        T(f"{number}a", LONG),
+        T(f"{number}b", LONG),
+    ]
+
+
+def test_a_signature_stays_on_the_first_of_parallel_calls_all_or_nothing():
+    """F18."""
+    value = wire(log(U("t"), *signed_turn(1), *signed_turn(2), A("x"), U("u")), "gemini")
+    signed = {json.dumps(p) for m in value for p in m["parts"] if "thoughtSignature" in p}
+    for share in (0.2, 0.4, 0.6, 0.8):
+        limit = int(share * foldline.count(value, counter=COUNTER))
+        for name in POLICIES:
+            result = check_run(value, policy=name, budget=limit, counter=COUNTER)
+            for content in result.messages:
+                calls = [part for part in content["parts"] if "functionCall" in part]
+                if calls and result.receipt.status == "compacted":
+                    assert json.dumps(calls[0]) in signed
+                    assert len(calls) == 2
+
+
+def test_signed_reasoning_stays_with_its_loop_or_is_left_out_whole():
+    """F19."""
+    value = wire(
+        log(U("t"), *(m for n in range(8) for m in (A(LONG), U("go on"))), *signed_turn(9)),
+        "anthropic",
+    )
+    result = check_run(value, budget=2_500, counter=COUNTER)
+    assert result.receipt.status == "compacted"
+    blocks = [b for m in result.messages if isinstance(m["content"], list) for b in m["content"]]
+    assert [b for b in blocks if b["type"] == "thinking"] == value[-3]["content"][:1]
+
+
+def test_an_assistant_item_does_not_keep_an_id_whose_reasoning_is_gone():
+    """F21."""
+    thinking = Message("assistant", (Thinking("hm", signed=True), Text("a " * 50)))
+    told = [U("t"), thinking, *(m for _ in range(4) for m in (U("x"), A(LONG))), U("u")]
+    value = wire(log(*told), "openai-responses")
+    result = check_run(value, policy="default", budget=1_500, counter=COUNTER)
+    ids = {item.get("id") for item in result.messages}
+    assert value[1]["id"] in ids or value[2]["id"] not in ids
+
+
+def test_both_representations_of_a_call_change_together():
+    """F22."""
+    block = {"type": "tool_use", "id": "1", "name": "write", "input": {"text": LONG * 20}}
+    server = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
+    value = [
+        {"type": "human", "content": "t"},
+        {
+            "type": "ai",
+            "content": [server, block],
+            "tool_calls": [{"name": "write", "args": block["input"], "id": "1"}],
+        },
+        {"type": "tool", "content": "ok", "tool_call_id": "1", "name": "write"},
+    ]
+    result = check_run(value, budget=1_000, counter=COUNTER)
+    assert result.receipt.status == "compacted"
+    ai = result.messages[1]
+    assert ai["tool_calls"][0]["args"] == ai["content"][1]["input"] != block["input"]
+    assert ai["content"][0] is server
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_ids_stay_unique_when_what_is_left_is_compacted_again(name):
+    """F23."""
+    steps = [m for n in range(20) for m in (A(c(str(n))), T(str(n), LONG))]
+    value = wire(log(S("s"), U("t"), *steps, A("x"), U("u")), name)
+    tokens = foldline.count(value, format=name, counter=COUNTER)
+    for share in (0.6, 0.4, 0.2):
+        result = check_run(value, format=name, budget=int(share * tokens), counter=COUNTER)
+        value = json.loads(json.dumps(result.messages))
+        ids = [m.id for m in DIALECTS[name].decode(value).messages]
+        assert len(set(ids)) == len(ids)
+    assert json.dumps(value, ensure_ascii=False).count('"t"') == 1
+
+
+def test_clearing_arguments_and_results_of_a_mixed_message_keeps_what_the_user_said():
+    """O-10, R-12."""
+    mixed = Message(
+        "user",
+        (ToolResult("1", (Text(LONG),), "run"), Text("and then?")),
+    )
+    shown = log(U("t"), A(c("1")), mixed, A("x"), U("u"))
+    found = View.of(shown, QUARTERS, dialect="anthropic")
+    need = Need(1, 10**6, 10**6, handles(shown))
+    plan = drive(Clear(keep=0).propose(found, need), lambda _: None)
+    assert found.after(plan.edits).messages[2].parts[1] == Text("and then?")
+
+
+def test_a_repair_is_only_ever_inserted_or_shown_never_written_into_the_log():
+    """F07."""
+    shown = log(U("t"), A(c("1")), U("u"))
+    before = tuple(shown)
+    (edit,) = repair(shown, "openai-chat")
+    assert isinstance(edit, Insert)
+    assert shown == before
+    assert all(not isinstance(part, Omitted) for m in shown for part in m.parts)
+    assert policy("default").rungs

@@ -1,0 +1,123 @@
+"""Tool-result clearing; the rows M-1 to M-12 of published suites, where they fit."""
+
+import pytest
+from tests.neutral import A, T, U, c, view
+
+from foldline.core.asks import drive
+from foldline.core.edits import apply
+from foldline.core.errors import BudgetError
+from foldline.core.handles import handles
+from foldline.core.messages import Media, Message, Text, ToolResult
+from foldline.core.strategy import Need
+from foldline.strategies.clear import Clear
+
+LONG = "x" * 4_000
+
+
+def plan(found, strategy, target=0, *, cold=True, requests=20):
+    need = Need(target, target, 100_000, handles(found.messages), cold, requests)
+    return drive(strategy.propose(found, need), lambda _: None)
+
+
+def cleared(found, strategy, **rest):
+    edits = plan(found, strategy, **rest).edits
+    return [found.positions[edit.message] for edit in edits]
+
+
+def run(tool, number, text=LONG):
+    return A(c(number, tool)), T(number, text, tool)
+
+
+def told(*tools):
+    steps = [step for n, tool in enumerate(tools) for step in run(tool, str(n))]
+    return view(U("task"), *steps, A("done"), U("next"))
+
+
+def test_the_older_result_goes_and_the_newer_stays():
+    found = told("read", "bash")
+    edits = plan(found, Clear(keep=1)).edits
+    assert [found.positions[edit.message] for edit in edits] == [2]
+    after = apply(found.messages, edits)
+    assert after[1] is found.messages[1]
+    assert found.messages[2].results[0].text == LONG
+
+
+def test_only_the_tools_that_may_be_cleared_are():
+    found = told("read", "agent", "bash", "bash")
+    assert cleared(found, Clear(keep=1, only=("bash",))) == [6]
+    assert cleared(found, Clear(keep=0, never=("read", "bash"))) == [4]
+
+
+def test_a_tool_is_known_by_its_call_where_the_result_does_not_name_it():
+    found = view(U("t"), A(c("1", "read")), T("1", LONG, ""), A("x"), U("u"))
+    assert cleared(found, Clear(keep=0, never=("read",))) == []
+
+
+def test_nothing_is_kept_where_that_is_asked_for():
+    assert cleared(told("a", "b"), Clear(keep=0)) == [2, 4]
+
+
+def test_keeping_more_than_there_is_clears_nothing_and_says_so():
+    found = plan(told("a"), Clear(keep=5))
+    assert found.edits == ()
+    assert found.reason
+
+
+def test_what_is_cleared_already_is_not_cleared_again():
+    found = told("a", "b", "d")
+    once = found.after(plan(found, Clear(keep=1)).edits)
+    assert plan(once, Clear(keep=1)).edits == ()
+
+
+def test_results_in_one_message_are_cleared_each_on_its_own():
+    results = tuple(ToolResult(str(n), (Text(LONG),), "run") for n in range(3))
+    found = view(
+        U("t"), A(c("0"), c("1"), c("2")), Message("tool", results), *run("run", "9"), A("x")
+    )
+    edits = plan(found, Clear(keep=1)).edits
+    assert [edit.part for edit in edits] == [0, 1, 2]
+    assert len({edit.handle for edit in edits}) == 3
+
+
+def test_it_stops_at_the_target_unless_it_clears_fully():
+    found = told("a", "b", "d", "e")
+    assert cleared(found, Clear(keep=0), target=found.tokens - 500) == [2]
+    assert cleared(found, Clear(keep=0, fully=True), target=found.tokens - 500) == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("size", [5, 1_000])
+def test_results_that_were_not_read_stay_all_of_them(size):
+    calls = [c(str(n)) for n in range(size)]
+    found = view(U("t"), A(*calls), *(T(str(n), LONG) for n in range(size)))
+    assert cleared(found, Clear(keep=0)) == []
+
+
+def test_interleaved_results_are_cleared_like_others():
+    found = view(U("t"), A(c("1")), A(c("2")), T("1", LONG), T("2", LONG), A("x"), U("u"))
+    assert cleared(found, Clear(keep=0)) == [3, 4]
+
+
+def test_results_shorter_than_their_stub_are_left_alone():
+    steps = [step for n in range(8) for step in run("run", str(n), "ok")]
+    assert cleared(view(U("t"), *steps, A("x"), U("u")), Clear(keep=0)) == []
+
+
+def test_media_go_with_their_result():
+    image = ToolResult("1", (Text(LONG), Media("image")), "run")
+    found = view(U("t"), A(c("1")), Message("tool", (image,)), A("x"), U("u"))
+    after = found.after(plan(found, Clear(keep=0)).edits)
+    assert len(after.messages[2].results[0].content) == 1
+
+
+def test_while_the_cache_is_warm_it_waits_until_that_pays():
+    found = told("a", *["b"] * 6)
+    assert plan(found, Clear(keep=6), cold=False).edits == ()
+    assert "warm" in plan(found, Clear(keep=6), cold=False).reason
+    assert plan(found, Clear(keep=6), cold=False, requests=10_000).edits
+    assert plan(found, Clear(keep=6), cold=True).edits
+
+
+@pytest.mark.parametrize("keep", [-1, "x", 1.5, None])
+def test_an_impossible_number_of_groups_is_refused_at_construction(keep):
+    with pytest.raises(BudgetError, match="whole number"):
+        Clear(keep=keep)

@@ -1,0 +1,90 @@
+"""Excerpts; the rows O-6 to O-14 of published suites, where they fit."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.neutral import COUNTER
+
+from foldline.core.tokens import TokenCounter
+from foldline.counters.estimated import EstimatedCounter
+from foldline.strategies.excerpt import MARKER_TOKENS, excerpt, is_alarm, marker
+from foldline.testing.texts import KINDS, sample
+
+STYLES = ("head", "tail", "head_tail", "salient")
+LINES = [f"line {n} of the output" for n in range(1_000)]
+LOG = "\n".join(LINES)
+
+
+def cut(text, tokens, style="head_tail", **rest):
+    return excerpt(text, tokens, COUNTER, handle="abcdef", style=style, **rest)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_text_that_is_short_enough_stays_as_it_is(style):
+    assert cut("short", 100, style) == "short"
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_an_excerpt_names_its_handle_and_how_much_there_is(style):
+    short = cut(LOG, 500, style)
+    assert "recall abcdef" in short
+    assert "tokens" in short
+
+
+def test_the_style_says_which_end_is_kept():
+    head, tail = cut(LOG, 300, "head"), cut(LOG, 300, "tail")
+    assert head.startswith(LINES[0])
+    assert LINES[-1] not in head
+    assert tail.endswith(LINES[-1])
+    assert LINES[0] not in tail
+    both = cut(LOG, 300)
+    assert both.startswith(LINES[0])
+    assert both.endswith(LINES[-1])
+
+
+def test_it_is_cut_between_lines():
+    assert set(cut(LOG, 400).split("\n")) - set(LINES) == {
+        line for line in cut(LOG, 400).split("\n") if "recall" in line
+    }
+
+
+def test_what_went_wrong_is_kept_from_the_middle():
+    lines = [*LINES[:500], "ConnectionError: peer reset in net/pool.py", *LINES[500:]]
+    assert "ConnectionError" in cut("\n".join(lines), 400, "salient")
+    assert "ConnectionError" not in cut("\n".join(lines), 400, "head_tail")
+
+
+def test_a_single_endless_line_is_cut_inside():
+    short = cut("x" * 1_000_000, 200)
+    assert COUNTER.text(short) <= 200
+    assert short.startswith("xxx")
+
+
+@pytest.mark.parametrize("tokens", [1, 5, 20, MARKER_TOKENS])
+def test_where_nothing_fits_the_bare_marker_is_left(tokens):
+    assert cut(LOG, tokens) == marker("abcdef", COUNTER.text(LOG), 1_000)
+
+
+REAL = TokenCounter(EstimatedCounter("o200k"))
+
+
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.integers(1, 400),
+    st.integers(1, 600),
+    st.sampled_from(STYLES),
+)
+def test_an_excerpt_never_takes_more_than_its_tokens_nor_more_than_the_text(
+    kind, lines, tokens, style
+):
+    text = sample(kind, lines)
+    short = excerpt(text, tokens, REAL, handle="abcdef", style=style)
+    bare = marker("abcdef", REAL.text(text), text.count("\n") + 1)
+    assert REAL.text(short) <= max(tokens, REAL.text(bare))
+    short.encode("utf-8")
+
+
+@pytest.mark.parametrize("line", ["Error: x", "2 tests FAILED", "Traceback (most", "发生错误"])
+def test_alarms_are_recognised(line):
+    assert is_alarm(line)
+    assert not is_alarm("all is well")

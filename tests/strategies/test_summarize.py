@@ -1,0 +1,79 @@
+import pytest
+from tests.neutral import A, S, T, U, c, view
+
+from foldline.core.asks import drive
+from foldline.core.edits import Fold
+from foldline.core.handles import handles
+from foldline.core.protect import is_snapshot
+from foldline.core.strategy import Need
+from foldline.strategies.summarize import Summarize
+from foldline.strategies.tail import Keep
+
+
+def told(steps=30):
+    work = []
+    for n in range(steps):
+        text = "\n".join(f"{n}.{line} wrote build/part_{n}_{line}.o" for line in range(40))
+        work += [A(f"Compiling module_{n}.", c(str(n))), T(str(n), text)]
+    return view(S("s"), U("Build the project."), *work, A("All compiled."), U("Now link."))
+
+
+def propose(found, target, strategy=None):
+    need = Need(target, target, target, handles(found.messages))
+    return drive((strategy or Summarize()).propose(found, need), lambda _: None)
+
+
+def snapshot_of(found, target, strategy=None):
+    after = found.after(propose(found, target, strategy).edits)
+    return after, next(m for m in after.messages if is_snapshot(m))
+
+
+@pytest.mark.parametrize("target", [1_000, 2_000, 5_000])
+def test_a_snapshot_of_verbatim_lines_brings_a_history_to_its_target(target):
+    found = told()
+    after, snapshot = snapshot_of(found, target)
+    assert after.tokens <= target
+    everything = "\n".join(m.text + "".join(r.text for r in m.results) for m in found.messages)
+    quoted = [
+        line.split(" ", 1)[1].removeprefix("→ ")
+        for line in snapshot.text.split("## What happened\n")[1].split("\n")
+    ]
+    assert len(quoted) > 3
+    assert all(line in everything or line == "run" for line in quoted)
+
+
+def test_every_handle_in_a_snapshot_names_a_folded_message():
+    found = told()
+    plan = propose(found, 2_000)
+    (fold,) = [edit for edit in plan.edits if isinstance(edit, Fold)]
+    known = {handles(found.messages)[number] for number in fold.messages}
+    _, snapshot = snapshot_of(found, 2_000)
+    named = {
+        line.split(" ")[0].split(".")[0]
+        for line in snapshot.text.split("\n")[1:]
+        if not line.startswith((" ", "#"))
+    }
+    assert named
+    assert named <= known
+
+
+def test_a_second_snapshot_takes_up_the_first():
+    once, first = snapshot_of(told(), 2_000)
+    twice, second = snapshot_of(once, 600)
+    assert [is_snapshot(m) for m in twice.messages].count(True) == 1
+    assert "quotes from 61 folded" in first.text or "folded messages" in first.text
+    lines = set(first.text.split("\n"))
+    kept = [line for line in second.text.split("\n")[1:] if line in lines]
+    assert kept
+
+
+def test_the_tail_stays_verbatim():
+    found = told()
+    after, _ = snapshot_of(found, 3_000, Summarize(Keep("groups", 3)))
+    assert all(message in found.messages for message in after.messages[-4:])
+
+
+def test_what_is_smaller_than_its_snapshot_is_not_folded():
+    found = view(U("t"), A("a"), A("b"), U("u"))
+    plan = propose(found, 10)
+    assert not any(isinstance(edit, Fold) and edit.messages for edit in plan.edits)

@@ -1,0 +1,131 @@
+import json
+
+import pytest
+from tests.neutral import COUNTER, A, S, T, U, c, log, view
+
+from foldline.core.asks import drive
+from foldline.core.handles import handles
+from foldline.core.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.core.strategy import Need
+from foldline.strategies.truncate import SMALLEST, Truncate, bound, level
+
+LONG = "\n".join(f"line {n} of build/log.txt" for n in range(2_000))
+IMAGE = Media("image", "image/png", width=10, height=10)
+
+
+def shortened(found, target):
+    need = Need(target, target, target, handles(found.messages))
+    plan = drive(Truncate().propose(found, need), lambda _: None)
+    return found.after(plan.edits), plan
+
+
+def test_a_giant_result_is_cut_until_everything_fits():
+    after, _ = shortened(view(U("t"), A(c("1")), T("1", LONG)), 1_000)
+    assert after.tokens <= 1_000
+    assert after.messages[2].results[0].call_id == "1"
+    assert "recall" in after.messages[2].results[0].text
+
+
+def test_the_largest_parts_are_levelled_and_small_ones_stay():
+    after, plan = shortened(
+        view(U("t"), A(c("1"), c("2")), T("1", LONG), T("2", "small"), T("3", LONG)), 2_000
+    )
+    assert len(plan.edits) == 2
+    assert after.messages[3].results[0].text == "small"
+    assert abs(after.counts[2] - after.counts[4]) < 200
+
+
+def test_tool_outputs_are_cut_before_what_the_user_said():
+    after, _ = shortened(view(U("task " * 300), A(c("1")), T("1", LONG), U("latest")), 2_000)
+    assert after.messages[0].text == "task " * 300
+
+
+def test_the_task_itself_is_cut_at_worst_with_its_handle():
+    after, plan = shortened(view(S("s"), U(LONG)), 1_000)
+    assert after.tokens <= 1_000
+    assert plan.edits[0].handle in after.messages[1].text
+
+
+def test_call_arguments_are_cut_and_stay_json():
+    call = c("1", "write", json.dumps({"path": "a.py", "text": LONG}))
+    after, _ = shortened(view(U("t"), A(call), T("1")), 1_000)
+    assert json.loads(after.messages[1].calls[0].arguments)["path"] == "a.py"
+    assert after.tokens <= 1_100
+
+
+def test_signed_calls_reasoning_media_and_unknown_parts_are_never_cut():
+    parts = (
+        Thinking("t" * 4_000, signed=True),
+        ToolCall("1", "run", json.dumps({"a": "x" * 4_000}), signed=True),
+        Opaque("search", "o" * 4_000),
+    )
+    _, plan = shortened(view(U("t"), Message("assistant", parts)), 100)
+    assert plan.edits == ()
+
+
+def test_media_beside_a_long_text_stay():
+    result = ToolResult("1", (Text(LONG), IMAGE), "shot")
+    after, _ = shortened(view(U("t"), A(c("1")), Message("tool", (result,))), 1_000)
+    assert after.messages[2].results[0].content[1] is IMAGE
+
+
+def test_what_fits_is_left_alone():
+    _, plan = shortened(view(U("t")), 1_000)
+    assert plan.edits == ()
+    assert plan.reason
+
+
+@pytest.mark.parametrize("target", [1, 10, 40])
+def test_an_impossible_target_is_no_error(target):
+    after, _ = shortened(view(U("t" * 4_000), A(c("1")), T("1", LONG)), target)
+    assert after.tokens < 2_000
+
+
+@pytest.mark.parametrize(
+    ("sizes", "excess", "cap"),
+    [
+        ([1_000, 200, 100], 500, 500),
+        ([1_000, 1_000], 1_000, 500),
+        ([1_000, 800, 600], 900, 500),
+        ([100, 100], 50, SMALLEST),
+        ([], 50, SMALLEST),
+        ([1_000], 5_000, SMALLEST),
+    ],
+)
+def test_levelling_cuts_all_larger_parts_to_one_size(sizes, excess, cap):
+    assert level(sizes, excess) == cap
+    freed = sum(max(0, size - cap) for size in sizes)
+    assert freed >= excess or cap == SMALLEST
+
+
+# --- at record time ------------------------------------------------------------------------
+
+
+def recorded(message, **rest):
+    return bound(message, COUNTER, handle="abcdef", **rest)
+
+
+def test_an_output_above_the_hard_limit_is_cut_to_the_soft_one():
+    (message,) = log(T("1", LONG))
+    (edit,) = recorded(message, soft=500, hard=1_000)
+    assert COUNTER.text(edit.text) <= 500
+    assert edit.handle == "abcdef"
+    assert edit.text.startswith("line 0")
+    assert edit.text.endswith("line 1999 of build/log.txt")
+
+
+def test_an_output_up_to_the_hard_limit_is_left_alone():
+    (message,) = log(T("1", "x" * 4_000))
+    assert recorded(message, soft=500, hard=1_000) == ()
+
+
+def test_what_a_user_says_is_never_cut_when_it_is_recorded():
+    (message,) = log(U(LONG))
+    assert recorded(message, soft=500, hard=1_000) == ()
+
+
+def test_of_several_outputs_in_one_message_each_has_its_own_handle():
+    parts = (*T("1", LONG).parts, *T("2", "ok").parts, *T("3", LONG).parts)
+    (message,) = log(Message("tool", parts))
+    edits = recorded(message, soft=500, hard=1_000)
+    assert [(edit.part, edit.handle) for edit in edits] == [(0, "abcdef.0"), (2, "abcdef.2")]
