@@ -1,4 +1,5 @@
 import json
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from foldline.core.identity import HANDLE_LENGTH, derived_id
 from foldline.core.messages import Message, Text, ToolResult
 from foldline.core.receipt import Receipt
 from foldline.core.transcript import Transcript
+from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
 
@@ -194,3 +196,30 @@ def test_the_receipt_that_is_kept_is_the_one_that_was_given(archive):
     (batch,) = archive._store.load("a").batches
 
     assert batch.receipt == json.loads(json.dumps(made.to_dict()))
+
+
+def test_a_damaged_session_does_not_hide_what_is_in_the_others(tmp_path):
+    path = tmp_path / "a.db"
+    with Archive.open(path) as archive:
+        good, bad = transcript(), transcript([{"role": "user", "content": "other " * 200}])
+        archive.save("good", good, dropping(good.messages))
+        archive.save("bad", bad, receipt())
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE blobs SET data = x'00' WHERE size > 1000")
+        handle = good.messages[0].id[:HANDLE_LENGTH]
+
+        assert archive.recall(handle).text == "message 0"
+        with pytest.raises(StoreError, match="damaged"):
+            archive.recall(bad.messages[0].id[:HANDLE_LENGTH])
+
+
+def test_a_file_that_is_read_in_another_format_is_another_session(archive):
+    calling = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
+    longer = [*WIRES, {"role": "assistant", "content": [calling]}]
+    first, second = transcript(), Anthropic().decode(longer)
+    archive.save("f", first, dropping(first.messages))
+
+    name = archive.save("f", second, dropping(second.messages))
+
+    assert name == "f (2)"
+    assert archive.messages(name)[-1].calls[0].id == "t1"

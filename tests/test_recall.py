@@ -356,3 +356,27 @@ def test_a_message_made_without_a_wire_is_recalled_too():
 
     assert recall(held, log[1].id).text == "out\nmore"
     assert recall(held, log[0].id).text == "{}"
+
+
+def test_a_context_beyond_all_lines_costs_no_more_than_the_lines():
+    held, handle = says("hit\n" * 50)
+
+    found = recall(held, handle, grep="hit", context=10**12)
+
+    assert len(found.text.splitlines()) == 51
+    assert found.note.startswith("50 matching lines")
+
+
+def test_a_path_whose_unions_multiply_is_refused():
+    held, handle = says(json.dumps({"a": {"a": 1}}))
+
+    with pytest.raises(RecallError, match="may take too long"):
+        recall(held, handle, path="$" + "['a','a']" * 40 + ".b")
+    assert recall(held, handle, path="$['a','b','c','d']['a','b']").text == "1"
+
+
+def test_a_pattern_that_calls_itself_for_ever_is_an_error():
+    held, handle = says("aaaa")
+
+    with pytest.raises(RecallError, match="more memory"):
+        recall(held, handle, grep="(?R)")

@@ -20,6 +20,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
+from foldline.session.codec import OBJECT, freeze, restored, thaw
 from foldline.stores.memory import MemoryStore
 from foldline.strategies.window import Window
 
@@ -261,6 +262,41 @@ def test_a_dialect_that_plain_text_did_not_tell_is_corrected_by_the_first_tool_c
     assert [len(m.calls) + len(m.results) for m in again.messages] == [0, 1, 1]
 
 
+def test_the_first_tool_call_corrects_the_dialect_behind_a_compaction_too(opened):
+    session = opened(format="auto", window=8_000)
+    for number in range(60):
+        session.append({"role": "user", "content": f"question {number} " + "alpha beta " * 60})
+        session.append({"role": "assistant", "content": f"answer {number} " + "gamma " * 60})
+    assert session.compact(force=True).status == "compacted"
+    shown = [message["content"] for message in session.view()]
+
+    session.append(
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "ls", "input": {}}],
+        }
+    )
+    session.close()
+    again = opened(format="auto", window=8_000)
+
+    assert again.format == "anthropic"
+    assert len(again.messages) == 121
+    assert again.messages[-1].calls[0].id == "t1"
+    assert [message["content"] for message in again.view()[:-1]] == shown
+
+
+def test_a_format_that_is_named_only_later_is_known_after_a_restart(opened):
+    opened(format="auto").close()
+    named = opened(format="openai-chat")
+    named.append(said(0))
+    named.close()
+
+    again = opened(format="auto")
+
+    assert again.format == "openai-chat"
+    assert again.view() == [said(0)]
+
+
 def test_results_that_pair_by_name_only_find_their_calls_one_append_at_a_time(opened):
     session = opened(format="gemini")
     wires = [
@@ -500,6 +536,49 @@ def test_an_interrupt_just_after_the_commit_neither_loses_nor_repeats():
     session.append(said(2))
 
     assert session.view() == [said(0), said(1), said(2)]
+
+
+def test_an_interrupt_at_the_first_message_does_not_hide_it():
+    store = Failing()
+    session = Session.open(None, "s", store=store, window=8_000)
+
+    store.after = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        session.append(said(0))
+    store.after = None
+
+    assert session.view() == [said(0)]
+
+
+def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeypatch):
+    store = Failing()
+    session = Session.open(None, "s", store=store, window=8_000, policy=WINDOW)
+    fill(session, 5)
+    store.after = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        session.append(said(5))
+    store.after = None
+
+    read = iter((True, True, False))
+
+    def interrupted(dialect, stored):
+        if next(read):
+            return restored(dialect, stored)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("foldline.session.state.restored", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.view()
+
+    assert session.view() == [said(number) for number in range(6)]
+
+
+def test_a_value_that_looks_like_a_stored_object_comes_back_as_it_was():
+    value = {OBJECT: "HumanMessage", "fields": {"content": "planted"}}
+
+    assert thaw(freeze(value)) == value
+    assert thaw(freeze(freeze(value))) == freeze(value)
 
 
 # --- compacting on demand, undoing, pinning ------------------------------------------------
@@ -792,6 +871,21 @@ def test_an_export_that_fails_leaves_what_was_there(opened, tmp_path, monkeypatc
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_an_export_into_a_pipe_is_written_and_does_not_replace_it(opened, tmp_path):
+    session = opened()
+    fill(session, 3)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+
+    assert session.export(pipe) == 3
+    reader.join()
+    assert pipe.is_fifo()
+    assert [json.loads(line) for line in got[0].splitlines()] == [said(n) for n in range(3)]
+
+
 def test_an_export_into_a_missing_folder_names_it(opened, tmp_path):
     with pytest.raises(StoreError, match="missing"):
         opened().export(tmp_path / "missing" / "out.jsonl")
@@ -1049,3 +1143,11 @@ def test_importing_the_session_loads_no_third_party_module():
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert out.stdout.strip() == "['foldline']"
+
+
+def test_tools_nested_beyond_reading_are_bad_input(opened):
+    deep = {}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    with pytest.raises(InputError, match="nested too deeply"):
+        opened(tools=[deep])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foldline.app import Compaction, compact, count
     from foldline.archive import Archive
+    from foldline.core.asks import Ask, Reply
     from foldline.core.budget import Budget
     from foldline.core.errors import (
         BudgetError,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         FoldlineError,
         InputError,
         MissingExtra,
-        ModelError,
         RecallError,
         StoreError,
         UnknownFormat,
@@ -38,6 +38,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Archive": "archive",
+    "Ask": "core.asks",
     "Budget": "core.budget",
     "BudgetError": "core.errors",
     "CannotFit": "core.errors",
@@ -45,10 +46,10 @@ _HOMES = {
     "FoldlineError": "core.errors",
     "InputError": "core.errors",
     "MissingExtra": "core.errors",
-    "ModelError": "core.errors",
     "Policy": "core.strategy",
     "Receipt": "core.receipt",
     "RecallError": "core.errors",
+    "Reply": "core.asks",
     "Session": "session",
     "StoreError": "core.errors",
     "UnknownFormat": "core.errors",
@@ -59,6 +60,7 @@ _HOMES = {
 
 __all__ = [
     "Archive",
+    "Ask",
     "Budget",
     "BudgetError",
     "CannotFit",
@@ -66,10 +68,10 @@ __all__ = [
     "FoldlineError",
     "InputError",
     "MissingExtra",
-    "ModelError",
     "Policy",
     "RecallError",
     "Receipt",
+    "Reply",
     "Session",
     "StoreError",
     "UnknownFormat",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.core.accounting import account
-from foldline.core.asks import Ask, Reply, drive
+from foldline.core.asks import Answerer, Reply, drive
 from foldline.core.budget import Budget
 from foldline.core.compaction import compaction
 from foldline.core.edits import Fold
@@ -21,8 +21,10 @@ from foldline.core.view import View
 from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
+from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import dialect
 from foldline.recall import Folded, Holdings, Recalled, recall
+from foldline.strategies.presets import asking
 from foldline.strategies.presets import policy as named_policy
 
 
@@ -63,7 +65,7 @@ def compact(
     window: int | None = None,
     format: str = "auto",  # noqa: A002  # the word of the field
     policy: str | Policy | None = None,
-    summarizer: Callable[[Ask], Reply] | None = None,
+    summarizer: Answerer | None = None,
     counter: TextCounter | None = None,
     pins: Sequence[int | str] = (),
     tools: Sequence[Any] | None = None,
@@ -79,7 +81,8 @@ def compact(
             when it is due.
         format: The wire format, or "auto" to recognise it.
         policy: A policy or its name; default the whole ladder.
-        summarizer: Answers the questions of strategies that ask a model.
+        summarizer: Asks a model: it gets an `Ask` and returns a `Reply`. Its account stands at the
+            head of the snapshot when it can be used; without it, or else, lines alone do.
         counter: What counts a text; default the best at hand.
         pins: Positions or ids of messages that must stay.
         tools: Tool schemas that are sent besides the messages.
@@ -95,14 +98,16 @@ def compact(
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins)
     counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
-    overhead = counts.overhead(
-        transcript.system if system is None else system,
-        transcript.tools if tools is None else tools,
-    )
+    with bounded_nesting():
+        overhead = counts.overhead(
+            transcript.system if system is None else system,
+            transcript.tools if tools is None else tools,
+        )
     limits = _budget(budget, window, overhead)
-    result = compact_transcript(
-        transcript, counts, limits, named_policy(policy or "default"), summarizer
-    )
+    ladder = named_policy(policy or "default")
+    if summarizer is not None:
+        ladder = asking(ladder)
+    result = compact_transcript(transcript, counts, limits, ladder, summarizer)
     if result.receipt.status != "compacted":
         return replace(result, messages=messages)
     return replace(result, messages=wire.encode(result.shown))
@@ -127,7 +132,7 @@ def compact_transcript(
     counter: TokenCounter,
     budget: Budget,
     policy: Policy,
-    summarizer: Callable[[Ask], Reply] | None = None,
+    summarizer: Answerer | None = None,
 ) -> Compaction:
     """
     Compact a decoded conversation; see `compact`.
@@ -138,14 +143,19 @@ def compact_transcript(
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     names = handles(transcript.messages)
     need = Need(budget.target, budget.limit, budget.scale, names)
-    outcome = drive(compaction(before, budget, policy, need), summarizer or _no_model)
+    outcome = drive(compaction(before, budget, policy, need), _answerer(summarizer))
     receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown)
 
 
-def _no_model(_: Ask) -> Reply:
-    return Reply(error="no summarizer was given")
+def _answerer(summarizer: Answerer | None) -> Answerer:
+    if summarizer is None:
+        return lambda _: Reply(error="no summarizer was given")
+    # Imported here: what answers in a session knows of threads, which nothing else here needs.
+    from foldline.session.answering import answered
+
+    return lambda ask: answered(summarizer, ask)
 
 
 def _dialect(messages: Any, name: str) -> Dialect:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from foldline.core.edit_json import message_to_json
-from foldline.core.errors import FoldlineError, RecallError
+from foldline.core.errors import FoldlineError, RecallError, StoreError
 from foldline.core.messages import Message
 from foldline.core.ports import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.core.receipt import Receipt
@@ -111,7 +111,9 @@ class Archive:
         while True:
             stored = self._store.begin(SessionHead(title, dialect, created=self._clock()))
             size = len(stored.messages)
-            if [message.id for message in stored.messages] == numbers[:size]:
+            same = [message.id for message in stored.messages] == numbers[:size]
+            # What one format reads as a tool call may be opaque to another.
+            if same and stored.head.dialect == dialect:
                 return stored
             attempt += 1
             title = f"{name} ({attempt})"
@@ -148,16 +150,22 @@ class Archive:
         """Find the newest session that gave out a handle, or else that has something under it."""
         prefix, _ = parse(handle)
         has_message = {name for name, _ in self._store.find(prefix)}
-        best = None
+        best = damage = None
         for name in [session] if session else [info.head.name for info in self.sessions()]:
-            stored = self._store.load(name)
-            if stored is None:
+            try:
+                stored = self._store.load(name)
+                if stored is None:
+                    continue
+                history = _history(stored)
+            except StoreError as error:  # one damaged session must not hide the others
+                damage = damage or error
                 continue
-            history = _history(stored)
             if name in has_message or any(n.startswith(prefix) for n in history.snapshots()):
                 if history.issued(handle.strip().lower()):
                     return stored, history
                 best = best or (stored, history)
+        if best is None and damage is not None:
+            raise damage
         return best
 
     def _unknown(self, handle: str, counter: TokenCounter | None) -> FoldlineError:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,20 @@ def test_what_cannot_fit_says_what_would_and_writes_nothing(session: Path, tmp_p
     needed = done.stderr.split("at least ")[1].split(" tokens")[0]
     assert foldline(*words, needed).exit_code == 0
     assert count(json.loads(out.read_text())) <= int(needed.replace(",", ""))
+
+
+def test_the_budget_that_is_named_does_even_where_more_room_lets_more_stay(tmp_path: Path) -> None:
+    text = "\n".join(f"line {n} value_{n * 7} of module_{n}" for n in range(120))
+    call = {"name": "write", "arguments": json.dumps({"path": "a.py", "content": text})}
+    running = {
+        "role": "assistant",
+        "tool_calls": [{"id": "1", "type": "function", "function": call}],
+    }
+    result = {"role": "tool", "tool_call_id": "1", "content": text}
+    path = tmp_path / "waiting.json"
+    path.write_text(json.dumps([{"role": "user", "content": text}, running, result]))
+    needed = foldline("compact", path, "--budget", 5).stderr.split("at least ")[1].split(" ")[0]
+    assert foldline("compact", path, "--budget", needed).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -232,3 +247,27 @@ def test_half_a_surrogate_pair_survives(tmp_path: Path) -> None:
         done = foldline("compact", file, "--budget", "1M", *extra)
         assert done.exit_code == 0
         assert "\\ud800" in done.stdout
+
+
+@pytest.mark.parametrize("option", ["-o", "--receipt"])
+def test_a_result_never_goes_over_the_archive(session: Path, tmp_path: Path, option: str) -> None:
+    place = tmp_path / "x.db"
+    done = foldline("compact", session, "--budget", "25%", "--archive", place, option, place)
+    assert (done.exit_code, place.exists()) == (2, False)
+    assert "is the archive as well" in done.stderr
+
+
+def test_output_and_receipt_are_two_files(session: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new.json"
+    done = foldline("compact", session, "--budget", "25%", "-o", out, "--receipt", out)
+    assert (done.exit_code, out.exists()) == (2, False)
+    assert "is the output as well" in done.stderr
+
+
+def test_a_file_whose_name_is_no_text_is_kept_too(session: Path, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff.json"))
+    odd.write_bytes(session.read_bytes())
+    done = foldline("compact", odd, "--budget", "25%", "-o", tmp_path / "new.json")
+    assert done.exit_code == 0
+    with Archive.open(tmp_path / "kept" / "archive.db") as archive:
+        assert [info.head.name for info in archive.sessions()] == ["odd?.json"]

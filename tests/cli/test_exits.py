@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.cli.sample import foldline, start
 
 from foldline.cli.exits import Exit, exit_code, run
-from foldline.core.errors import CannotFit, FoldlineError, ModelError, StoreError
+from foldline.cli.main import cli
+from foldline.core.errors import CannotFit, FoldlineError, StoreError
 
 
 def calling(**call: Any) -> list[dict[str, Any]]:
@@ -109,7 +111,6 @@ def test_a_hostile_file_name_cannot_command_the_terminal(tmp_path: Path) -> None
     [
         (StoreError("The archive is locked."), Exit.STORE),
         (CannotFit("No.", needed=9, budget=5), Exit.CANNOT_FIT),
-        (ModelError("It failed."), Exit.UNEXPECTED),
     ],
 )
 def test_every_error_has_its_exit_code(error: FoldlineError, code: Exit) -> None:
@@ -157,3 +158,17 @@ def test_a_full_disk_on_stdout_is_told(session: Path) -> None:
     assert process.returncode == 1
     assert b"No space left" in told
     assert b"Traceback" not in told
+
+
+def test_an_error_has_no_colour_where_none_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    result = CliRunner().invoke(cli, ["stats", str(tmp_path / "no")], color=True)
+    assert result.stderr.startswith("foldline: ")
+
+
+def test_where_an_error_came_from_commands_no_terminal(tmp_path: Path) -> None:
+    told = foldline("--debug", "stats", tmp_path / "no\x1b[2J").stderr
+    assert "Traceback" in told
+    assert "\x1b" not in told

@@ -1,8 +1,20 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from foldline.cli.output import Segment, Voice, bar, json_text, one_line, printable, share, size
+from foldline.cli.output import (
+    Segment,
+    Voice,
+    bar,
+    json_text,
+    moment,
+    one_line,
+    printable,
+    share,
+    size,
+)
 
 BLUE = Segment("blue", 30, "blue")
 RED = Segment("red", 70, "red")
@@ -50,3 +62,20 @@ def test_a_quiet_voice_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     Voice(quiet=True).note("words")
     Voice().warn(["a warning"])
     assert capsys.readouterr().err == "warning: a warning.\n"
+
+
+def test_json_commands_no_terminal_and_says_the_same() -> None:
+    value = {"a\x9b": "\x7f\x9b2J\u202e"}
+    text = json_text(value)
+    assert not set(text) & set("\x7f\x9b\u202e")
+    assert json.loads(text) == value
+
+
+def test_half_a_surrogate_pair_is_shown() -> None:
+    printable("a\ud800").encode()
+
+
+def test_every_moment_is_a_date() -> None:
+    assert moment(0).year == 1970
+    assert moment(1e18).year == 9999
+    assert moment(-1e18).year == 1970

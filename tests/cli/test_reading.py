@@ -84,3 +84,9 @@ def test_tokens_are_counted_as_the_model_does() -> None:
     there = dialect("openai-chat").decode(conversation(1))
     assert counter_for(there, "gpt-5").texts.exact
     assert counter_for(there, "claude-sonnet-4-5").name.startswith("estimate")
+
+
+@pytest.mark.parametrize("wanted", ["--5", "-", "9" * 30, "-" + "9" * 30])
+def test_an_odd_number_of_a_conversation_is_bad_input(several: Path, wanted: str) -> None:
+    with pytest.raises(InputError, match="there is no conversation"):
+        open_input(str(several), None, wanted, Voice())

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.cli.sample import PLANTED, conversation, foldline, start
 
+from foldline.session import Session
+
 
 @pytest.fixture
 def handle(session: Path) -> str:
@@ -95,3 +97,12 @@ def test_a_file_that_is_no_archive_is_told(tmp_path: Path) -> None:
 def test_a_handle_or_a_list_is_needed() -> None:
     assert foldline("recall").exit_code == 2
     assert foldline("recall", "abcdef", "--list").exit_code == 2
+
+
+def test_the_original_of_a_message_object_is_what_is_kept_of_it(tmp_path: Path) -> None:
+    messages = pytest.importorskip("langchain_core.messages")
+    with Session.open(tmp_path / "a.db", "s", window=8_000) as opened:
+        number = opened.append(messages.HumanMessage("hello"))
+    done = foldline("recall", number[:8], "--raw", "--archive", tmp_path / "a.db")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["fields"]["content"] == "hello"

@@ -131,3 +131,13 @@ def test_what_is_no_folder_is_bad_input(session: Path, tmp_path: Path) -> None:
     assert foldline("scan", session).exit_code == 3
     assert foldline("scan", tmp_path / "missing").exit_code == 3
     assert foldline("scan", tmp_path, "--budget", "1", "--window", "9").exit_code == 2
+
+
+def test_a_project_that_is_no_text_ends_no_scan(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    text = json.dumps({"cwd": "/x\ud800", "messages": conversation()})
+    (folder / "s.json").write_text(text)
+    done = foldline("scan", folder)
+    assert done.exit_code == 0
+    assert "\\ud800" in done.stdout

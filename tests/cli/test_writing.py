@@ -13,7 +13,7 @@ import pytest
 from tests.cli.sample import foldline, start, write_conversation
 
 from foldline.cli.exits import OutputError
-from foldline.cli.writing import check_output, write_whole
+from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.errors import FoldlineError
 
 OLD = b"what was there before"
@@ -163,3 +163,14 @@ def test_an_interruption_is_exit_code_130_and_leaves_the_old_output(tmp_path: Pa
     assert b"Traceback" not in told
     assert out.read_bytes() == OLD
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out.json"]
+
+
+def test_two_names_that_lead_to_one_file_are_not_apart(tmp_path: Path) -> None:
+    out, link = tmp_path / "out", tmp_path / "link"
+    link.symlink_to(out)
+    check_apart(out, tmp_path / "other", "The receipt", "the output")
+    with pytest.raises(OutputError, match="is the output as well"):
+        check_apart(link, out, "The receipt", "the output")
+    out.write_bytes(b"x")
+    with pytest.raises(OutputError, match="is the output as well"):
+        check_apart(link, out, "The receipt", "the output")

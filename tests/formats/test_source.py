@@ -13,22 +13,22 @@ LINE = b'{"a": 1}\n'
 
 
 def test_gzip_is_decompressed_every_member_of_it() -> None:
-    packed = gzip.compress(LINE) + gzip.compress(b'{"b": 2}')
+    packed = gzip.compress(LINE, mtime=0) + gzip.compress(b'{"b": 2}', mtime=0)
     assert Source.of(packed).data == LINE + b'{"b": 2}'
     assert Source.of(packed + b"\0" * 7).data == LINE + b'{"b": 2}'
     large = b"".join(b'{"n": %d}\n' % n for n in range(400_000))
-    assert Source.of(gzip.compress(large, 1)).data == large
+    assert Source.of(gzip.compress(large, 1, mtime=0)).data == large
 
 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (gzip.compress(LINE * 50)[:-3], "ends too early"),
-        (gzip.compress(LINE * 50)[:12], "ends too early"),
-        (gzip.compress(LINE) + b"rest", "something else follows"),
-        (gzip.compress(LINE) + gzip.compress(LINE)[:9], "ends too early"),
+        (gzip.compress(LINE * 50, mtime=0)[:-3], "ends too early"),
+        (gzip.compress(LINE * 50, mtime=0)[:12], "ends too early"),
+        (gzip.compress(LINE, mtime=0) + b"rest", "something else follows"),
+        (gzip.compress(LINE, mtime=0) + gzip.compress(LINE, mtime=0)[:9], "ends too early"),
         (b"\x1f\x8b\x63\x00 not gzip at all", "not a readable gzip file"),
-        (gzip.compress(LINE)[:-8] + b"12345678", "not a readable gzip file"),
+        (gzip.compress(LINE, mtime=0)[:-8] + b"12345678", "not a readable gzip file"),
     ],
 )
 def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
@@ -39,7 +39,7 @@ def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
 
 def test_a_bomb_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BYTES", 3_000_000)
-    bomb = gzip.compress(b"0" * 50_000_000, 1)
+    bomb = gzip.compress(b"0" * 50_000_000, 1, mtime=0)
     with pytest.raises(InputError, match="larger than"):
         Source.of(bomb)
     with pytest.raises(InputError, match="larger than"):

@@ -3,11 +3,13 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from hashlib import blake2b
 
 import pytest
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.stores import blobs
 from foldline.stores.migrations import MIGRATIONS
 from foldline.stores.sqlite import SqliteStore
 
@@ -216,3 +218,68 @@ def test_a_session_without_messages_is_kept(tmp_path):
     store.close()
 
     assert head == SessionHead("s", "openai-chat", "gpt-5", 9_000, 3.5)
+
+
+def test_a_path_that_sqlite_would_take_for_memory_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = SqliteStore(":memory:")
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+    store.close()
+
+    assert len(SqliteStore(tmp_path / ":memory:").load("s").messages) == 1
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_recorded_in_a_file_that_is_no_longer_there(tmp_path, replaced):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path)
+    store.begin(HEAD)
+    path.rename(tmp_path / "moved.db")
+    if replaced:
+        SqliteStore(path).close()
+
+    with pytest.raises(StoreError, match="removed or replaced"):
+        store.commit("s", 0, Change(at=0, messages=(message(1),)))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [SessionHead("s\ud800"), SessionHead("s", model="\udc80"), SessionHead("s", window=2**70)],
+)
+def test_what_sqlite_cannot_hold_is_refused(tmp_path, head):
+    store = SqliteStore(tmp_path / "a.db")
+
+    with pytest.raises(StoreError, match="not one that an archive holds"):
+        store.begin(head)
+    assert store.sessions() == ()
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blobs SET size = -1",
+        "UPDATE blobs SET size = 'x'",
+        "UPDATE blobs SET data = 'text'",
+        "UPDATE messages SET usage = 'nothing'",
+        "UPDATE messages SET usage = '[1, 2, 3, 4, 5, 6, 7, 8]'",
+    ],
+)
+def test_damaged_rows_are_an_error_in_words(tmp_path, damage):
+    store = SqliteStore(tmp_path / "a.db")
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1, "long " * 500),)))
+    raw(tmp_path / "a.db").execute(damage)
+
+    with pytest.raises(StoreError):
+        store.load("s")
+
+
+def test_content_that_is_nested_beyond_reading_is_an_error_in_words():
+    digest = blake2b(DEEP, digest_size=16).digest()
+
+    with pytest.raises(StoreError, match="no readable JSON"):
+        blobs.read(digest, blobs.PLAIN, len(DEEP), DEEP)

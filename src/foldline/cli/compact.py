@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ from foldline.app import Compaction, compact_transcript
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW, Amount
 from foldline.cli.compacted import Compacted, kept_in_archive
-from foldline.cli.output import Voice, json_text, write_bytes, write_json
+from foldline.cli.output import Voice, json_text, write_bytes, write_json, write_text
 from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.cli.tuning import pinned, tuned_policy
-from foldline.cli.writing import check_output, write_whole
+from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget
 from foldline.core.errors import CannotFit
+from foldline.core.receipt import Receipt
+from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
 
@@ -35,6 +39,10 @@ Examples:
 what they take now (25%). --window is the window of the model; then nothing happens
 before it fills up. One of the two must be given.
 """
+
+
+TRIES, GROWTH = 20, 1.1
+"""How often a larger budget is tried where one is too small, and by which factor it grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +145,10 @@ def _check(wanted: Wanted) -> None:
         if path is not None:
             check_output(path, wanted.file, what)
     if wanted.out is not None and wanted.receipt is not None:
-        check_output(wanted.receipt, str(wanted.out), "receipt")
+        check_apart(wanted.receipt, wanted.out, "The receipt", "the output")
+    for path in (wanted.out, wanted.receipt):
+        if path is not None and wanted.archive is not None:
+            check_apart(path, wanted.archive, "The output", "the archive")
 
 
 def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction:
@@ -155,10 +166,23 @@ def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compactio
     if receipt.status == "failed":
         raise CannotFit(
             f"{opened.name} cannot be brought within the budget: {receipt.reason}.",
-            needed=_needed(receipt.reason, receipt.budget),
+            needed=_enough(transcript, counter, policy, receipt),
             budget=receipt.budget,
         )
     return result
+
+
+def _enough(
+    transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
+) -> int:
+    """Return a budget that does; what must stay may take more of a larger one, so it is tried."""
+    needed = _needed(receipt.reason, receipt.budget)
+    for _ in range(TRIES):
+        again = compact_transcript(transcript, counter, Budget.of_tokens(needed), policy).receipt
+        if again.status != "failed":
+            return needed
+        needed = max(_needed(again.reason, needed), round(needed * GROWTH))
+    return receipt.tokens_before
 
 
 def _needed(reason: str, budget: int) -> int:
@@ -198,6 +222,8 @@ def _deliver(wanted: Wanted, done: Compacted, content: bytes, voice: Voice) -> N
     if voice.json:
         shown = None if wanted.out is not None else content
         write_json("compact/1", done.to_dict(wanted.target_format, wanted.out, shown))
+    elif wanted.out is None and sys.stdout.isatty():
+        write_text(content.decode("utf-8", "replace"))
     elif wanted.out is None:
         write_bytes(content)
     if voice.talks:

@@ -85,7 +85,8 @@ def _title(opened: Opened) -> str:
     """Name the session after the file; what came through a pipe after its first message."""
     messages = opened.transcript.messages
     first = f" {messages[0].id[:8]}" if opened.name == "stdin" and messages else ""
-    return f"{opened.name}{first}" + (f" ({opened.place})" if opened.place else "")
+    name = opened.name.encode("utf-8", "replace").decode()  # of a file: any bytes
+    return f"{name}{first}" + (f" ({opened.place})" if opened.place else "")
 
 
 def _value(content: bytes) -> Any:

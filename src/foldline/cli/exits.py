@@ -116,8 +116,9 @@ def _told(sentence: str, code: Exit, *, debug: bool) -> int:
     from foldline.cli.output import printable
 
     if debug:
-        traceback.print_exc()
-    click.secho("foldline: ", err=True, fg="red", bold=True, nl=False)
+        click.echo(printable(traceback.format_exc()), err=True)
+    colour = False if os.environ.get("NO_COLOR") else None
+    click.secho("foldline: ", err=True, fg="red", bold=True, nl=False, color=colour)
     click.echo(printable(sentence), err=True)
     return code
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,10 +20,17 @@ if TYPE_CHECKING:
 _CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
+_LAST: Final = 253_402_128_000.0
+"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
+
+_TURNS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNPRINTABLE: Final = _CONTROLS | {
-    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))
 }
-"""Terminal commands and marks that turn the direction of text: a transcript may hold either."""
+"""Terminal commands, marks that turn the direction of text, and what is no text at all."""
+
+_ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS)}
+"""What of them stands as it is in JSON: only ever in strings, where an escape means the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,8 @@ def one_line(text: str, most: int = 200) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Write a JSON value; half a surrogate pair, which UTF-8 cannot hold, is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=repr)
+    """Write a JSON value; terminal commands and half a surrogate pair are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=repr).translate(_ESCAPED)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -146,6 +154,11 @@ def shortened(path: str, most: int) -> str:
     """Return a path on one line, its beginning cut where it is longer than ``most``."""
     shown = one_line(path, 1_000)
     return shown if len(shown) <= most else f"…{shown[1 - most :]}"
+
+
+def moment(seconds: float) -> datetime:
+    """Turn seconds since 1970 into a time; one that no calendar has becomes the nearest."""
+    return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC)
 
 
 def counted(number: int, noun: str) -> str:

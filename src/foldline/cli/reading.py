@@ -172,8 +172,8 @@ def _chosen(recording: Recording, wanted: str | None) -> int:
         return len(names) - 1
     if wanted in names:
         return names.index(wanted)
-    if wanted.lstrip("-").isdecimal() and wanted.isascii():
-        number = int(wanted[:9])
+    if wanted.removeprefix("-").isdecimal() and wanted.isascii() and len(wanted) < 10:
+        number = int(wanted)
         if 1 <= abs(number) <= len(names):
             return number - 1 if number > 0 else len(names) + number
     listed = ", ".join(f"{n} ({name})" for n, name in enumerate(names[:8], 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,19 @@ import click
 
 from foldline.archive import Archive
 from foldline.cli import options
-from foldline.cli.output import Voice, counted, json_text, one_line, write_json, write_text
+from foldline.cli.output import (
+    Voice,
+    counted,
+    json_text,
+    moment,
+    one_line,
+    write_json,
+    write_text,
+)
 from foldline.core.errors import StoreError
 from foldline.core.ports import SessionInfo
 from foldline.core.tokens import TokenCounter
+from foldline.session.codec import freeze
 
 EPILOG = """\b
 Examples:
@@ -98,13 +106,18 @@ def _recall(
                 "role": found.role,
                 "note": found.note,
                 "text": found.text,
-                **({"raw": found.raw} if raw else {}),
+                **({"raw": _wire(found.raw)} if raw else {}),
             },
         )
         return
-    write_text(json_text(found.raw) if raw else found.text)
+    write_text(json_text(_wire(found.raw)) if raw else found.text)
     if found.note and not raw:
         voice.note(found.note)
+
+
+def _wire(raw: Any) -> Any:
+    """Return an original as the JSON value that is kept of it; some messages are objects."""
+    return [freeze(item) for item in raw] if isinstance(raw, list) else freeze(raw)
 
 
 def _counter(access: dict[str, Any]) -> TokenCounter | None:
@@ -127,7 +140,7 @@ def _list(sessions: tuple[SessionInfo, ...], voice: Voice) -> None:
 
     grid = table("*session", "format", ">messages", ">compactions", ">size", "changed")
     for info in sessions:
-        changed = datetime.fromtimestamp(info.updated, UTC).astimezone()
+        changed = moment(info.updated).astimezone()
         grid.add_row(
             flexible(info.head.name),
             one_line(info.head.dialect, 20),
@@ -147,5 +160,5 @@ def _row(info: SessionInfo) -> dict[str, Any]:
         "messages": info.messages,
         "compactions": info.batches,
         "bytes": info.size,
-        "updated": datetime.fromtimestamp(info.updated, UTC).isoformat(),
+        "updated": moment(info.updated).isoformat(),
     }

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW, Amount
-from foldline.cli.output import Voice, write_json
+from foldline.cli.output import Voice, moment, write_json
 from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.survey import Surveyed, survey
 from foldline.cli.tuning import tuned_policy
@@ -170,7 +169,7 @@ def _row(session: Surveyed) -> dict[str, Any]:
         "path": str(session.found.path),
         "agent": session.agent,
         "project": session.project,
-        "changed": datetime.fromtimestamp(session.found.changed, UTC).isoformat(),
+        "changed": moment(session.found.changed).isoformat(),
         "bytes": session.found.size,
         "messages": session.messages,
         "tokens": session.tokens,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.cli.output import Voice, console, counted, one_line, share, shortened, size, table
+from foldline.cli.output import (
+    Voice,
+    console,
+    counted,
+    moment,
+    one_line,
+    share,
+    shortened,
+    size,
+    table,
+)
 from foldline.cli.sessions import homes
 
 if TYPE_CHECKING:
@@ -47,7 +56,7 @@ def _show_table(findings: Findings) -> None:
         grid.add_row(
             one_line(session.agent, 16),
             shortened(_place(session), room),
-            f"{datetime.fromtimestamp(session.found.changed, UTC).astimezone():%m-%d %H:%M}",
+            f"{moment(session.found.changed).astimezone():%m-%d %H:%M}",
             *sized,
             f"{session.tokens:,}",
             f"{session.after:,}",

@@ -45,6 +45,17 @@ def check_output(out: Path, source: str, what: str = "output") -> None:
         )
 
 
+def check_apart(out: Path, other: Path, what: str, that: str) -> None:
+    """
+    Refuse two results in one file, of which the later would destroy the earlier.
+
+    Raises:
+        OutputError: They are the same file, by whatever name, or will be.
+    """
+    if _same(out, str(other)):
+        raise OutputError(f"{what} {out} is {that} as well.", hint="Name another file.")
+
+
 def write_whole(out: Path, data: bytes, source: str) -> None:
     """
     Write a file so that at any moment either the old or the new one is there.
@@ -98,7 +109,7 @@ def _replace(target: Path, content: bytes, mode: int) -> None:
 def _mode(target: Path, source: str) -> int:
     for path in (target, Path(source)):
         with contextlib.suppress(OSError, ValueError):
-            return stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR
+            return path.stat().st_mode & 0o777 | stat.S_IWUSR
     return PRIVATE
 
 
@@ -108,5 +119,5 @@ def _same(out: Path, source: str) -> bool:
         there = out.stat()
         here = os.fstat(sys.stdin.fileno()) if source == "-" else Path(source).stat()
     except (OSError, ValueError):
-        return False
+        return source != "-" and os.path.realpath(out) == os.path.realpath(source)
     return stat.S_ISREG(there.st_mode) and os.path.samestat(there, here)

@@ -26,7 +26,7 @@ from foldline.formats.anthropic_writing import built_blocks, changed_message
 from foldline.formats.arguments import arguments_text
 from foldline.formats.call_ids import wire_ids
 from foldline.formats.dialect import Violation, body, expect
-from foldline.formats.foreign import adapted, is_own
+from foldline.formats.foreign import START, adapted, is_own
 from foldline.formats.media_blocks import media_part
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.opaque_text import opaque_text
@@ -103,7 +103,10 @@ class Anthropic:
         while spoken and spoken[0].role == "system":
             system.append(spoken.pop(0).text)
         tools = [schema.as_anthropic() for schema in tool_schemas(transcript.tools)]
-        return _body("\n\n".join(system), tools, self.messages(spoken))
+        items = self.messages(spoken)
+        if items and items[0]["role"] == "assistant":
+            items.insert(0, {"role": "user", "content": START})
+        return _body("\n\n".join(system), tools, items)
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """

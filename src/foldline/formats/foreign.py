@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from foldline.core.groups import Site, pair
-from foldline.core.messages import Media, Message, Opaque, Part, ToolCall, ToolResult
+from foldline.core.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
+
+START = "[The recorded conversation starts here, with a turn of the model.]"
+"""What a user says first where the model would, which some wires do not allow."""
 
 
 def is_own(message: Message, dialect: str) -> bool:
@@ -20,8 +23,8 @@ def adapted(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
 
     Calls without an id get one that depends on the content of their message only; results learn
     the id and the tool name of their call; neighbouring assistant messages become one, because
-    parallel calls must share a message. Messages that have an original in ``dialect`` are
-    returned as they are.
+    parallel calls must share a message. Tools that the user ran, which no wire knows, become what
+    the user said. Messages that have an original in ``dialect`` are returned as they are.
 
     Args:
         messages: The conversation in order.
@@ -29,12 +32,52 @@ def adapted(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
     if all(is_own(message, dialect) for message in messages):
         return messages
+    messages = _voiced(messages, dialect)
     parts = _paired(messages, dialect)
     ready = [
         replace(message, parts=_changed(message, index, parts)) if index in parts else message
         for index, message in enumerate(messages)
     ]
     return _merged(ready, dialect)
+
+
+def _voiced(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
+    """Turn the calls of a user, and what these gave, into text that the user says."""
+    calling = {
+        index
+        for index, message in enumerate(messages)
+        if message.role == "user" and message.calls and not is_own(message, dialect)
+    }
+    if not calling:
+        return messages
+    parts: dict[int, dict[int, Part]] = {}
+    for call, answer in pair(messages).answers.items():
+        if call.message in calling and not is_own(messages[answer.message], dialect):
+            said = _said(messages[answer.message].parts[answer.part])
+            parts.setdefault(answer.message, {})[answer.part] = said
+    for index in calling:
+        said_parts = enumerate(messages[index].parts)
+        parts.setdefault(index, {}).update({at: _said(part) for at, part in said_parts})
+    return [
+        replace(
+            message,
+            role="user" if len(parts[index]) == len(message.parts) else message.role,
+            parts=_changed(message, index, parts),
+        )
+        if index in parts
+        else message
+        for index, message in enumerate(messages)
+    ]
+
+
+def _said(part: Part) -> Part:
+    match part:
+        case ToolCall():
+            return Text(f"[{part.name} {part.arguments}]")
+        case ToolResult():
+            return Text(part.text or f"[{part.name or 'The tool'} returned nothing.]")
+        case _:
+            return part
 
 
 def note(part: Media | Opaque) -> str:

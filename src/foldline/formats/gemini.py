@@ -11,7 +11,7 @@ from foldline.core.errors import InputError
 from foldline.core.messages import Message, Part, Role, ToolCall, ToolResult
 from foldline.core.transcript import Transcript
 from foldline.formats.dialect import Violation, body, expect
-from foldline.formats.foreign import adapted, is_own
+from foldline.formats.foreign import START, adapted, is_own
 from foldline.formats.gemini_parts import get, read_part, spelling, write_part
 from foldline.formats.gemini_rules import violations
 from foldline.formats.nesting import bounded_nesting
@@ -21,8 +21,6 @@ ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "too
 
 SKIP_SIGNATURE = "skip_thought_signature_validator"
 """What Google documents as the signature of function calls that the model did not make so."""
-
-START = "[The recorded conversation starts here, with a turn of the model.]"
 
 
 class Gemini:

@@ -231,9 +231,9 @@ def _changed(message: Message, parts: tuple[Part, ...]) -> Any:
     blocks = isinstance(fields.get("content"), list)
     result = next((part for part in parts if isinstance(part, ToolResult)), None)
     if result is not None:
-        return updated(
-            message.raw, {"content": write_content(result.content, True, blocks=blocks)}
-        )
+        content = write_content(result.content, True, blocks=blocks)
+        number = {"tool_call_id": result.call_id} if result.call_id else {}
+        return updated(message.raw, {"content": content, **number})
     calls = [part for part in parts if isinstance(part, ToolCall)]
     changes = {"content": write_content(parts, True, blocks=blocks), **call_fields(fields, calls)}
     extra = fields.get("additional_kwargs")

@@ -66,10 +66,11 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
 
 def block_wire(call: ToolCall) -> dict[str, Any] | None:
     """Return the content block of a call, None where it has none."""
-    block = call.raw.get("block")
-    if block is None or _is_unchanged(call):
-        own: dict[str, Any] | None = block
-        return own
+    if "block" not in call.raw:
+        return None
+    block = _renumbered(call.raw["block"], call)
+    if _is_unchanged(call):
+        return block
     key = BLOCKS[block["type"]]
     return {**block, key: _like(block.get(key), call.arguments)}
 
@@ -168,15 +169,21 @@ def _like(before: Any, text: str) -> Any:
     return text if isinstance(before, str) else arguments_object(text)
 
 
+def _renumbered(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    """Return an entry with the id of the call, which a repair may have changed."""
+    key = "call_id" if entry.get("call_id") else "id"
+    return entry if not call.id or entry.get(key) == call.id else {**entry, key: call.id}
+
+
 def _entry(call: ToolCall, key: str) -> dict[str, Any]:
-    entry: dict[str, Any] = call.raw[key]
+    entry = _renumbered(call.raw[key], call)
     if _is_unchanged(call):
         return entry
     return {**entry, "args": _like(entry.get("args"), call.arguments)}
 
 
 def _sent_wire(call: ToolCall) -> dict[str, Any]:
-    item: dict[str, Any] = call.raw["sent"]
+    item = _renumbered(call.raw["sent"], call)
     if _is_unchanged(call):
         return item
     if isinstance(item.get("function"), dict):

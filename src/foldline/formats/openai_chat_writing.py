@@ -36,7 +36,8 @@ def changed_message(message: Message) -> list[Any]:
     result = next((part for part in kept if isinstance(part, ToolResult)), None)
     if result is not None:
         content = _own_content(result.content, listed)
-        return [{**raw, "content": "" if content is None else content}]
+        number = {"tool_call_id": result.call_id} if result.call_id else {}
+        return [{**raw, **number, "content": "" if content is None else content}]
     wire = dict(raw)
     thoughts = [part.raw for part in kept if isinstance(part, Thinking)]
     for key in _REASONING:
@@ -104,6 +105,8 @@ def _is_legacy(call: ToolCall) -> bool:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     raw: dict[str, Any] = call.raw
+    if call.id and raw.get("id") != call.id:
+        raw = {**raw, "id": call.id}
     key, field = ("custom", "input") if raw.get("type") == "custom" else ("function", "arguments")
     if arguments_text(raw[key].get(field)) == call.arguments:
         return raw

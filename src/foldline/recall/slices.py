@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final, TypeAlias
 
 from foldline.core.errors import RecallError
@@ -17,6 +18,9 @@ Lines: TypeAlias = list[tuple[int, str]]
 MAX_HITS: Final = 100
 MAX_PATTERN: Final = 500
 MAX_MATCHES: Final = 1_000
+MAX_VISITS: Final = 100
+"""How often a JSON path may visit one value, as its unions multiply."""
+
 SECONDS: Final = 1.0
 """How long one search may take."""
 
@@ -103,15 +107,17 @@ def search(lines: Lines, pattern: str, context: int) -> Hits:
             complete = False
             break
         spans[position] = span
-    around = sorted(
-        {
-            near
-            for position in spans
-            for near in range(position - max(0, context), position + max(0, context) + 1)
-            if 0 <= near < len(lines)
-        }
-    )
+    around = _around(spans, max(0, context), len(lines))
     return Hits("\n".join(_printed(lines, around, spans)), len(spans), complete)
+
+
+def _around(hits: Iterable[int], context: int, size: int) -> Iterator[int]:
+    """Yield the positions of hits, in order, and those around them, each once."""
+    done = 0
+    for position in hits:
+        start, stop = max(done, position - context), min(size, position + context + 1)
+        yield from range(start, stop)
+        done = max(done, stop)
 
 
 def _matches(lines: Lines, pattern: str) -> Iterator[tuple[int, tuple[int, int]]]:
@@ -134,15 +140,15 @@ def _matches(lines: Lines, pattern: str) -> Iterator[tuple[int, tuple[int, int]]
             f"{pattern[:80]!r} is not a regular expression: {error}.",
             hint="Escape what is meant literally with a backslash.",
         ) from error
-    except TimeoutError as error:
+    except (TimeoutError, MemoryError, RecursionError) as error:
         raise RecallError(
-            f"The search took longer than {SECONDS:g} second.",
+            f"The search took longer than {SECONDS:g} second, or more memory than there is.",
             hint="Give a simpler pattern, or fewer lines.",
         ) from error
 
 
 def _printed(
-    lines: Lines, around: Sequence[int], spans: dict[int, tuple[int, int]]
+    lines: Lines, around: Iterable[int], spans: dict[int, tuple[int, int]]
 ) -> Iterator[str]:
     before = None
     for position in around:
@@ -202,10 +208,13 @@ def _bounded(path: str) -> str:
     """Refuse paths whose cost is more than proportional to the text."""
     full = path if path.startswith("$") else f"${path}" if path[:1] in "[." else f"$.{path}"
     bare = _QUOTED.sub("", full)
-    if len(full) > MAX_PATTERN or bare.count("..") > 1 or bare.count("$") > 1:
+    # Each further selector in brackets visits everything below once more.
+    visits = prod(segment.count(",") + 1 for segment in bare.split("]"))
+    dear = visits > MAX_VISITS or bare.count("..") > 1 or bare.count("$") > 1
+    if len(full) > MAX_PATTERN or dear:
         raise RecallError(
             f"The path {path[:80]!r} may take too long.",
-            hint='Use at most one "..", and "$" only at the beginning.',
+            hint='Use at most one "..", "$" only at the beginning, and few commas.',
         )
     return full
 

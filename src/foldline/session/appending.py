@@ -16,7 +16,7 @@ from foldline.core.messages import Message, Usage
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.formats.dialect import Dialect
-from foldline.session.codec import Reading, kept, read
+from foldline.session.codec import Reading, kept, read, reread
 from foldline.session.history import BOUND, Batch
 from foldline.session.state import State
 
@@ -65,7 +65,7 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
             at=len(state.shown.log),
             messages=tuple(kept(entry.reading, entry.message, now) for entry in entries),
             batches=() if batch is None else (batch.stored(),),
-            dialect="" if dialect.name == state.codec.name else dialect.name,
+            dialect="" if dialect.name == state.known_dialect else dialect.name,
         )
         with state.recorded(change):
             _settle(state, dialect, wires)
@@ -98,14 +98,9 @@ def _identified(
 
 def _settle(state: State, dialect: Dialect, wires: list[Any]) -> None:
     if state.codec.dialect not in (None, dialect):
-        log = dialect.decode([message.raw for message in state.shown.log]).messages
-        state.shown.reread(
-            [
-                replace(new, id=old.id, pinned=old.pinned, usage=old.usage)
-                for new, old in zip(log, state.shown.log, strict=True)
-            ]
-        )
+        state.shown.reread(reread(dialect, state.shown.log), state.history.edits())
     state.codec.settle(dialect, wires)
+    state.known_dialect = dialect.name
     if state.setting.by_format:
         state.setting.counter.provider = dialect.provider
 

@@ -23,6 +23,9 @@ CONTEXT: Final = 16
 OBJECT: Final = "foldline.object"
 """Marks a JSON value that stands for a message object of LangChain."""
 
+PLAIN: Final = "value"
+"""Instead of the name of a class: the fields are themselves what the wire gave."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -77,6 +80,13 @@ class Codec:
             return found
         return self.dialect
 
+    def follow(self, name: str) -> None:
+        """Use the dialect that the store has come to know, where it is another one."""
+        if name and name != self.name:
+            from foldline.formats.registry import dialect
+
+            self.dialect = dialect(name)
+
     def settle(self, dialect: Dialect, wires: list[Any]) -> None:
         """Use a dialect from now on; messages that only it can mean make it final."""
         self.dialect = dialect
@@ -122,12 +132,20 @@ def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> 
     return Reading(message, message_to_json(replace(message, raw=None), freeze))
 
 
+def reread(dialect: Dialect, log: Sequence[Message]) -> list[Message]:
+    """Read a log in another dialect; what the session knows besides stays."""
+    messages = dialect.decode([message.raw for message in log]).messages
+    return [
+        replace(new, id=old.id, pinned=old.pinned, usage=old.usage)
+        for new, old in zip(messages, log, strict=True)
+    ]
+
+
 def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
     try:
-        messages = dialect.decode([message.raw for message in log]).messages
-    except InputError:
+        return reread(dialect, log) == list(log)
+    except (InputError, ValueError):
         return False
-    return list(messages) == list(log)
 
 
 # --- keeping -------------------------------------------------------------------------------
@@ -176,10 +194,14 @@ def freeze(raw: Any) -> Any:
     Turn what the wire gave into a JSON value; only LangChain's message objects need it.
 
     What a tool message carries for the program and not for the model (``artifact``) is left out
-    where it is no JSON.
+    where it is no JSON. A value of the user that looks like the mark is marked itself.
     """
+    if isinstance(raw, dict) and raw.keys() == {OBJECT, "fields"}:
+        return {OBJECT: PLAIN, "fields": raw}
     if raw is None or isinstance(raw, (dict, list, str, int, float)):
         return raw
+    if isinstance(raw, tuple):
+        return [freeze(piece) for piece in raw]
     dump = getattr(raw, "model_dump", None)
     if dump is None:
         raise InputError(
@@ -206,6 +228,8 @@ def thaw(value: Any) -> Any:
     from foldline.formats.langchain_objects import TYPES
 
     name = value[OBJECT]
+    if name == PLAIN:
+        return value["fields"]
     if name not in TYPES or not str(name).endswith(("Message", "MessageChunk")):
         raise InputError(f"there is no message class {name!r}")
     try:

@@ -43,9 +43,13 @@ def export(messages: Iterable[Message], target: Target) -> int:
     Raises:
         StoreError: The file cannot be written.
     """
-    if isinstance(target, (str, os.PathLike)):
-        return _write_atomically(messages, Path(target))
-    return _write(messages, target)
+    if not isinstance(target, (str, os.PathLike)):
+        return _write(messages, target)
+    path = Path(target)
+    if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            return _write(messages, file)
+    return _write_atomically(messages, path)
 
 
 def _write(messages: Iterable[Message], file: Writable) -> int:

@@ -86,7 +86,8 @@ class Session:
             policy: The name of a policy, or one.
             store: Where to keep the session instead of in a file.
             counter: Counts tokens instead of the one for the model.
-            summarizer: Answers an `Ask` of a strategy; may be async for the async methods.
+            summarizer: Asks a model: it gets an `Ask` and returns a `Reply`; its account stands at
+                the head of a snapshot when it can be used. May be async for the async methods.
             output: Tokens reserved for the answer.
             tools: Tool schemas as they are sent; counted, never changed.
             system: A system prompt that is sent beside the messages; counted, never changed.
@@ -111,6 +112,7 @@ class Session:
                 window=window,
                 format=format,
                 policy=policy,
+                asks=summarizer is not None,
                 counter=counter,
                 output=output,
                 tools=tools,

@@ -10,6 +10,7 @@ from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.formats.nesting import bounded_nesting
 from foldline.session.codec import Codec
 from foldline.session.state import Setting, State
 
@@ -29,6 +30,7 @@ def open_state(
     window: int | None,
     format: str,  # noqa: A002  # what it is called everywhere in this library
     policy: str | Policy,
+    asks: bool,
     counter: TokenCounter | TextCounter | None,
     output: int | None,
     tools: Iterable[Any] | None,
@@ -56,13 +58,11 @@ def open_state(
     codec = _codec(asked or known, settled=bool(asked))
     model = model or stored.head.model
     counts = _counter(counter, model, codec)
-    budget = Budget.of_window(
-        window or stored.head.window,
-        output=output,
-        overhead=counts.overhead(system or "", tools or ()),
-    )
+    with bounded_nesting():
+        overhead = counts.overhead(system or "", tools or ())
+    budget = Budget.of_window(window or stored.head.window, output=output, overhead=overhead)
     by_format = counts is not counter and not _provider(model)
-    setting = Setting(store, counts, budget, _policy(policy), clock, by_format)
+    setting = Setting(store, counts, budget, _policy(policy, asks), clock, by_format)
     return State(setting, codec, stored)
 
 
@@ -95,9 +95,10 @@ def _provider(model: str) -> str:
     return next((PROVIDERS[word] for word in PROVIDERS if word in model.lower()), "")
 
 
-def _policy(policy: str | Policy) -> Policy:
-    if isinstance(policy, Policy):
+def _policy(policy: str | Policy, asks: bool) -> Policy:
+    if isinstance(policy, Policy) and not asks:
         return policy
+    from foldline.strategies.presets import asking
     from foldline.strategies.presets import policy as preset
 
-    return preset(policy)
+    return asking(preset(policy)) if asks else preset(policy)

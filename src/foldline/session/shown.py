@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foldline.core.edits import Edit, apply
-from foldline.core.errors import InputError
 from foldline.core.messages import Message
 from foldline.core.salience.index import SalienceIndex
 from foldline.core.tokens import TokenCounter
@@ -103,14 +102,14 @@ class Shown:
         if shown is not None:
             self.messages[number] = replace(shown, pinned=True)
 
-    def reread(self, messages: Sequence[Message]) -> None:
-        """Take the same log as another dialect reads it."""
-        if self.epoch:
-            raise InputError("the dialect cannot change after a compaction")
+    def reread(self, messages: Sequence[Message], edits: Iterable[Edit]) -> None:
+        """Take the same log as another dialect reads it, and show it with the same edits."""
         self.log = list(messages)
         self.originals = {message.id: message for message in messages}
         self.messages = dict(self.originals)
         self.index = SalienceIndex.of(messages)
+        if self.epoch:
+            self.replay(edits)
 
     def wires(self, dialect: Dialect) -> list[Any]:
         """Return the shown messages in their wire format; a list of its own, the same messages."""

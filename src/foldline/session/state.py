@@ -68,13 +68,16 @@ class State:
         self.history = History([restored_batch(batch) for batch in stored.batches])
         self.calibration = Calibration()
         self.pace = Pace()
-        self.stale = False
         self.viewed = 0
-        if stored.messages and self.codec.dialect is not None:
+        self.known_dialect = stored.head.dialect
+        self.codec.follow(self.known_dialect)
+        if stored.messages:
             self._reread(stored, self.codec.dialect)
         self._resume()
+        # Last: what an exception left half read is read again.
+        self.stale = False
 
-    def _reread(self, stored: StoredSession, dialect: Dialect) -> None:
+    def _reread(self, stored: StoredSession, dialect: Dialect | None) -> None:
         for item in stored.messages:
             reading = restored(dialect, item)
             self.ids.note(item.id, reading.message.id)
@@ -116,14 +119,12 @@ class State:
         Raises:
             StoreError: Nothing was recorded, and the block does not run.
         """
+        self.stale = True
         try:
             generation = self.setting.store.commit(self.name, self.generation, change)
         except FoldlineError:
+            self.stale = False
             raise
-        except BaseException:
-            self.stale = True
-            raise
-        self.stale = True
         yield
         self.generation = generation
         self.stale = False

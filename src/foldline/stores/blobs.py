@@ -39,8 +39,19 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Read what `pack` wrote."""
-    return json.loads(data.decode("utf-8", "surrogatepass"))
+    """
+    Read what `pack` wrote.
+
+    Raises:
+        StoreError: The bytes are no JSON, or nested deeper than anything that `pack` wrote.
+    """
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"The archive holds something that is no readable JSON: {error}.",
+            hint="Restore the archive from a backup; other content is not affected.",
+        ) from error
 
 
 def put(connection: sqlite3.Connection, data: bytes) -> int:
@@ -69,7 +80,7 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
     Raises:
         StoreError: The content is not the one that its hash names.
     """
-    if not isinstance(data, bytes):
+    if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
         data = b""
     elif codec == ZLIB:
         # The size bounds the work that a damaged or hostile file can cause.

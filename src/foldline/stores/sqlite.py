@@ -26,7 +26,7 @@ from foldline.core.ports import (
 )
 from foldline.stores import blobs, rows
 from foldline.stores.migrations import migrate
-from foldline.stores.sqlite_file import explained, prepare, use_wal
+from foldline.stores.sqlite_file import explained, identity, prepare, use_wal
 
 Durability: TypeAlias = Literal["full", "process"]
 
@@ -66,13 +66,15 @@ class SqliteStore:
             raise StoreError(
                 f"Unknown durability {durability!r}.", hint='Choose "full" or "process".'
             )
-        self._path = Path(path)
+        # Absolute: SQLite takes ":memory:" and "file:" for something else than a file.
+        self._path = Path(path).absolute()
         self._patience = patience
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         prepare(self._path)
         with self._errors():
             self._connection = self._connect(durability)
+        self._file = identity(self._path)
 
     def _connect(self, durability: Durability) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -196,8 +198,14 @@ class SqliteStore:
             connection = self._connection
             if connection is None:
                 raise StoreError(f"{self._path} is closed.", hint="Open it again.")
-            connection.execute(begin)
+            if identity(self._path) != self._file:
+                raise StoreError(
+                    f"{self._path} was removed or replaced while it was in use; nothing was "
+                    "recorded.",
+                    hint="Put the file back, or open the session again.",
+                )
             try:
+                connection.execute(begin)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -211,6 +219,11 @@ class SqliteStore:
             yield
         except sqlite3.Error as error:
             raise explained(error, self._path, self._patience) from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise StoreError(
+                f"{self._path}: a value is not one that an archive holds: {error}.",
+                hint="Use valid Unicode in names, and numbers below 2^63.",
+            ) from error
 
     def _claim(
         self, connection: sqlite3.Connection, name: str, generation: int, change: Change

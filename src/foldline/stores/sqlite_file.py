@@ -27,6 +27,15 @@ def prepare(path: Path) -> None:
         ) from error
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Tell which file is there, so that another one in its place is noticed; None for no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def use_wal(connection: sqlite3.Connection, patience: float) -> None:
     """Switch to WAL mode; unlike other statements this one does not wait for the lock itself."""
     deadline = time.monotonic() + patience

@@ -10,11 +10,12 @@ read, and saves a tenth of C on every later one. It pays back after 11.5·T/C re
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Edit, Rewrite
+from foldline.core.errors import BudgetError
 from foldline.core.messages import ToolResult
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
@@ -33,6 +34,9 @@ class Clear:
         only: Names of tools whose results may be cleared; None for all.
         never: Names of tools whose results are never cleared.
         fully: Whether to clear everything that may be cleared, rather than stop at the target.
+
+    Raises:
+        BudgetError: ``keep`` is no whole number from 0 on.
     """
 
     keep: int = 4
@@ -40,6 +44,13 @@ class Clear:
     never: Collection[str] = ()
     fully: bool = False
     name: str = field(default="clear", init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.keep, int) or self.keep < 0:
+            raise BudgetError(
+                f"The number of groups to keep is a whole number, not {self.keep!r}.",
+                hint="Give 0 or more.",
+            )
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
         """Clear from the oldest on until the target is met."""
@@ -65,6 +76,7 @@ class Clear:
         return Plan(tuple(edits))
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
+        names = tool_names(view)
         with_results = [
             group
             for group in view.groups
@@ -77,11 +89,11 @@ class Clear:
             for index in group.members
             if index not in view.protected
             for position, part in enumerate(view.messages[index].parts)
-            if isinstance(part, ToolResult) and self._allows(view, part)
+            if isinstance(part, ToolResult) and self._allows(part, names)
         ]
 
-    def _allows(self, view: View, result: ToolResult) -> bool:
-        name = result.name or tool_names(view).get(result.call_id or "", "")
+    def _allows(self, result: ToolResult, names: Mapping[str, str]) -> bool:
+        name = result.name or names.get(result.call_id or "", "")
         return name not in self.never and (self.only is None or name in self.only)
 
 

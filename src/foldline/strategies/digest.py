@@ -19,14 +19,14 @@ from foldline.core.view import View
 from foldline.strategies.excerpt import is_alarm
 from foldline.strategies.facts import Finding, decisions, files, open_errors, plan
 from foldline.strategies.material import Material, gather, handle_at
-from foldline.strategies.snapshot import Entry, Section, header, render
+from foldline.strategies.snapshot import NARRATIVE, Entry, Section, header, render
 from foldline.strategies.truncate import Site
 
 ENTRY_TOKENS = 5.0
 """What a handle takes, in tokens."""
 
-WEIGHT = {"user": 2.0, "assistant": 1.3, "result": 1.0}
-BASE = {"user": 0.02, "assistant": 0.002, "result": 0.0}
+WEIGHT = {"account": 2.0, "user": 2.0, "assistant": 1.3, "result": 1.0}
+BASE = {"account": 0.05, "user": 0.02, "assistant": 0.002, "result": 0.0}
 ALARM = 1.3
 """How much more a line is worth by who speaks, and when it speaks of something going wrong."""
 
@@ -53,6 +53,14 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """The most that snapshot and excerpts may take together, in tokens and in characters."""
+
+    tokens: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """What a snapshot says besides the chosen lines."""
 
@@ -61,7 +69,12 @@ class Frame:
 
 
 def digest(
-    view: View, need: Need, positions: Sequence[int], sites: Sequence[Site], room: int
+    view: View,
+    need: Need,
+    positions: Sequence[int],
+    sites: Sequence[Site],
+    room: Room,
+    narrative: str = "",
 ) -> Digest:
     """
     Write the snapshot of some messages, and shorten the long parts of others.
@@ -71,17 +84,19 @@ def digest(
         need: Handles and target.
         positions: Which messages are folded, in order.
         sites: Which parts of other messages are shortened.
-        room: The most that snapshot and excerpts may take together, in tokens.
+        room: What snapshot and excerpts may take.
+        narrative: What a model told of it; only what it does not mention is quoted.
     """
     material = gather(view, need, positions, sites)
     head = header(material.folded, material.tokens) if positions else ""
-    left = room - view.counter.text(head)
-    beside = _items_beside(view, positions, sites)
-    offered = _offered(view, material)
+    account = Section(NARRATIVE, tuple(narrative.split("\n")) if narrative else ())
+    left = room.tokens - view.counter.text(head + account.text())
+    beside = _items_beside(view, positions, sites) | items(narrative).keys()
+    facts, listed = _facts(view, need, positions, left, material) if positions else ([], set())
+    offered = [c for c in _offered(view, material) if c.line.message not in listed]
     spoken = [candidate for candidate in offered if _who(material, candidate.line) == "user"]
     told = _choose(view, spoken, left * USER_SHARE, beside)
-    facts = _facts(view, need, positions, left) if positions else []
-    frame = Frame(head, (_section("The user said", material, told, named=False), *facts))
+    frame = Frame(head, (account, _section("The user said", material, told, named=False), *facts))
     quoted = {item for section in facts[1:] for line in section.lines for item in items(line)}
     used = view.counter.text(render("", frame.sections))
     taken = {id(candidate) for candidate in told}
@@ -114,6 +129,8 @@ def _choose(
     chosen: list[Candidate] = []
     for _ in range(PASSES):
         spent = sum(candidate.cost for candidate in chosen)
+        if spent > 0.95 * budget:
+            break
         chosen += select(
             left,
             view.values,
@@ -172,7 +189,10 @@ def _section(
     return Section(title, tuple(grouped[order].text(named=named) for order in sorted(grouped)))
 
 
-def _facts(view: View, need: Need, positions: Sequence[int], left: float) -> list[Section]:
+def _facts(
+    view: View, need: Need, positions: Sequence[int], left: float, material: Material
+) -> tuple[list[Section], set[int]]:
+    """Return the lists of facts, and the entries of an earlier snapshot that they take up."""
     folded = [view.original(position) for position in positions]
     names = [handle_at(view, need, position) for position in positions]
     steps = plan(folded)
@@ -183,16 +203,35 @@ def _facts(view: View, need: Need, positions: Sequence[int], left: float) -> lis
         ("Open errors", _quoted(open_errors(folded), names)),
         ("Decisions", _quoted(decisions(folded), names)),
     )
-    sections = []
-    for title, lines in found:
-        room, kept = left * FACT_SHARE, []
-        for line in lines:
+    sections, listed = [], set[int]()
+    for title, fresh in found:
+        earlier = {order: material.entries[order].text() for order in _earlier(material, title)}
+        held = {o: text for o, text in earlier.items() if not _is_superseded(title, text, fresh)}
+        room, kept = left * FACT_SHARE, list[str]()
+        for line in dict.fromkeys((*fresh, *held.values())):
             room -= view.counter.text(line) + 1
             if room < 0:
                 break
             kept.append(line)
         sections.append(Section(title, tuple(kept)))
-    return sections
+        listed |= {o for o, text in earlier.items() if o not in held or text in kept}
+    return sections, listed
+
+
+def _earlier(material: Material, title: str) -> list[int]:
+    return [order for order, listed_under in material.facts.items() if listed_under == title]
+
+
+def _is_superseded(title: str, line: str, fresh: Sequence[str]) -> bool:
+    """Tell whether newer facts replace one of an earlier snapshot: a plan, or the same file."""
+    if title == "Files":
+        return _path(line) in map(_path, fresh)
+    return title == "Plan" and bool(fresh)
+
+
+def _path(line: str) -> str:
+    """Return the path of a file that is listed, without its handle and what was done to it."""
+    return line.partition(" ")[2].rpartition(" (")[0]
 
 
 def _quoted(findings: Iterable[Finding], names: Sequence[str]) -> list[str]:
@@ -200,26 +239,28 @@ def _quoted(findings: Iterable[Finding], names: Sequence[str]) -> list[str]:
 
 
 def _fit(
-    view: View, frame: Frame, material: Material, chosen: list[Candidate], room: int
+    view: View, frame: Frame, material: Material, chosen: list[Candidate], room: Room
 ) -> Digest:
     """Leave out the least valuable lines until snapshot and excerpts fit into the room."""
     best = _composed(view, frame, material, [])
-    if _tokens(view, best) > room:
+    if not _fits(view, best, room):
         return _composed(view, Frame(frame.head, ()), material, [])
     low, high = 0, len(chosen)
     while low < high:
         middle = (low + high + 1) // 2
         longer = _composed(view, frame, material, chosen[:middle])
-        if _tokens(view, longer) <= room:
+        if _fits(view, longer, room):
             low, best = middle, longer
         else:
             high = middle - 1
     return best
 
 
-def _tokens(view: View, made: Digest) -> int:
+def _fits(view: View, made: Digest, room: Room) -> bool:
     texts = (made.text, *(edit.text or "" for edit in made.excerpts))
-    return sum(view.counter.text(text) for text in texts)
+    if sum(map(len, texts)) > room.characters:
+        return False
+    return sum(map(view.counter.text, texts)) <= room.tokens
 
 
 def _composed(view: View, frame: Frame, material: Material, chosen: Sequence[Candidate]) -> Digest:

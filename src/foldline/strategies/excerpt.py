@@ -27,7 +27,9 @@ UNKNOWN = 0.05
 """Probability of use given to an item that no statistics know."""
 
 ALARM_WEIGHT = 3.0
-ALARMS = re.compile("error|fail|exception|traceback|panic|fatal|错误|失败|异常", re.IGNORECASE)
+ALARMS = re.compile(
+    "[Ee]rror|ERROR|[Ff]ail|FAIL|[Ee]xception|Traceback|panic|[Ff]atal|FATAL|错误|失败|异常"
+)
 
 
 def excerpt(

@@ -11,12 +11,15 @@ from typing import Any
 from foldline.core.groups import pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
+from foldline.strategies.excerpt import is_alarm
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
 PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")
+STEP_KEYS = ("content", "step", "title", "task", "text", "description")
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
+CHANGES = ("created", "written", "edited", "deleted")
 
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
 _DECISION = re.compile(
@@ -28,6 +31,10 @@ _FAILURE = re.compile(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
+)
+_SHOWS = re.compile(
+    r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
+    r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
 )
 _CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
@@ -63,14 +70,13 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
     found: dict[str, FileFact] = {}
     for position, message in enumerate(messages):
         for call in message.calls:
-            for path, operation in _touched(call):
+            for path, operation in _touched(call, arguments_of(call)):
                 times = found.pop(path).times + 1 if path in found else 1
                 found[path] = FileFact(path, operation, position, times)
     return list(reversed(found.values()))
 
 
-def _touched(call: ToolCall) -> Iterator[tuple[str, str]]:
-    value = arguments_of(call)
+def _touched(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key in PATH_KEYS:
             path = value.get(key)
@@ -115,11 +121,10 @@ def _steps(value: Any) -> tuple[str, ...]:
     for item in value if isinstance(value, list) else ():
         if not isinstance(item, dict):
             continue
-        text = next(
-            (item[k] for k in ("content", "step", "title", "task", "text") if k in item), ""
-        )
-        status = str(item.get("status", "pending"))
-        lines.append(f"- [{status}] {text}")
+        text = next((item[k] for k in STEP_KEYS if k in item), "")
+        # One step is one line: a line feed in it could pass for a heading or a handle.
+        told = f"- [{item.get('status', 'pending')}] {text}"
+        lines.append(" ".join(told[:2_000].split()))
     return tuple(lines[:40])
 
 
@@ -127,7 +132,8 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     """
     Find failures that nothing later made good.
 
-    A failure is open until the same call succeeds. Files that were only read do not count.
+    A failure is open until the same call succeeds, or another edit of the same file. What was
+    only read does not count.
 
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
@@ -136,23 +142,46 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     for call_site, result_site in pair(messages).answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
-        if isinstance(call, ToolCall) and isinstance(result, ToolResult) and not _reads(call):
-            outcomes[signature(call)] = (result_site.message, result)
+        if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
+            outcomes[aim] = (result_site.message, result)
     newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
     found = []
     for position, result in newest[:60]:
         lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
         alarms = [line for line in lines if _FAILURE.search(line)]
         if result.is_error and not alarms:
-            alarms = [line for line in lines if line][:1]
+            alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
         if alarms:
             found.append(Finding(position, tuple(dict.fromkeys((alarms[0], alarms[-1])))))
     return found[:most]
 
 
-def _reads(call: ToolCall) -> bool:
-    """Tell whether a call only shows a file, whose text may speak of errors without being one."""
-    return any(operation == "read" for _, operation in _touched(call))
+def _aim(call: ToolCall) -> tuple[str, str] | None:
+    """
+    Return what a call is after: an edit its file, a command itself, any other its arguments.
+
+    Returns:
+        None when it only shows a file, whose text may speak of errors without being one.
+    """
+    value = arguments_of(call)
+    for path, done in _touched(call, value):
+        if done == "read":
+            return None
+        return (call.name, path) if done in CHANGES else signature(call)
+    command = _command(value)
+    if _SHOWS.match(command):
+        return None
+    return (call.name, command) if command else signature(call)
+
+
+def _command(arguments: Any) -> str:
+    """Return the shell command among the arguments of a call; empty when there is none."""
+    if not isinstance(arguments, dict):
+        return ""
+    command = arguments.get("command") or arguments.get("cmd")
+    if isinstance(command, list) and command:
+        command = command[-1]
+    return command.strip() if isinstance(command, str) else ""
 
 
 def decisions(messages: Sequence[Message], most: int = 8) -> list[Finding]:

@@ -12,7 +12,7 @@ from foldline.core.protect import is_snapshot
 from foldline.core.salience.lines import call_text, text_lines
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.snapshot import Entry, entries, parse
+from foldline.strategies.snapshot import LASTING, NARRATIVE, Entry, Section, entries, parse
 from foldline.strategies.truncate import Site
 
 
@@ -23,12 +23,14 @@ class Material:
 
     ``entries`` hold the lines, ``tokens_per_char`` what they cost. ``sites`` tells by entry which
     part of a staying message its lines are an excerpt of; the others go to the snapshot, which
-    stands for ``folded`` messages of ``tokens`` tokens.
+    stands for ``folded`` messages of ``tokens`` tokens. ``facts`` tells by entry under which title
+    an earlier snapshot listed it.
     """
 
     entries: list[Entry] = field(default_factory=list)
     tokens_per_char: list[float] = field(default_factory=list)
     sites: dict[int, Site] = field(default_factory=dict)
+    facts: dict[int, str] = field(default_factory=dict)
     folded: int = 0
     tokens: int = 0
 
@@ -57,10 +59,15 @@ def gather(view: View, need: Need, positions: Sequence[int], sites: Iterable[Sit
     for position in positions:
         shown = view.messages[position]
         if is_snapshot(shown):
-            folded, sections = parse(shown.text)
+            folded, tokens, sections = parse(shown.text)
             material.folded += folded
+            material.tokens += tokens
             for section in sections:
+                if section.title == NARRATIVE:
+                    _add_narrative(material, section, handle_at(view, need, position))
                 for entry in entries(section, len(material.entries)):
+                    if section.title in LASTING:
+                        material.facts[entry.order] = section.title
                     _add(material, entry, view.counts[position] / max(1, len(shown.text)))
             continue
         message = view.original(position)
@@ -75,6 +82,12 @@ def gather(view: View, need: Need, positions: Sequence[int], sites: Iterable[Sit
         material.folded += 1
         material.tokens += tokens
     return material
+
+
+def _add_narrative(material: Material, section: Section, handle: str) -> None:
+    entry = Entry(handle, len(material.entries))
+    entry.lines = [(number, "account", line) for number, line in enumerate(section.lines)]
+    _add(material, entry, 0.25)
 
 
 def handle_at(view: View, need: Need, position: int) -> str:

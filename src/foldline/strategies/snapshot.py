@@ -15,7 +15,23 @@ from foldline.core.protect import SNAPSHOT_HEADER
 
 HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d+)?) (.*)")
 
-SECTIONS = ("The user said", "Files", "Plan", "Open errors", "Decisions", "What happened")
+NARRATIVE = "What happened, told by a model"
+
+SECTIONS = (
+    NARRATIVE,
+    "The user said",
+    "Files",
+    "Plan",
+    "Open errors",
+    "Decisions",
+    "What happened",
+)
+
+LASTING = ("Files", "Plan", "Decisions")
+"""Facts that hold on when their messages are folded once more; an error may be mended by then."""
+
+SPEAKER = {"The user said": "user", "Open errors": "result"}
+"""Who speaks in a section, where it is not told line by line."""
 
 RESULT_MARK = "→ "
 USER_MARK = "user: "
@@ -71,15 +87,15 @@ def render(head: str, sections: Iterable[Section]) -> str:
     return "\n".join([head, *(section.text() for section in sections if section.lines)])
 
 
-def parse(text: str) -> tuple[int, list[Section]]:
+def parse(text: str) -> tuple[int, int, list[Section]]:
     """
     Read a snapshot again.
 
     Returns:
-        How many messages it stands for, and its sections.
+        How many messages and tokens it stands for, and its sections.
     """
-    count = re.search(r"quotes from ([\d,]+) folded", text[:400])
-    folded = int(count.group(1).replace(",", "")) if count else 0
+    count = re.search(r"from (\d[\d,]{0,15}) folded messages \((\d[\d,]{0,15}) tokens", text[:400])
+    folded, tokens = (int(n.replace(",", "")) for n in count.groups()) if count else (0, 0)
     sections: list[Section] = []
     title, lines = "", list[str]()
     for line in text.split("\n")[1:]:
@@ -91,7 +107,7 @@ def parse(text: str) -> tuple[int, list[Section]]:
             lines.append(line)
     if title:
         sections.append(Section(title, tuple(lines)))
-    return folded, sections
+    return folded, tokens, sections
 
 
 def entries(section: Section, start: int) -> list[Entry]:
@@ -107,8 +123,7 @@ def entries(section: Section, start: int) -> list[Entry]:
             continue
         else:
             text = line[1:]
-        if section.title == "The user said":
-            who = "user"
+        who = SPEAKER.get(section.title, who)
         for mark, name in ((RESULT_MARK, "result"), (USER_MARK, "user")):
             if text.startswith(mark):
                 text, who = text[len(mark) :], name

@@ -56,13 +56,15 @@ def short_arguments(call: ToolCall, share: float, handle: str) -> str:
         handle: Where the whole arguments are recalled.
 
     Returns:
-        JSON of the same shape, or shortened free text where the arguments are not JSON.
+        JSON of the same shape, or shortened free text where the arguments are not JSON; the very
+        same text where nothing in it is long.
     """
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return _short(call.arguments, share, handle)
-    return json.dumps(_shortened(value, share, handle, DEPTH), ensure_ascii=False)
+    short = _shortened(value, share, handle, DEPTH)
+    return call.arguments if short == value else json.dumps(short, ensure_ascii=False)
 
 
 def _shortened(value: Any, share: float, handle: str, depth: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Fold, Rewrite
@@ -12,9 +12,10 @@ from foldline.core.messages import Message, Text, visible_texts
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
-from foldline.strategies.digest import digest
+from foldline.strategies.digest import Room, digest
+from foldline.strategies.narrative import narrate
 from foldline.strategies.tail import Keep
-from foldline.strategies.truncate import Site, level_calls, text_sites
+from foldline.strategies.truncate import Site, level_calls, text_at, text_sites
 
 SMALLEST = 160
 """The least that a snapshot is given, in tokens."""
@@ -29,16 +30,19 @@ CALL_SHARE = 0.1
 """Fraction of the target that the arguments of calls which have to stay may take."""
 
 
-PLAINNESS = 1.1
+PLAINNESS = 1.12
 """
 How many more characters a token of what is kept may hold than one of the whole. Chosen lines are
 plainer than the logs that they come from; this keeps a budget true under another tokenizer too.
 """
 
+READ = 0.6
+"""What a model is given to read, at most, as a fraction of the effective window."""
+
+UNBOUNDED = 1 << 60
+
 WHOLE = {"pinned": 0.6, "task": 0.25}
 """Fractions of the target up to which pins, and the task with its like, are never shortened."""
-
-ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +50,28 @@ class Summarize:
     """
     Fold everything older than the tail into one snapshot of verbatim lines; no model is needed.
 
+    With ``ask``, a model tells what happened, and the lines quote what it leaves out; where its
+    answer cannot be used, the lines alone do.
+
     Args:
         keep: How much of the newest history stays verbatim.
         most: The largest snapshot, as a fraction of the effective window.
         share: Fraction of the target that what stays may take before its largest parts are cut.
+        ask: Whether to ask a model.
     """
 
     keep: Keep = field(default_factory=lambda: Keep("target", 0.12))
     most: float = 1.0
     share: float = SHARE
+    ask: bool = False
     name: str = field(default="summarize", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
-        yield from ()
         positions = sorted(i for group in self.keep.older(view, need) for i in group.members)
-        density = _characters(view.messages) / max(1, view.tokens)
-        plan, aim = Plan(), need
-        for _ in range(ATTEMPTS):
-            plan = self._plan(view, aim, positions)
-            kept = _characters(view.after(plan.edits).messages)
-            if kept <= PLAINNESS * density * need.target:
-                break
-            share = PLAINNESS * density * need.target / kept
-            aim = replace(aim, target=max(1, int(aim.target * share)))
-        return plan
+        return (yield from self._plan(view, need, positions))
 
-    def _plan(self, view: View, need: Need, positions: list[int]) -> Plan:
+    def _plan(self, view: View, need: Need, positions: list[int]) -> Steps[Plan]:
         folded = sum(view.counts[index] for index in positions)
         gone = frozenset(positions)
         staying = [index for index in range(len(view.messages)) if index not in gone]
@@ -88,9 +87,17 @@ class Summarize:
         room = max(SMALLEST, min(room, round(self.most * need.scale)))
         if folded <= room and not long:
             return Plan(calls, "" if calls else "a snapshot would not be smaller")
-        made = digest(beside, need, positions, long, room)
+        density = _characters(view.messages) / max(1, view.tokens)
+        kept = _characters(beside.messages[index] for index in staying)
+        cut = sum(len(text_at(beside, site)) for site in long)
+        longest = round(PLAINNESS * density * need.target) - (kept - cut)
+        told, reason = "", ""
+        if self.ask and positions:
+            read = digest(beside, need, positions, [], Room(round(READ * need.scale), UNBOUNDED))
+            told, reason = yield from narrate(view, read.text, room)
+        made = digest(beside, need, positions, long, Room(room, longest), told)
         fold = (_fold(view, positions, made.text),) if positions else ()
-        return Plan((*calls, *made.excerpts, *fold))
+        return Plan((*calls, *made.excerpts, *fold), reason)
 
 
 def _shortened(sites: list[Site], need: Need) -> list[Site]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from foldline.core.errors import BudgetError
 from foldline.core.groups import Group
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
@@ -19,10 +20,26 @@ class Keep:
     ``unit`` says what ``amount`` means: "target", a fraction of the target; "share", a fraction of
     the history's tokens; "groups", a number of groups; "rounds", a number of user messages with
     all that follows them.
+
+    Raises:
+        BudgetError: The amount is no such number.
     """
 
     unit: Literal["target", "share", "groups", "rounds"]
     amount: float
+
+    def __post_init__(self) -> None:
+        if self.unit in ("groups", "rounds"):
+            if not isinstance(self.amount, int) or self.amount < 0:
+                raise BudgetError(
+                    f"The number of {self.unit} to keep is a whole number, not {self.amount!r}.",
+                    hint="Give 0 or more.",
+                )
+        elif not isinstance(self.amount, (int, float)) or not 0 <= self.amount <= 1:
+            raise BudgetError(
+                f"What is kept of the {self.unit} is a fraction, not {self.amount!r}.",
+                hint="Give a number from 0 to 1.",
+            )
 
     def older(self, view: View, need: Need) -> list[Group]:
         """Return the groups that may be folded, oldest first; an earlier snapshot is one."""

@@ -212,6 +212,11 @@ def level_calls(
     return tuple(_cut(view, need, site, cap, "salient") for site in calls if site.tokens > cap)
 
 
+def text_at(view: View, site: Site) -> str:
+    """Return the text of a part that may be cut."""
+    return _text_of(view.messages[site.index].parts[site.part])
+
+
 def _text_of(part: Part) -> str:
     return part.text if isinstance(part, (Text, ToolResult)) else ""
 

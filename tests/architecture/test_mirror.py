@@ -1,0 +1,67 @@
+"""The tests mirror the tree: the test of a module is found by its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from tests.architecture.sources import PACKAGE, ROOT, modules, relative
+
+TESTS = ROOT / "tests"
+
+PROVED_IN = {
+    "core/test_estimate.py": "core/estimate_weights.py",
+    "formats/test_anthropic.py": "formats/media_blocks.py",
+    "formats/test_detect.py": "formats/dialect.py formats/registry.py",
+    "formats/test_files.py": "formats/recording.py",
+    "formats/test_openai_chat.py": "formats/media_parts.py formats/nesting.py",
+    "formats/test_openai_chat_rules.py": "formats/pairing_rules.py",
+    "formats/test_weaving.py": "formats/foreign.py",
+    "formats/transcripts/test_inspect_ai.py": "formats/transcripts/inspect_messages.py",
+    "formats/transcripts/test_openhands.py": "formats/transcripts/devai.py",
+    "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
+    "stores/test_sqlite.py": "stores/migrations.py",
+    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/rows.py",
+    "testing/test_histories.py": "testing/texts.py testing/wires.py",
+    "testing/test_promises.py": "testing/staying.py",
+    # The pure middle runs whole, under every policy, on generated histories of every wire.
+    "properties/test_promises.py": "core/provider_rules.py core/renumber.py core/untangle.py",
+    "core/salience/test_score.py": "core/salience/model.py core/salience/weights.py",
+    "strategies/test_digest.py": "strategies/material.py",
+}
+"""
+Modules without a test of their own, and the test that proves them: protocols, tables of numbers,
+pieces that several modules share.
+"""
+
+
+def test_every_module_has_its_test():
+    names = [relative(path) for path in modules() if path.name != "__init__.py"]
+    without = [
+        name for name in names if not any((TESTS / test).is_file() for test in _candidates(name))
+    ]
+    assert without == []
+
+
+def test_the_exceptions_are_still_exceptions():
+    for test, names in PROVED_IN.items():
+        assert (TESTS / test).is_file(), f"{test} is gone"
+        for name in names.split():
+            assert (PACKAGE / name).is_file(), f"{name} is gone"
+            assert not (TESTS / _own(PurePosixPath(name))).is_file(), f"{name} has its own test"
+
+
+def _candidates(name: str) -> Iterator[Path]:
+    """List where the test of a module may be: its own, its subject's, its package's."""
+    path = PurePosixPath(name)
+    yield _own(path)
+    words = path.stem.split("_")
+    for length in range(len(words) - 1, 0, -1):
+        yield Path(path.parent, f"test_{'_'.join(words[:length])}.py")
+    for package in path.parents[:-1]:
+        yield Path(package.parent, f"test_{package.name}.py")
+    yield from (Path(test) for test, names in PROVED_IN.items() if name in names.split())
+
+
+def _own(path: PurePosixPath) -> Path:
+    return Path(path.parent, f"test_{path.name}")
