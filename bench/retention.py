@@ -90,7 +90,9 @@ def main() -> None:
     print(f"{'budget':>6} {'source':32} {'cuts':>5} " + " ".join(f"{c:>8}" for c in COLUMNS))
     for (budget, source), scores in sorted(table.items()):
         means = [statistics.mean(column) for column in zip(*scores, strict=True)]
-        print(f"{budget:6.2f} {source:32} {len(scores):5d} " + " ".join(f"{m:8.3f}" for m in means))
+        print(
+            f"{budget:6.2f} {source:32} {len(scores):5d} " + " ".join(f"{m:8.3f}" for m in means)
+        )
 
 
 if __name__ == "__main__":

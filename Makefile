@@ -1,0 +1,61 @@
+# Everything that is done with this checkout. `make` alone lists the targets.
+# Needed: Python 3.11 or newer with venv and pip. Each environment is made from a lock file with
+# hashes, and made again when that file changes.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$p && break; done)
+JOBS ?= 2
+
+DEMO := .venv-demo
+DEV := .venv-dev
+BIN := $(DEV)/bin
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
+	--generate-hashes --no-annotate --custom-compile-command "make lock"
+
+.PHONY: help demo test check bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## List the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+demo: $(DEMO)/.ready  ## Compact the bundled session and show the receipt
+	@$(DEMO)/bin/python examples/demo.py
+
+test: check  ## Lint, types, imports and every kind of test, once
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+check: $(DEV)/.ready  ## Lint, types and imports only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(DEV)/.ready  ## Print the tables of speed, token counting and retention
+	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/tokens.py
+	@if [ -d ../shared/data/transcripts ]; then $(BIN)/python bench/retention.py; \
+	else echo "bench/retention.py needs the real transcripts in ../shared: skipped"; fi
+
+lock: $(DEV)/.ready  ## Renew the lock files in requirements/
+	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
+	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
+
+clean:  ## Remove the environments and everything that was generated
+	rm -rf $(DEMO) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+$(DEMO)/.ready: requirements/run.lock pyproject.toml
+$(DEV)/.ready: requirements/dev.lock pyproject.toml
+
+%/.ready:
+	@[ -n "$(PYTHON)" ] || { echo "Foldline needs Python 3.11 or newer with venv and pip." \
+	"Install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3"; exit 1; } >&2
+	@echo "Making $(@D) from $< with $$($(PYTHON) --version)" >&2
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $< \
+	&& $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+	--no-build-isolation --editable . \
+	|| { echo "The packages in $< could not be installed. Without a network, give pip a folder" \
+	"with them: make $(MAKECMDGOALS) PIP_NO_INDEX=1 PIP_FIND_LINKS=/path/to/wheels"; exit 1; } >&2
+	@touch $@

@@ -1,0 +1,254 @@
+"""
+How fast Foldline is, against its goals: `python bench/speed.py [--quick] [--json]`.
+
+Everything is measured in one run, after a warm-up that loads the vocabulary; nothing is cached
+between two measurements. A MB is a million bytes of the messages as JSON. Real transcripts are
+measured where they lie in ``../shared``, the made-up session of `synthetic` everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import foldline
+import synthetic
+from foldline.counters.choose import choose_counter
+from foldline.formats.files import read_file
+from foldline.formats.registry import dialect
+from foldline.stores.sqlite import SqliteStore
+
+TRANSCRIPTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
+REAL = (
+    "codex-jdx-mise/rollout-019f2016-8a7a.jsonl.gz",
+    "codex-jdx-mise/rollout-019f627f-f4b0.jsonl.gz",
+    "pi-pi-mono/before-compaction.jsonl.gz",
+    "mini-swe-agent-deepseek/deepseek_lite_dev_noparallel--sqlfluff__sqlfluff-1733.traj.json.gz",
+)
+SHARE = 0.10
+"""The budget of a cold compaction, as a share of the tokens that came in."""
+
+WINDOW = 4_000_000
+"""A window that the warm session does not fill: every view decides, none compacts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table; ``goal`` is the most that it may be, None where there is no goal."""
+
+    what: str
+    value: float
+    unit: str
+    goal: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        if self.goal is None:
+            return ""
+        return "ok" if self.value <= self.goal else "OVER"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller inputs, fewer repetitions")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument(
+        "--only", default="", metavar="WORD", help="sections with this in the name"
+    )
+    options = parser.parse_args()
+    if os.getloadavg()[0] > (os.cpu_count() or 1) / 2:
+        print("This machine is busy: figures are worse than they need be.", file=sys.stderr)
+    foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
+    for section in (cold_figures, warm_figures, memory_figures, start_figures, count_figures):
+        if options.only in section.__name__:
+            for figure in section(options.quick):
+                show(figure, as_json=options.json)
+
+
+def show(figure: Figure, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(figure) | {"verdict": figure.verdict}), flush=True)
+        return
+    goal = "" if figure.goal is None else f"≤ {figure.goal:g}"
+    value = f"{figure.value:,.3g}" if figure.value < 100 else f"{figure.value:,.0f}"
+    print(f"{figure.what:58}{value:>9} {figure.unit:8}{goal:>8}  {figure.verdict}", flush=True)
+
+
+# --- cold compaction ---------------------------------------------------------------------------
+
+
+def cold_figures(quick: bool) -> Iterator[Figure]:
+    """Compact whole conversations to a tenth, without a model; decoding and counting included."""
+    for name, messages in conversations(quick):
+        size = len(as_json(messages)) / 1e6
+        budget = round(foldline.count(messages) * SHARE)
+        spent = best(lambda m=messages, b=budget: compacted(m, b), 2 if quick else 3)
+        title = f"cold compaction, {name} ({size:.1f} MB)"
+        yield Figure(title, spent * 1_000 / size, "ms/MB", 60)
+
+
+def conversations(quick: bool) -> Iterator[tuple[str, list[Any]]]:
+    for megabytes in (1,) if quick else (1, 4):
+        yield "made-up session", synthetic.session(megabytes * 1_000_000)
+    for name in REAL[:1] if quick else REAL:
+        if (TRANSCRIPTS / name).is_file():
+            yield name.split("/")[0], real_messages(TRANSCRIPTS / name)
+
+
+def real_messages(path: Path) -> list[Any]:
+    """Read a session as if its agent had never compacted it, in the OpenAI chat format."""
+    parts = [part.transcript.messages for part in read_file(path).conversations]
+    return dialect("openai-chat").messages([message for part in parts for message in part])
+
+
+def compacted(messages: list[Any], budget: int) -> None:
+    receipt = foldline.compact(messages, budget=budget).receipt
+    assert receipt.status == "compacted", receipt
+
+
+# --- a warm session ----------------------------------------------------------------------------
+
+
+def warm_figures(quick: bool) -> Iterator[Figure]:
+    """Append a message and ask for the view, in sessions of three sizes on disk."""
+    rounds = 200 if quick else 1_000
+    for durability in ("full", "process"):
+        medians = {}
+        for size in (100, 10_000) if quick else (100, 1_000, 10_000):
+            spent = sorted(append_times(durability, size, rounds))
+            medians[size] = percentile(spent, 0.5)
+            title = f"append and decide at {size:,} messages, {durability}"
+            yield Figure(f"{title}, median", medians[size] * 1_000, "ms")
+            yield Figure(f"{title}, p99", percentile(spent, 0.99) * 1_000, "ms", 1)
+        ratio = medians[10_000] / medians[100]
+        yield Figure(f"cost at 10,000 over cost at 100 messages, {durability}", ratio, "×", 1.5)
+
+
+def append_times(durability: Any, size: int, rounds: int) -> Iterator[float]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "agent.db", durability=durability)
+        with foldline.Session.open(None, "bench", window=WINDOW, store=store) as session:
+            session.extend(synthetic.message(number) for number in range(size))
+            session.view()
+            for number in range(size, size + rounds):
+                wire = synthetic.message(number)
+                start = time.perf_counter()
+                session.append(wire)
+                session.view()
+                yield time.perf_counter() - start
+        store.close()
+
+
+# --- memory ------------------------------------------------------------------------------------
+
+MEMORY = """
+import contextlib, json, pathlib, sys
+import foldline, synthetic
+
+def taken(field):
+    status = pathlib.Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split(field + ":")[1].split()[0]) * 1024
+
+start = taken("VmRSS")
+foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
+warm = taken("VmRSS")
+messages = json.load(sys.stdin)
+loaded = taken("VmRSS")
+with contextlib.suppress(OSError):
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+assert foldline.compact(messages, budget=int(sys.argv[1])).receipt.status == "compacted"
+peak = taken("VmHWM")
+print(json.dumps({"once": warm - start, "input": loaded - warm, "all": peak - warm}))
+"""
+
+
+def memory_figures(quick: bool) -> Iterator[Figure]:
+    """The most memory that a process of its own took, over what it takes for a small session."""
+    if not Path("/proc/self/status").is_file():
+        return
+    size = 1_000_000 if quick else 4_000_000
+    messages = synthetic.session(size)
+    budget = round(foldline.count(messages) * SHARE)
+    text = as_json(messages)
+    ran = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(budget)],
+        input=text,
+        capture_output=True,
+        check=True,
+        cwd=Path(__file__).parent,
+    )
+    taken = json.loads(ran.stdout)
+    title = f"peak memory for a made-up session of {len(text) / 1e6:.1f} MB"
+    yield Figure(f"{title}, over import", taken["all"] / len(text), "×", 3)
+    yield Figure("  of it the messages as they came", taken["input"] / len(text), "×")
+    yield Figure("  beside it, once: modules and vocabulary", taken["once"] / 1e6, "MB")
+
+
+# --- start -------------------------------------------------------------------------------------
+
+
+def start_figures(quick: bool) -> Iterator[Figure]:
+    """Start processes, the best of many, and take off what the interpreter alone takes."""
+    repeat = 5 if quick else 20
+    command = Path(sys.executable).with_name("foldline")
+    bare = best(lambda: run(sys.executable, "-I", "-c", "pass"), repeat)
+    imported = best(lambda: run(sys.executable, "-I", "-c", "import foldline"), repeat)
+    yield Figure("bare interpreter", bare * 1_000, "ms")
+    yield Figure("import foldline, over that", (imported - bare) * 1_000, "ms", 45)
+    if command.is_file():
+        told = best(lambda: run(str(command), "--version"), repeat)
+        yield Figure("foldline --version, over that", (told - bare) * 1_000, "ms", 100)
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+# --- counting ----------------------------------------------------------------------------------
+
+
+def count_figures(quick: bool) -> Iterator[Figure]:
+    """Count the texts of a session, every one for the first time."""
+    made_up = synthetic.session(500_000 if quick else 2_000_000)
+    texts = [message["content"] for message in made_up]
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    for prefer in ("splintr", "tiktoken", "estimate"):
+        counter = choose_counter(prefer=prefer)
+        if counter.name.startswith(prefer):
+            spent = best(lambda c=counter: [c.count(text) for text in texts], 3)
+            yield Figure(f"counting tokens, {counter.name}", size / spent, "MB/s")
+
+
+# --- measuring ---------------------------------------------------------------------------------
+
+
+def best(work: Callable[[], Any], repeat: int) -> float:
+    """Return the shortest of several runs, in seconds: the one that was disturbed least."""
+    shortest = math.inf
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest
+
+
+def percentile(ranked: list[float], share: float) -> float:
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+def as_json(messages: list[Any]) -> bytes:
+    return json.dumps(messages, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+if __name__ == "__main__":
+    main()
