@@ -1151,3 +1151,21 @@ def test_tools_nested_beyond_reading_are_bad_input(opened):
         deep = {"a": deep}
     with pytest.raises(InputError, match="nested too deeply"):
         opened(tools=[deep])
+
+
+def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(tmp_path):
+    # F11: a job answers long after everybody went on without it.
+    call = {"id": "job", "type": "function", "function": {"name": "start", "arguments": "{}"}}
+    with Session.open(tmp_path / "agent.db", "s", window=4_000) as session:
+        session.append({"role": "user", "content": "Start the job."})
+        session.append({"role": "assistant", "content": "Starting.", "tool_calls": [call]})
+        for number in range(60):
+            session.append({"role": "user", "content": f"Question {number}: " + "why? " * 40})
+            session.append({"role": "assistant", "content": f"Answer {number}: " + "so. " * 40})
+        assert len(session.view()) < 60
+        session.append({"role": "tool", "tool_call_id": "job", "content": "job 7 is done"})
+        shown = session.view()
+        assert OpenAIChat().validate(shown) == []
+        assert any("job 7 is done" in str(message["content"]) for message in shown)
+        assert session.view() == shown
+        assert session.messages[-1].results

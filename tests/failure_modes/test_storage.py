@@ -150,7 +150,7 @@ def test_everything_removed_is_recalled_by_another_process(tmp_path):
 
 def test_every_handle_that_is_shown_can_be_recalled(tmp_path):
     """F93."""
-    session = opened(SqliteStore(tmp_path / "a.db"))
+    session = opened(SqliteStore(tmp_path / "a.db"), policy="clear")
     session.extend(long_history())
     named = re.findall(r"recall ([0-9a-f.]+)", json.dumps(session.view()))
     assert named

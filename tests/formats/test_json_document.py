@@ -59,5 +59,5 @@ def test_what_stands_at_a_path(path: tuple[str | int, ...], found: object) -> No
 def test_an_error_about_a_message_names_the_conversation_too() -> None:
     with pytest.raises(InputError) as caught, reading("task 3"):
         raise InputError("it is empty", index=4, field="content", hint="Say something.")
-    assert str(caught.value) == "task 3, message 4, field content: it is empty Say something."
+    assert str(caught.value) == "task 3, message 4, field content: it is empty. Say something."
     assert (caught.value.index, caught.value.field) == (4, "content")

@@ -32,7 +32,7 @@ def test_every_unreadable_line_is_named_but_not_all_of_a_thousand() -> None:
 def test_an_error_about_a_message_names_its_line() -> None:
     with pytest.raises(InputError) as caught, at_line([4, 7]):
         raise InputError("expected a string", index=1, field="content", hint="Mend it.")
-    assert str(caught.value) == "line 8, message 1, field content: expected a string Mend it."
+    assert str(caught.value) == "line 8, message 1, field content: expected a string. Mend it."
     assert (caught.value.index, caught.value.field) == (1, "content")
     with pytest.raises(InputError, match="whole"), at_line([]):
         raise InputError("whole")

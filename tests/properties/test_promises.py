@@ -122,7 +122,7 @@ def test_pinned_messages_stay(conversation, name):
     dialect, wire = conversation
     limit = budget_of(wire, dialect, 0.5, COUNTER)
     result = compact(
-        wire, format=dialect, budget=limit, policy=name, counter=COUNTER, pins=[1, -2]
+        wire, format=dialect, budget=limit, policy=name, counter=COUNTER, pins=[0, -1]
     )
     check_task(result)
 

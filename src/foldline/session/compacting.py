@@ -17,6 +17,7 @@ from foldline.core.compaction import Outcome, compaction
 from foldline.core.handles import handles
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
+from foldline.core.repair import repair
 from foldline.core.strategy import Need, Policy
 from foldline.core.view import View
 from foldline.recall import Holdings
@@ -29,6 +30,8 @@ def view(state: State) -> Steps[list[Any]]:
     """Compact if that is due, and return what the model sees, in its wire format."""
     if state.is_due():
         yield from compact(state)
+    if state.shown.orphaned:
+        _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
     return [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
@@ -66,6 +69,18 @@ def compact(
     if own or outcome.edits:
         _record(state, outcome, receipt)
     return receipt
+
+
+def _mend(state: State) -> None:
+    """Turn a result that came after its call had been folded into a note that may be sent."""
+    before = state.shown.view(state.codec.name)
+    edits = repair(before.messages, state.codec.name)
+    state.shown.orphaned = False
+    if edits:
+        outcome = Outcome("compacted", "repair", before.after(edits), edits)
+        names = handles([*state.shown.log, *before.messages])
+        policy = state.setting.policy.name
+        _record(state, outcome, account(before, outcome, state.setting.budget, policy, names))
 
 
 def _budget(budget: Budget | int) -> Budget:

@@ -45,7 +45,9 @@ class Shown:
         self.tokens = 0
         self.epoch = 0
         self.index = SalienceIndex()
+        self.orphaned = False
         self.anchor: Anchor | None = None
+        self._calls: set[str] = set()
         self._wires: list[Any] = []
         self._pristine = True
         self._encoded = True
@@ -54,6 +56,7 @@ class Shown:
         """Add a message to the log, show it, and return its tokens."""
         count = self.counter.message(message)
         self.index.add(message)
+        self._pair(message)
         self.log.append(message)
         self.originals[message.id] = message
         self.messages[message.id] = message
@@ -64,6 +67,14 @@ class Shown:
         else:
             self._encoded = False
         return count
+
+    def _pair(self, message: Message) -> None:
+        """Note which calls are shown, and whether a result came whose call no longer is."""
+        for call in message.calls:
+            if call.id:
+                self._calls.add(call.id)
+        if self.epoch and any(r.call_id and r.call_id not in self._calls for r in message.results):
+            self.orphaned = True
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
@@ -77,6 +88,8 @@ class Shown:
         self.counts = dict(zip(self.messages, view.counts, strict=True))
         self.tokens = sum(view.counts)
         self.anchor = None
+        self.orphaned = False
+        self._calls = {call.id for m in view.messages for call in m.calls if call.id}
         self._changed()
 
     def replay(self, edits: Iterable[Edit]) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Edit
 from foldline.core.groups import pair
-from foldline.core.messages import ToolCall
+from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
 from foldline.strategies.stubs import clear
+
+_READING = re.compile(
+    "read|view|cat|open|show|list|glob|grep|search|find|fetch|get|^ls$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +26,25 @@ class Dedupe:
     name: str = field(default="dedupe", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
-        """Clear every result whose call was made again later with the same arguments."""
+        """
+        Clear every result whose call was made again later with the same arguments.
+
+        Running something again is not reading it again: such a result goes only where the newer
+        one says the same.
+        """
         yield from ()
-        newest: dict[tuple[str, str], int] = {}
+        newest: dict[tuple[str, str], ToolResult] = {}
         stale: list[tuple[int, int]] = []
         answers = sorted(
             pair(view.messages).answers.items(), key=lambda a: (a[1].message, a[1].part)
         )
         for call_site, result_site in reversed(answers):
             call = view.messages[call_site.message].parts[call_site.part]
-            if not isinstance(call, ToolCall):
+            result = view.messages[result_site.message].parts[result_site.part]
+            if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
                 continue
-            if newest.setdefault(signature(call), result_site.message) != result_site.message:
+            latest = newest.setdefault(signature(call), result)
+            if latest is not result and (reads(call) or latest.text == result.text):
                 stale.append((result_site.message, result_site.part))
         edits: list[Edit] = []
         for index, part in reversed(stale):
@@ -41,6 +53,11 @@ class Dedupe:
                 if edit:
                     edits.append(edit)
         return Plan(tuple(edits), "" if edits else "no result was read again")
+
+
+def reads(call: ToolCall) -> bool:
+    """Tell by its name whether a tool only looks at something."""
+    return _READING.search(call.name) is not None
 
 
 def signature(call: ToolCall) -> tuple[str, str]:

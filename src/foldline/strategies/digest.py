@@ -27,7 +27,7 @@ ENTRY_TOKENS = 5.0
 
 WEIGHT = {"account": 2.0, "user": 2.0, "assistant": 1.3, "result": 1.0}
 BASE = {"account": 0.05, "user": 0.02, "assistant": 0.002, "result": 0.0}
-ALARM = 1.3
+ALARM, ALARM_BASE = 1.3, 0.005
 """How much more a line is worth by who speaks, and when it speaks of something going wrong."""
 
 OPENING_LINES, OPENING = 3, 0.1
@@ -168,9 +168,8 @@ def _weight(material: Material) -> Callable[[Line], tuple[float, float]]:
         who = _who(material, line)
         opening = line.message in material.sites and line.number < OPENING_LINES
         loud = who == "result" and is_alarm(line.text)
-        return WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0), BASE.get(who, 0.0) + (
-            OPENING if opening else 0.0
-        )
+        base = BASE.get(who, 0.0) + (OPENING if opening else 0.0) + (ALARM_BASE if loud else 0.0)
+        return WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0), base
 
     return weight
 

@@ -125,8 +125,10 @@ def level_parts(
         for site in group:
             if site.tokens > cap:
                 edit = _cut(view, need, site, cap, style)
-                total -= _saved(view, edit)
-                edits.append(edit)
+                saved = _saved(view, edit)
+                if saved > 0:
+                    total -= saved
+                    edits.append(edit)
     return tuple(edits)
 
 
@@ -209,7 +211,8 @@ def level_calls(
     if excess <= 0:
         return ()
     cap = level([site.tokens for site in calls], excess)
-    return tuple(_cut(view, need, site, cap, "salient") for site in calls if site.tokens > cap)
+    cuts = (_cut(view, need, site, cap, "salient") for site in calls if site.tokens > cap)
+    return tuple(edit for edit in cuts if _saved(view, edit) > 0)
 
 
 def text_at(view: View, site: Site) -> str:
