@@ -78,7 +78,7 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
     Raises:
         StoreError: The file is another program's, or a newer Foldline's.
     """
-    if _version(connection, name) == len(MIGRATIONS):
+    if _current(connection, name):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -93,6 +93,15 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _current(connection: sqlite3.Connection, name: str) -> bool:
+    """Look at one moment of the file: another process may be in the middle of making it."""
+    connection.execute("BEGIN")
+    try:
+        return _version(connection, name) == len(MIGRATIONS)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _version(connection: sqlite3.Connection, name: str) -> int:

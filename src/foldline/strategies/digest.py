@@ -39,8 +39,8 @@ PASSES = 3
 SPARE = 1.3
 """How much more is chosen than there is room for, to have something to leave out."""
 
-USER_SHARE = 0.15
-FACT_SHARE = 0.03
+USER_SHARE = 0.10
+FACT_SHARE = 0.02
 """Fractions of the room for the user's words and for each list of facts."""
 
 

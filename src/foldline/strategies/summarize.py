@@ -41,7 +41,7 @@ READ = 0.6
 
 UNBOUNDED = 1 << 60
 
-WHOLE = {"pinned": 0.6, "task": 0.25}
+WHOLE = {"pinned": 0.6, "task": 0.15}
 """Fractions of the target up to which pins, and the task with its like, are never shortened."""
 
 
