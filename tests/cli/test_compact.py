@@ -271,3 +271,15 @@ def test_a_file_whose_name_is_no_text_is_kept_too(session: Path, tmp_path: Path)
     assert done.exit_code == 0
     with Archive.open(tmp_path / "kept" / "archive.db") as archive:
         assert [info.head.name for info in archive.sessions()] == ["odd?.json"]
+
+
+@pytest.mark.parametrize("wire", list(DIALECTS))
+def test_a_damaged_conversation_that_needs_no_compaction_is_valid_after_conversion(
+    tmp_path: Path, wire: str
+) -> None:
+    file = tmp_path / "damaged.json"
+    messages = conversation()
+    del messages[5]  # the result of a call in the middle
+    file.write_text(json.dumps([*messages, {"role": "user", "content": "Go on."}]))
+    done = foldline("compact", file, "--budget", "1M", "--to", wire, "-q")
+    assert DIALECTS[wire].validate(json.loads(done.stdout)) == []

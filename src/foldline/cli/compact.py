@@ -19,8 +19,10 @@ from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.cli.tuning import pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget
+from foldline.core.edits import apply
 from foldline.core.errors import CannotFit
 from foldline.core.receipt import Receipt
+from foldline.core.repair import repair
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
@@ -204,7 +206,10 @@ def _written(wanted: Wanted, opened: Opened, result: Compaction) -> bytes:
     """Write the conversation, in the format of the file or in the one that was asked for."""
     changed = result.receipt.status == "compacted"
     if wanted.target_format is not None:
-        wire = dialect(wanted.target_format).encode(result.shown)
+        # Damage that one provider forgives another one rejects.
+        shown = result.shown.messages
+        mended = apply(shown, repair(shown, wanted.target_format))
+        wire = dialect(wanted.target_format).encode(result.shown.with_messages(mended))
         return (json_text(wire) + "\n").encode()
     recording = opened.recording
     if changed:
