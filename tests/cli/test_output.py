@@ -72,7 +72,9 @@ def test_json_commands_no_terminal_and_says_the_same() -> None:
 
 
 def test_half_a_surrogate_pair_is_shown() -> None:
-    printable("a\ud800").encode()
+    shown = printable("a\ud800b")
+    assert shown.encode()
+    assert (shown[0], shown[-1]) == ("a", "b")
 
 
 def test_every_moment_is_a_date() -> None:

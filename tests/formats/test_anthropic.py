@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.formats.anthropic_wire import (
+    DATA,
+    answer,
+    anthropic,
+    conversation,
+    edited,
+    thought,
+    use,
+)
 
 from foldline.core.edits import Rewrite, apply
 from foldline.core.errors import InputError
@@ -17,55 +25,8 @@ from foldline.core.messages import (
     ToolCall,
     visible_texts,
 )
-from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.openai_responses import OpenAIResponses
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
-)
-
-anthropic = Anthropic()
-
-
-def use(number: str, **arguments: object) -> dict:
-    return {"type": "tool_use", "id": number, "name": "read", "input": arguments}
-
-
-def answer(number: str, content: object = "done", **more: object) -> dict:
-    return {"type": "tool_result", "tool_use_id": number, "content": content, **more}
-
-
-def thought(text: str = "hm", signature: str = "c2ln") -> dict:
-    return {"type": "thinking", "thinking": text, "signature": signature}
-
-
-def conversation() -> list[dict]:
-    image = {"type": "base64", "media_type": "image/png", "data": PNG}
-    return [
-        {"role": "user", "content": "fix it"},
-        {"role": "assistant", "content": [thought(), use("a", path="x.py"), use("b")]},
-        {
-            "role": "user",
-            "content": [
-                answer(
-                    "a", [{"type": "text", "text": "body"}, {"type": "image", "source": image}]
-                ),
-                answer("b", "no such file", is_error=True, cache_control={"type": "ephemeral"}),
-            ],
-        },
-        {"role": "assistant", "content": [{"type": "text", "text": "fixed"}]},
-        {"role": "user", "content": [{"type": "text", "text": "thanks"}]},
-    ]
-
-
-def edited(wire: object, *edits: tuple[int, int, str | None]) -> list:
-    """Rewrite parts, given as (message, part, text), and write the messages."""
-    messages = anthropic.decode(wire).messages
-    rewrites = [Rewrite(messages[m].id, part, text, "clear") for m, part, text in edits]
-    return anthropic.messages(apply(messages, rewrites))
-
 
 # --- reading -------------------------------------------------------------------------------
 

@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.formats.responses_wire import (
+    DATA,
+    PNG,
+    conversation,
+    output,
+    reasoning,
+    responses,
+    said,
+)
 
 from foldline.core.edits import Drop, Rewrite, apply
 from foldline.core.errors import InputError
@@ -22,61 +30,6 @@ from foldline.core.messages import (
 )
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
-from foldline.formats.openai_responses import OpenAIResponses
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
-)
-
-responses = OpenAIResponses()
-
-
-def said(role: str, text: str, **more: object) -> dict:
-    kind = "output_text" if role == "assistant" else "input_text"
-    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
-
-
-def reasoning(number: str = "rs_1", text: str = "hm") -> dict:
-    summary = [{"type": "summary_text", "text": text}]
-    return {"type": "reasoning", "id": number, "summary": summary, "encrypted_content": "gAAA"}
-
-
-def call(number: str, arguments: str = "{}", **more: object) -> dict:
-    return {
-        "type": "function_call",
-        "call_id": number,
-        "name": "read",
-        "arguments": arguments,
-        **more,
-    }
-
-
-def output(number: str, value: object = "done") -> dict:
-    return {"type": "function_call_output", "call_id": number, "output": value}
-
-
-def conversation() -> list[dict]:
-    return [
-        said("developer", "Be brief."),
-        {"role": "user", "content": "fix it"},
-        reasoning(),
-        call("a", '{"path": "x.py"}', id="fc_a"),
-        call("b", id="fc_b"),
-        output("a", "one"),
-        output("b", [{"type": "input_text", "text": "two"}]),
-        reasoning("rs_2"),
-        said("assistant", "fixed", id="msg_1", phase="final"),
-        said("user", "thanks"),
-    ]
-
-
-def edited(wire: list, *edits: tuple[int, str | None]) -> list:
-    """Rewrite the first part of items, given as (position, text), and write the items."""
-    messages = responses.decode(wire).messages
-    rewrites = [Rewrite(messages[at].id, 0, text, "clear") for at, text in edits]
-    return responses.messages(apply(messages, rewrites))
-
 
 # --- reading -------------------------------------------------------------------------------
 

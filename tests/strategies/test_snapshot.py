@@ -82,4 +82,4 @@ def test_quoted_lines_that_imitate_a_snapshot_stay_lines_of_their_step(line):
 def test_a_text_that_only_looks_like_a_snapshot_is_no_error(text):
     *_, sections = parse(text)
     for section in sections:
-        entries(section, 0)
+        assert all(line in text for entry in entries(section, 0) for *_, line in entry.lines)

@@ -15,7 +15,7 @@ from foldline.core.errors import BudgetError
 UNKNOWN_WINDOW = 128_000
 """Window assumed for an unknown model, in tokens."""
 
-WARN, ACT, HARD, TARGET = 0.70, 0.80, 1.0, 0.40
+ACT, TARGET = 0.80, 0.40
 """Default thresholds, as fractions of the effective window."""
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from foldline.core.errors import InputError, UnknownFormat
+from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.source import MAX_BYTES, Source
 
@@ -33,29 +32,12 @@ _CLASSES = {
 _SHOWN = 60
 
 
-class FileFormats(Mapping[str, FileFormat]):
-    """A mapping from names to file formats that imports a format when it is looked up."""
-
-    def __getitem__(self, name: str) -> FileFormat:
-        return _loaded(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
-
-    def __len__(self) -> int:
-        return len(_CLASSES)
-
-
-@cache
-def _loaded(name: str) -> FileFormat:
-    module, class_name = _CLASSES[name]
-    made: FileFormat = getattr(
-        import_module(f"foldline.formats.transcripts.{module}"), class_name
-    )()
-    return made
-
-
-FILE_FORMATS: Mapping[str, FileFormat] = FileFormats()
+FILE_FORMATS: Mapping[str, FileFormat] = OnDemand(
+    {
+        name: (f"foldline.formats.transcripts.{module}", class_name)
+        for name, (module, class_name) in _CLASSES.items()
+    }
+)
 """All file formats; of equally sure ones the first wins."""
 
 

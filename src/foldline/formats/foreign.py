@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from foldline.core.groups import Site, pair
 from foldline.core.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
@@ -136,3 +137,10 @@ def _merged(messages: Iterable[Message], dialect: str) -> list[Message]:
         joined = (*before.parts, *message.parts)
         out[-1] = replace(before, parts=joined, raw=None, dialect="")
     return out
+
+
+def envelope(message: Message, dialect: str) -> dict[str, Any]:
+    """Return a copy of the wire original whose other fields survive an edit, or a bare role."""
+    if is_own(message, dialect) and isinstance(message.raw, dict):
+        return dict(message.raw)
+    return {"role": message.role}

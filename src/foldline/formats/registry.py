@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cache
-from importlib import import_module
 
 from foldline.core.errors import UnknownFormat
 from foldline.formats.dialect import Dialect
+from foldline.formats.on_demand import OnDemand
 
 _CLASSES = {
     "openai-chat": ("foldline.formats.openai_chat", "OpenAIChat"),
@@ -19,27 +18,7 @@ _CLASSES = {
 }
 
 
-class Dialects(Mapping[str, Dialect]):
-    """A mapping from names to dialects that imports a dialect when it is looked up."""
-
-    def __getitem__(self, name: str) -> Dialect:
-        return _loaded(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
-
-    def __len__(self) -> int:
-        return len(_CLASSES)
-
-
-@cache
-def _loaded(name: str) -> Dialect:
-    module, class_name = _CLASSES[name]
-    made: Dialect = getattr(import_module(module), class_name)()
-    return made
-
-
-DIALECTS: Mapping[str, Dialect] = Dialects()
+DIALECTS: Mapping[str, Dialect] = OnDemand(_CLASSES)
 """All dialects, the most common first."""
 
 

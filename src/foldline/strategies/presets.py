@@ -12,15 +12,12 @@ from foldline.strategies.clear import Clear
 from foldline.strategies.dedupe import Dedupe
 from foldline.strategies.reasoning import Reasoning
 from foldline.strategies.summarize import Summarize
-from foldline.strategies.tail import Keep
+from foldline.strategies.tail import TAIL, Keep
 from foldline.strategies.truncate import Truncate
 from foldline.strategies.window import Window
 
 CLEAR_AT, ACT_AT = 0.55, 0.80
 GAIN_TOKENS, GAIN_SHARE = 2_000, 0.05
-
-TAIL = 0.10
-"""Fraction of the target that stays verbatim at the end."""
 
 
 def _last_resort() -> tuple[Rung, ...]:

@@ -14,7 +14,7 @@ from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
 from foldline.strategies.digest import Room, digest
 from foldline.strategies.narrative import narrate
-from foldline.strategies.tail import Keep
+from foldline.strategies.tail import TAIL, Keep
 from foldline.strategies.truncate import Site, level_calls, text_at, text_sites
 
 SMALLEST = 160
@@ -60,7 +60,7 @@ class Summarize:
         ask: Whether to ask a model.
     """
 
-    keep: Keep = field(default_factory=lambda: Keep("target", 0.12))
+    keep: Keep = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = SHARE
     ask: bool = False

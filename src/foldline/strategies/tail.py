@@ -11,6 +11,9 @@ from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.view import View
 
+TAIL = 0.10
+"""Fraction of the target that stays verbatim at the end, unless a policy says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keep:

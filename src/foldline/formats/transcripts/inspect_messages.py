@@ -22,6 +22,7 @@ from foldline.core.messages import (
 from foldline.formats.arguments import arguments_object, arguments_text
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
+from foldline.formats.foreign import envelope
 from foldline.formats.media_parts import media_from_url
 
 NAME = "inspect-ai"
@@ -146,7 +147,7 @@ def _written(message: Message) -> list[Any]:
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if out and not rest:
         return out
-    entry = _envelope(message)
+    entry = envelope(message, NAME)
     entry["content"] = _content_wire(rest, message)
     calls = [_call(call, message) for call in message.calls]
     if calls:
@@ -156,14 +157,9 @@ def _written(message: Message) -> list[Any]:
     return [*out, entry]
 
 
-def _envelope(message: Message) -> dict[str, Any]:
-    own = message.dialect == NAME and isinstance(message.raw, dict)
-    return dict(message.raw) if own else {"role": message.role}
-
-
 def _result(result: ToolResult, message: Message) -> dict[str, Any]:
     own = message.dialect == NAME and message.role == "tool"
-    entry = _envelope(message) if own else {"role": "tool"}
+    entry = envelope(message, NAME) if own else {"role": "tool"}
     fields = {"tool_call_id": result.call_id, "function": result.name} if not own else {}
     return entry | {"content": _content_wire(result.content, message)} | fields
 

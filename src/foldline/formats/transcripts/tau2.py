@@ -16,6 +16,7 @@ from foldline.core.transcript import Transcript
 from foldline.formats.arguments import arguments_object, arguments_text
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
+from foldline.formats.foreign import envelope
 from foldline.formats.json_document import reading, recorded, rewritten
 from foldline.formats.recording import Recording
 from foldline.formats.reported_usage import reported_usage
@@ -115,7 +116,7 @@ def _written(message: Message) -> list[Any]:
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if out and not rest:
         return out
-    entry = _envelope(message)
+    entry = envelope(message, NAME)
     entry["content"] = flat_text(rest) or None
     calls = [_call(call, message) for call in message.calls]
     if calls or "tool_calls" in entry:
@@ -126,15 +127,10 @@ def _written(message: Message) -> list[Any]:
     return [*out, entry]
 
 
-def _envelope(message: Message) -> dict[str, Any]:
-    own = message.dialect == NAME and isinstance(message.raw, dict)
-    return dict(message.raw) if own else {"role": message.role}
-
-
 def _result(result: ToolResult, message: Message) -> dict[str, Any]:
     own = message.dialect == NAME and message.role == "tool"
     if own:
-        return {**_envelope(message), "content": flat_text(result.content)}
+        return {**envelope(message, NAME), "content": flat_text(result.content)}
     return {
         "id": result.call_id,
         "role": "tool",
