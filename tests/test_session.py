@@ -928,7 +928,7 @@ async def later(ask):
         (None, "no summarizer"),
         (broken, "no answer"),
         (later, "acompact"),
-        (lambda _: "text", "instead of a Reply"),
+        (lambda _: 7, "instead of a Reply"),
     ],
 )
 def test_a_summarizer_that_gives_no_answer_leaves_the_history_unchanged(opened, summarizer, words):

@@ -19,17 +19,21 @@ if TYPE_CHECKING:
     from foldline.archive import Archive
     from foldline.core.asks import Ask, Reply
     from foldline.core.budget import Budget
+    from foldline.core.config import Config
     from foldline.core.errors import (
         BudgetError,
         CannotFit,
+        ContextOverflow,
         FoldlineError,
         InputError,
         MissingExtra,
+        ModelError,
         RecallError,
         StoreError,
         UnknownFormat,
     )
     from foldline.core.receipt import Receipt
+    from foldline.core.spending import Limits
     from foldline.core.strategy import Policy
     from foldline.session import Session
     from foldline.strategies.presets import policy
@@ -43,9 +47,13 @@ _HOMES = {
     "BudgetError": "core.errors",
     "CannotFit": "core.errors",
     "Compaction": "app",
+    "Config": "core.config",
+    "ContextOverflow": "core.errors",
     "FoldlineError": "core.errors",
     "InputError": "core.errors",
+    "Limits": "core.spending",
     "MissingExtra": "core.errors",
+    "ModelError": "core.errors",
     "Policy": "core.strategy",
     "Receipt": "core.receipt",
     "RecallError": "core.errors",
@@ -65,9 +73,13 @@ __all__ = [
     "BudgetError",
     "CannotFit",
     "Compaction",
+    "Config",
+    "ContextOverflow",
     "FoldlineError",
     "InputError",
+    "Limits",
     "MissingExtra",
+    "ModelError",
     "Policy",
     "RecallError",
     "Receipt",

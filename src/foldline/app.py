@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.core.accounting import account
-from foldline.core.asks import Answerer, Reply, drive
+from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import Budget
 from foldline.core.compaction import compaction
 from foldline.core.edits import Fold
@@ -24,7 +24,6 @@ from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import dialect
 from foldline.recall import Folded, Holdings, Recalled, recall
-from foldline.strategies.presets import asking
 from foldline.strategies.presets import policy as named_policy
 
 
@@ -65,7 +64,8 @@ def compact(
     window: int | None = None,
     format: str = "auto",  # noqa: A002  # the word of the field
     policy: str | Policy | None = None,
-    summarizer: Answerer | None = None,
+    summarizer: Model | Callable[[Ask], Reply | str] | None = None,
+    focus: str = "",
     counter: TextCounter | None = None,
     pins: Sequence[int | str] = (),
     tools: Sequence[Any] | None = None,
@@ -81,8 +81,10 @@ def compact(
             when it is due.
         format: The wire format, or "auto" to recognise it.
         policy: A policy or its name; default the whole ladder.
-        summarizer: Asks a model: it gets an `Ask` and returns a `Reply`. Its account stands at the
-            head of the snapshot when it can be used; without it, or else, lines alone do.
+        summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
+            account stands at the head of the snapshot when it can be used; otherwise lines alone
+            do.
+        focus: What is to be remembered above all, in your own words.
         counter: What counts a text; default the best at hand.
         pins: Positions or ids of messages that must stay.
         tools: Tool schemas that are sent besides the messages.
@@ -105,9 +107,7 @@ def compact(
         )
     limits = _budget(budget, window, overhead)
     ladder = named_policy(policy or "default")
-    if summarizer is not None:
-        ladder = asking(ladder)
-    result = compact_transcript(transcript, counts, limits, ladder, summarizer)
+    result = compact_transcript(transcript, counts, limits, ladder, summarizer, focus)
     if result.receipt.status != "compacted":
         return replace(result, messages=messages)
     return replace(result, messages=wire.encode(result.shown))
@@ -132,7 +132,8 @@ def compact_transcript(
     counter: TokenCounter,
     budget: Budget,
     policy: Policy,
-    summarizer: Answerer | None = None,
+    summarizer: Model | Callable[[Ask], Reply | str] | None = None,
+    focus: str = "",
 ) -> Compaction:
     """
     Compact a decoded conversation; see `compact`.
@@ -142,20 +143,23 @@ def compact_transcript(
     """
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     names = handles(transcript.messages)
-    need = Need(budget.target, budget.limit, budget.scale, names)
-    outcome = drive(compaction(before, budget, policy, need), _answerer(summarizer))
+    need = Need(budget.target, budget.limit, budget.scale, names, focus=focus)
+    if summarizer is None:
+        outcome = drive(compaction(before, budget, policy, need), _nobody)
+    else:
+        # Imported here: what answers knows of threads, which nothing else here needs.
+        from foldline.session.answering import answered, reader
+
+        need = replace(need, reader=reader(summarizer, budget.scale))
+        steps = compaction(before, budget, policy, need)
+        outcome = drive(steps, lambda ask: answered(summarizer, ask))
     receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown)
 
 
-def _answerer(summarizer: Answerer | None) -> Answerer:
-    if summarizer is None:
-        return lambda _: Reply(error="no summarizer was given")
-    # Imported here: what answers in a session knows of threads, which nothing else here needs.
-    from foldline.session.answering import answered
-
-    return lambda ask: answered(summarizer, ask)
+def _nobody(_: Ask) -> Reply:
+    return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
 def _dialect(messages: Any, name: str) -> Dialect:

@@ -74,9 +74,9 @@ def _bars(done: Compacted, console: Console, width: int) -> RenderableType:
 def _rungs(done: Compacted) -> Table:
     grid = output.table("rung", ">tokens freed", "*what it did")
     for rung in done.receipt.rungs:
-        freed = f"{rung.freed:,}" if rung.outcome == "applied" else ""
-        words = rung.reason if rung.outcome != "applied" else _did(done, rung.name)
-        style = "" if rung.outcome == "applied" else "dim"
+        freed = f"{rung.freed:,}" if rung.is_in_effect else ""
+        words = rung.reason if not rung.is_in_effect else _did(done, rung.name)
+        style = "" if rung.is_in_effect else "dim"
         grid.add_row(rung.name, freed, output.flexible(words), style=style)
     return grid
 

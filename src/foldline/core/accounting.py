@@ -55,6 +55,7 @@ def account(
         rungs=outcome.rungs,
         recall=recallable(outcome.edits, before.originals, handles),
         warnings=warnings,
+        spent=outcome.spent,
     )
 
 

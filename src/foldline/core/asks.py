@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from foldline.core.messages import Usage
 
 Result = TypeVar("Result")
+
+Stop: TypeAlias = Literal["end", "length", "refusal", "overflow", "tools", "unknown"]
+"""Why a model stopped: it was done, reached the cap, refused, had no room, wanted a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +24,16 @@ class Ask:
     """
     A question for a model.
 
-    ``prompt`` is the whole request as plain text; ``max_tokens`` caps the answer, in tokens.
+    ``prompt`` is the whole request as plain text, ``system`` the rules that stand apart from it;
+    ``max_tokens`` caps the answer, in tokens. Whoever answers may take ``seconds`` and try
+    ``attempts`` times in all.
     """
 
     prompt: str
     max_tokens: int
+    system: str = ""
+    seconds: float = 120.0
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +41,62 @@ class Reply:
     """
     The answer to an `Ask`.
 
-    ``text`` is empty when there is none; then ``error`` says why in one sentence.
+    ``text`` is empty when there is none; then ``error`` says why in one sentence, and
+    ``retry`` whether asking again may help. ``limit`` is the window in tokens that an overflow
+    named. ``usd`` is the price in US dollars, None when it is not known; ``seconds`` and
+    ``attempts`` are what the answer took.
     """
 
     text: str = ""
     error: str = ""
+    stop: Stop = "end"
+    retry: bool = True
+    limit: int | None = None
+    model: str = ""
+    usage: Usage | None = None
+    usd: float | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """
+    Who will answer an Ask.
+
+    ``window`` and ``output`` are the most that it reads and writes, in tokens; prices are in US
+    dollars for a million tokens, None when they are not known.
+    """
+
+    window: int
+    output: int = 8_192
+    name: str = ""
+    input_usd: float | None = None
+    output_usd: float | None = None
+
+    def usd(self, read: int, written: int) -> float | None:
+        """Return what so many tokens cost, in US dollars; None when the prices are not known."""
+        if self.input_usd is None or self.output_usd is None:
+            return None
+        return (read * self.input_usd + written * self.output_usd) / 1_000_000
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Answers Asks, in programs that call and in programs that await."""
+
+    @property
+    def reader(self) -> Reader:
+        """What it reads and writes at most, and its prices."""
+        ...
+
+    def answer(self, ask: Ask) -> Reply:
+        """Answer; what goes wrong is told in the Reply."""
+        ...
+
+    async def aanswer(self, ask: Ask) -> Reply:
+        """Answer without blocking; a cancellation ends the request."""
+        ...
 
 
 Steps: TypeAlias = Generator[Ask, Reply, Result]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
@@ -11,6 +11,7 @@ from foldline.core.budget import Budget
 from foldline.core.edits import Drop, Edit, Fold, apply
 from foldline.core.protect import unread
 from foldline.core.repair import repair
+from foldline.core.spending import Spent, within
 from foldline.core.strategy import Need, Plan, Policy, Rung
 from foldline.core.view import View
 
@@ -22,13 +23,19 @@ class RungReport:
     """
     What one rung did.
 
-    ``outcome`` is "applied", "skipped" or "rejected", ``freed`` the tokens that it saved.
+    ``outcome`` is "applied", "fallback" when it was by lesser means than wanted, "skipped" or
+    "rejected"; ``freed`` the tokens that it saved.
     """
 
     name: str
-    outcome: Literal["applied", "skipped", "rejected"]
+    outcome: Literal["applied", "fallback", "skipped", "rejected"]
     freed: int = 0
     reason: str = ""
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Whether the view is what this rung made of it."""
+        return self.outcome in ("applied", "fallback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class Outcome:
     The result of a compaction.
 
     Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
+    ``spent`` is what a model was asked.
     """
 
     status: Status
@@ -44,6 +52,7 @@ class Outcome:
     view: View
     edits: tuple[Edit, ...] = ()
     rungs: tuple[RungReport, ...] = ()
+    spent: Spent = field(default_factory=Spent)
 
 
 def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
@@ -59,6 +68,12 @@ def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[
     Returns:
         The outcome; a view that was not due or cannot be made smaller comes back as it is.
     """
+    steps = _climbed(view, budget, policy, need)
+    outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
+    return replace(outcome, spent=spent)
+
+
+def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
@@ -118,7 +133,8 @@ def _climb(
     if freed < floor and (freed <= 0 or after.tokens > need.target):
         reason = f"would free {freed:,} tokens, less than {floor:,}"
         return Plan(), RungReport(name, "rejected", reason=reason)
-    return plan, RungReport(name, "applied", freed, plan.reason)
+    outcome: Literal["applied", "fallback"] = "fallback" if plan.fallback else "applied"
+    return plan, RungReport(name, outcome, freed, plan.reason)
 
 
 def _judge(
@@ -133,8 +149,8 @@ def _judge(
         )
         return Outcome("failed", reason, view, rungs=rungs)
     if now.tokens >= view.tokens:
-        refused = [f"{r.name}: {r.reason}" for r in rungs if r.outcome != "applied" and r.reason]
+        refused = [f"{r.name}: {r.reason}" for r in rungs if not r.is_in_effect and r.reason]
         reason = "; ".join(["nothing was made smaller", *refused[:3]])
         return Outcome("unchanged", reason, view, rungs=rungs)
-    applied = dict.fromkeys(report.name for report in rungs if report.outcome == "applied")
+    applied = dict.fromkeys(report.name for report in rungs if report.is_in_effect)
     return Outcome("compacted", ", ".join(applied), now, tuple(edits), rungs)

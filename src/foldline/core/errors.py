@@ -6,12 +6,16 @@ Every error that Foldline raises, in one tree, grouped by what a caller does nex
     │  └─ UnknownFormat      no format recognised the input: name one
     ├─ BudgetError           the numbers contradict each other: change the configuration
     ├─ CannotFit             what must stay is larger than the budget: raise it, or unpin
+    ├─ ContextOverflow       the provider said "too long", and nothing smaller can be sent
+    ├─ ModelError            a model gave no answer: try again if ``retry``, else mend the request
     ├─ RecallError           the handle is unknown or ambiguous: use one that a receipt names
     ├─ StoreError            the archive is missing, locked, too new or damaged
     └─ MissingExtra          an optional package is not installed: the message has the command
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 
 class FoldlineError(Exception):
@@ -77,6 +81,61 @@ class CannotFit(FoldlineError):
         super().__init__(message, hint=f"Raise the budget to at least {needed:,} tokens.")
         self.needed = needed
         self.budget = budget
+
+
+class ContextOverflow(FoldlineError):
+    """
+    A provider rejected a request as too long, and nothing strictly smaller can be sent.
+
+    Args:
+        message: What was tried.
+        breakdown: What must stay, in tokens: by "system and tools", "task", "latest", "pinned",
+            "unread", "pending" and "other".
+        limit: The provider's real limit in tokens, None when it did not say.
+        hint: What to do next.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        breakdown: Mapping[str, int],
+        limit: int | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.breakdown = dict(breakdown)
+        self.limit = limit
+
+
+class ModelError(FoldlineError):
+    """
+    A model gave no answer.
+
+    Args:
+        message: What the provider, or the network, said; never with a key in it.
+        status: The HTTP status, None when there was no response.
+        code: The provider's own code, "" when it gave none.
+        retry: Whether the same request may succeed later.
+        wait: Seconds to wait before that, None when the provider did not say.
+        hint: What to do next.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        retry: bool = False,
+        wait: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.code = code
+        self.retry = retry
+        self.wait = wait
 
 
 class RecallError(FoldlineError):

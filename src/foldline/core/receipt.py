@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from foldline.core.compaction import RungReport, Status
 from foldline.core.edits import Edit
+from foldline.core.spending import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Receipt:
     Token counts are of messages only, measured by ``counter``; ``overhead`` is what the system
     prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
     it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
-    a provider's prompt cache still holds them.
+    a provider's prompt cache still holds them. ``spent`` is what a model was asked for it.
     """
 
     status: Status
@@ -36,6 +37,7 @@ class Receipt:
     rungs: tuple[RungReport, ...] = ()
     recall: dict[str, str] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
+    spent: Spent = field(default_factory=Spent)
 
     def __str__(self) -> str:
         if self.status != "compacted":
@@ -73,4 +75,5 @@ class Receipt:
             "edits": dict(Counter(edit.kind for edit in self.edits)),
             "recall": dict(self.recall),
             "warnings": list(self.warnings),
+            "spent": asdict(self.spent),
         }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from foldline.core.asks import Steps
+from foldline.core.asks import Reader, Steps
 from foldline.core.edits import Edit
+from foldline.core.spending import Limits
 from foldline.core.view import View
 
 
@@ -20,7 +21,9 @@ class Need:
     ``scale`` is the effective window in tokens. ``cold`` says that the provider's prompt cache has
     expired (or that the caller gave a hard budget), so that rewriting the prefix costs nothing
     extra; ``requests`` is how many more requests are expected to pay for a rewrite.
-    ``handles`` maps message ids to the handles that stubs and snapshots name.
+    ``handles`` maps message ids to the handles that stubs and snapshots name. ``reader`` is who
+    answers an Ask, None when nobody does, and ``limits`` what may be spent on that. ``focus`` is
+    what the caller wants to be remembered above all, in their own words.
     """
 
     target: int
@@ -29,14 +32,22 @@ class Need:
     handles: Mapping[str, str]
     cold: bool = True
     requests: int = 20
+    reader: Reader | None = None
+    limits: Limits = field(default_factory=Limits)
+    focus: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Proposed edits, or none with the reason why."""
+    """
+    Proposed edits, or none with the reason why.
+
+    ``fallback`` says that they were made by lesser means than were wanted; ``reason`` says why.
+    """
 
     edits: tuple[Edit, ...] = ()
     reason: str = ""
+    fallback: bool = False
 
 
 class Strategy(Protocol):

@@ -4,54 +4,107 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from foldline.core.asks import Ask, AsyncAnswerer, Reply, Steps
+from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
 
 Result = TypeVar("Result")
-Summarizer: TypeAlias = Callable[[Ask], Reply | Awaitable[Reply]]
-"""Answers an Ask: an ordinary function or an async one."""
+Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
+"""Answers an Ask: a model, an ordinary function or an async one."""
 
 NOBODY = "no summarizer is configured"
 
 
-def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:
+def reader(summarizer: Summarizer | None, window: int) -> Reader | None:
     """
-    Answer an Ask in a program that does not await.
+    Return who will answer.
 
-    A summarizer that raises has given no answer; what that means is up to the strategy, and the
-    receipt names the error.
+    Args:
+        summarizer: The summarizer; one that does not tell its window is taken to have the agent's.
+        window: The agent's effective window, in tokens.
     """
     if summarizer is None:
-        return Reply(error=NOBODY)
-    if is_async(summarizer):
-        return Reply(error="the summarizer is async: use the methods aview and acompact")
+        return None
+    told = getattr(summarizer, "reader", None)
+    return told if isinstance(told, Reader) else Reader(window)
+
+
+def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:
+    """
+    Answer an Ask in a program that does not await, in the seconds that it allows.
+
+    A summarizer that raises has given no answer; what that means is up to the strategy, and the
+    receipt names the error. One that takes too long is left behind in its thread.
+    """
+    if summarizer is None:
+        return Reply(error=NOBODY, retry=False, attempts=0)
+    call = summarizer.answer if isinstance(summarizer, Model) else summarizer
+    if is_async(call):
+        words = "the summarizer is async: use the methods aview and acompact"
+        return Reply(error=words, retry=False, attempts=0)
+    began = monotonic()
+    future: Future[Reply] = Future()
+    context = copy_context()
+    worker = threading.Thread(
+        target=lambda: context.run(_settle, future, call, ask), name="foldline-ask", daemon=True
+    )
+    worker.start()
     try:
-        return _checked(summarizer(ask))
+        reply = future.result(timeout=ask.seconds)
+    except TimeoutError:
+        reply = _late(ask)
+    return replace(reply, seconds=monotonic() - began)
+
+
+def _settle(future: Future[Reply], call: Callable[[Ask], Any], ask: Ask) -> None:
+    try:
+        future.set_result(_checked(call(ask)))
     except Exception as error:  # noqa: BLE001  # whatever it raises: the ladder goes on
-        return Reply(error=f"{type(error).__name__}: {error}")
+        future.set_result(_failed(error))
+    except BaseException as error:  # noqa: BLE001  # to be raised where the answer is awaited
+        future.set_exception(error)
 
 
 async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:
     """Answer an Ask in a program that awaits; one that does not await runs in a thread."""
-    if summarizer is None or not is_async(summarizer):
+    call = summarizer.aanswer if isinstance(summarizer, Model) else summarizer
+    if call is None or not is_async(call):
         return await asyncio.to_thread(answered, summarizer, ask)
+    began = monotonic()
     try:
-        reply: Any = summarizer(ask)
-        return _checked(await reply)
+        async with asyncio.timeout(ask.seconds):
+            answer: Any = call(ask)
+            reply = _checked(await answer)
+    except TimeoutError as error:
+        reply = _late(ask) if monotonic() - began >= ask.seconds else _failed(error)
     except Exception as error:  # noqa: BLE001  # as above; a cancellation is no Exception
-        return Reply(error=f"{type(error).__name__}: {error}")
+        reply = _failed(error)
+    return replace(reply, seconds=monotonic() - began)
+
+
+def _failed(error: Exception) -> Reply:
+    return Reply(error=f"{type(error).__name__}: {error}")
+
+
+def _late(ask: Ask) -> Reply:
+    return Reply(error=f"the summarizer gave no answer in {ask.seconds:.0f} seconds")
 
 
 def _checked(reply: Any) -> Reply:
+    if isinstance(reply, str):
+        return Reply(reply)
     if not isinstance(reply, Reply):
         return Reply(error=f"the summarizer returned {type(reply).__name__} instead of a Reply")
     return reply
 
 
-def is_async(summarizer: Summarizer) -> bool:
+def is_async(summarizer: Any) -> bool:
     """Tell whether a summarizer is an async function, or an object that is called like one."""
     call = getattr(summarizer, "__call__", None)  # noqa: B004  # the method itself is wanted
     return inspect.iscoroutinefunction(summarizer) or inspect.iscoroutinefunction(call)

@@ -38,7 +38,7 @@ def view(state: State) -> Steps[list[Any]]:
 
 
 def compact(
-    state: State, budget: Budget | int | None = None, *, force: bool = False
+    state: State, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
 ) -> Steps[Receipt]:
     """
     Make what is shown smaller, if that is due.
@@ -47,6 +47,7 @@ def compact(
         state: The session.
         budget: What the messages may take this once; a number is of tokens as counted here.
         force: Compact although no trigger was passed, and although the last attempt was just now.
+        focus: What is to be remembered above all, in the caller's words.
 
     Returns:
         The receipt. Unless its status is "compacted", nothing has changed.
@@ -62,7 +63,17 @@ def compact(
     # Shown messages include snapshots and what a repair inserted.
     names = handles([*state.shown.log, *before.messages])
     cold = counted.fixed or state.pace.is_cold(state.setting.clock())
-    need = Need(counted.target, counted.limit, counted.scale, names, cold)
+    setting = state.setting
+    need = Need(
+        counted.target,
+        counted.limit,
+        counted.scale,
+        names,
+        cold,
+        reader=setting.reader,
+        limits=setting.config.limits,
+        focus=focus,
+    )
     outcome = yield from compaction(before, counted, policy, need)
     warnings = _warnings(allowed, counted)
     receipt = account(before, outcome, allowed, policy.name, names, warnings)

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.budget import Budget
+from foldline.core.config import Config
 from foldline.core.errors import StoreError
-from foldline.core.messages import Message, Usage
+from foldline.core.messages import Usage
 from foldline.core.ports import Store
 from foldline.core.receipt import Receipt
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.recall import Recalled, recall
+from foldline.recall import Recalled
 from foldline.session import compacting
-from foldline.session.answering import (
-    Result,
-    Summarizer,
-    aanswered,
-    answered,
-    drive_beside,
-    finished,
-)
+from foldline.session.answering import Summarizer
 from foldline.session.appending import append
+from foldline.session.awaiting import Awaiting
 from foldline.session.export import Target, export
 from foldline.session.opening import open_state
-from foldline.session.state import State
-from foldline.session.turn import Turn
 
 
-class Session:
+class Session(Awaiting):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
 
@@ -46,15 +37,6 @@ class Session:
             session.append({"role": "user", "content": "Mend the build."})
             answer = client.messages.create(messages=session.view(), ...)
     """
-
-    def __init__(
-        self, state: State, *, summarizer: Summarizer | None = None, owns_store: bool = False
-    ) -> None:
-        self._state = state
-        self._summarizer = summarizer
-        self._owns_store = owns_store
-        self._turn = Turn()
-        self._closed = False
 
     @classmethod
     def open(
@@ -69,6 +51,7 @@ class Session:
         store: Store | None = None,
         counter: TokenCounter | TextCounter | None = None,
         summarizer: Summarizer | None = None,
+        config: Config | None = None,
         output: int | None = None,
         tools: Iterable[Any] | None = None,
         system: str | None = None,
@@ -83,11 +66,12 @@ class Session:
             model: The model that will read the view; tells how to count.
             window: Its window in tokens.
             format: The wire format; "auto" goes by the messages.
-            policy: The name of a policy, or one.
+            policy: A policy or its name.
             store: Where to keep the session instead of in a file.
             counter: Counts tokens instead of the one for the model.
-            summarizer: Asks a model: it gets an `Ask` and returns a `Reply`; its account stands at
-                the head of a snapshot when it can be used. May be async for the async methods.
+            summarizer: A model, or a function, async for the async methods, that gets an `Ask` and
+                returns a `Reply` or a text; its account stands at the head of a snapshot.
+            config: Everything else that can be set.
             output: Tokens reserved for the answer.
             tools: Tool schemas as they are sent; counted, never changed.
             system: A system prompt that is sent beside the messages; counted, never changed.
@@ -112,7 +96,8 @@ class Session:
                 window=window,
                 format=format,
                 policy=policy,
-                asks=summarizer is not None,
+                summarizer=summarizer,
+                config=config or Config(),
                 counter=counter,
                 output=output,
                 tools=tools,
@@ -124,38 +109,6 @@ class Session:
                 store.close()
             raise
         return cls(state, summarizer=summarizer, owns_store=owned)
-
-    # --- what is known at once -------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """The name of the session."""
-        return self._state.name
-
-    @property
-    def format(self) -> str:
-        """The wire format of the messages, "" as long as there are none."""
-        return self._state.codec.name
-
-    @property
-    def budget(self) -> Budget:
-        """What the messages may take."""
-        return self._state.setting.budget
-
-    @property
-    def tokens(self) -> int:
-        """What the messages that the model sees take, in tokens; known without counting again."""
-        return self._state.shown.tokens
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The log: every message as it was appended, in order."""
-        return tuple(self._state.shown.log)
-
-    @property
-    def receipts(self) -> tuple[Receipt, ...]:
-        """The receipts of everything that was tried, in order, undone compactions included."""
-        return tuple(batch.receipt for batch in self._state.history.batches)
 
     # --- blocking --------------------------------------------------------------------------
 
@@ -192,7 +145,9 @@ class Session:
         """
         return self._run(lambda: compacting.view(self._state))
 
-    def compact(self, budget: Budget | int | None = None, *, force: bool = False) -> Receipt:
+    def compact(
+        self, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
+    ) -> Receipt:
         """
         Compact if that is due.
 
@@ -200,11 +155,12 @@ class Session:
             budget: What the messages may take this once, in tokens as counted here.
             force: Compact although no trigger was passed and although the last attempt, which may
                 have failed, was just now.
+            focus: What is to be remembered above all, in your own words.
 
         Returns:
             The receipt; unless its status is "compacted" nothing has changed.
         """
-        return self._run(lambda: compacting.compact(self._state, budget, force=force))
+        return self._run(lambda: compacting.compact(self._state, budget, force=force, focus=focus))
 
     def undo(self) -> Receipt | None:
         """
@@ -266,88 +222,6 @@ class Session:
             if self._owns_store:
                 self._state.setting.store.close()
 
-    # --- awaiting --------------------------------------------------------------------------
-
-    async def aappend(self, message: Any, *, usage: Usage | None = None) -> str:
-        """Append a wire message; see `append`."""
-        return await self._acall(lambda: append(self._state, [message], usage)[0])
-
-    async def aextend(self, messages: Iterable[Any]) -> list[str]:
-        """Append several wire messages; see `extend`."""
-        wires = list(messages)
-        return await self._acall(lambda: append(self._state, wires))
-
-    async def aview(self) -> list[Any]:
-        """Return what to send to the model; see `view`."""
-        return await self._arun(lambda: compacting.view(self._state))
-
-    async def acompact(
-        self, budget: Budget | int | None = None, *, force: bool = False
-    ) -> Receipt:
-        """Compact if that is due; see `compact`."""
-        return await self._arun(lambda: compacting.compact(self._state, budget, force=force))
-
-    async def aundo(self) -> Receipt | None:
-        """Take the last compaction back; see `undo`."""
-        return await self._acall(lambda: compacting.undo(self._state))
-
-    async def apin(self, message: str) -> str:
-        """Keep a message in sight; see `pin`."""
-        return await self._acall(lambda: compacting.pin(self._state, message))
-
-    async def arecall(self, handle: str, **access: Any) -> Recalled:
-        """Return what was really said under a handle; see `recall`."""
-        return await self._acall(lambda: self._recall(handle, access))
-
-    async def aexport(self, target: Target) -> int:
-        """Write the whole original transcript; see `export`."""
-        return await self._acall(lambda: export(self._state.shown.log, target))
-
-    async def aclose(self) -> None:
-        """Let go of the session; see `close`."""
-        async with self._turn:
-            self._closed = True
-            if self._owns_store:
-                await finished(asyncio.to_thread(self._state.setting.store.close))
-
-    def _recall(self, handle: str, access: dict[str, Any]) -> Recalled:
-        state = self._state
-        holdings = state.history.holdings(state.shown.originals)
-        return recall(holdings, handle, counter=state.setting.counter, **access)
-
-    # --- one at a time ---------------------------------------------------------------------
-
-    def _ready(self) -> None:
-        if self._closed:
-            raise StoreError(f"The session {self.name!r} is closed.", hint="Open it again.")
-        self._state.refresh()
-
-    def _call(self, work: Callable[[], Result]) -> Result:
-        with self._turn:
-            self._ready()
-            return work()
-
-    def _run(self, work: Callable[[], Steps[Result]]) -> Result:
-        with self._turn:
-            self._ready()
-            return drive(work(), lambda ask: answered(self._summarizer, ask))
-
-    async def _acall(self, work: Callable[[], Result]) -> Result:
-        def ready_work() -> Result:
-            self._ready()
-            return work()
-
-        async with self._turn:
-            return await finished(asyncio.to_thread(ready_work))
-
-    async def _arun(self, work: Callable[[], Steps[Result]]) -> Result:
-        async def answer(ask: Ask) -> Reply:
-            return await aanswered(self._summarizer, ask)
-
-        async with self._turn:
-            await finished(asyncio.to_thread(self._ready))
-            return await drive_beside(work(), answer)
-
     def __enter__(self) -> Self:
         return self
 
@@ -358,14 +232,3 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()

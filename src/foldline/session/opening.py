@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from foldline.core.budget import Budget
+from foldline.core.config import Config
 from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.formats.nesting import bounded_nesting
+from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
 from foldline.session.state import Setting, State
+from foldline.strategies.presets import policy as named_policy
 
 AUTO: Final = "auto"
 
@@ -30,7 +33,8 @@ def open_state(
     window: int | None,
     format: str,  # noqa: A002  # what it is called everywhere in this library
     policy: str | Policy,
-    asks: bool,
+    summarizer: Summarizer | None,
+    config: Config,
     counter: TokenCounter | TextCounter | None,
     output: int | None,
     tools: Iterable[Any] | None,
@@ -62,7 +66,16 @@ def open_state(
         overhead = counts.overhead(system or "", tools or ())
     budget = Budget.of_window(window or stored.head.window, output=output, overhead=overhead)
     by_format = counts is not counter and not _provider(model)
-    setting = Setting(store, counts, budget, _policy(policy, asks), clock, by_format)
+    setting = Setting(
+        store,
+        counts,
+        budget,
+        named_policy(policy),
+        clock,
+        by_format,
+        reader(summarizer, budget.scale),
+        config,
+    )
     return State(setting, codec, stored)
 
 
@@ -93,12 +106,3 @@ def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Code
 
 def _provider(model: str) -> str:
     return next((PROVIDERS[word] for word in PROVIDERS if word in model.lower()), "")
-
-
-def _policy(policy: str | Policy, asks: bool) -> Policy:
-    if isinstance(policy, Policy) and not asks:
-        return policy
-    from foldline.strategies.presets import asking
-    from foldline.strategies.presets import policy as preset
-
-    return asking(preset(policy)) if asks else preset(policy)

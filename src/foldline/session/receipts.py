@@ -8,6 +8,7 @@ from typing import Any
 from foldline.core.compaction import RungReport
 from foldline.core.edits import Edit
 from foldline.core.receipt import Receipt
+from foldline.core.spending import Spent
 
 
 def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Receipt:
@@ -21,4 +22,5 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
     plain = {key: item for key, item in value.items() if key not in ("schema", "edits")}
     rungs = tuple(RungReport(**rung) for rung in plain.pop("rungs"))
     warnings = tuple(plain.pop("warnings"))
-    return Receipt(**plain, edits=edits, rungs=rungs, warnings=warnings)
+    spent = Spent(**plain.pop("spent", {}))
+    return Receipt(**plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent)

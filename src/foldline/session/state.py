@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from foldline.core.asks import Reader
 from foldline.core.budget import Budget
 from foldline.core.calibrate import Calibration
+from foldline.core.config import Config
 from foldline.core.errors import FoldlineError, StoreError
 from foldline.core.messages import Message
 from foldline.core.ports import Change, Store, StoredSession
@@ -32,7 +34,8 @@ class Setting:
     What a session works with.
 
     ``clock`` returns seconds since 1970. ``by_format`` says that the provider whose rules count
-    media is the one of the wire format, once that is known.
+    media is the one of the wire format, once that is known. ``reader`` is who answers an Ask, None
+    when nobody does.
     """
 
     store: Store
@@ -41,6 +44,8 @@ class Setting:
     policy: Policy
     clock: Callable[[], float]
     by_format: bool = False
+    reader: Reader | None = None
+    config: Config = field(default_factory=Config)
 
 
 class State:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from foldline.core.errors import BudgetError
@@ -104,17 +103,6 @@ def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
 def window() -> Policy:
     """Drop the oldest groups; nothing is ranked."""
     return Policy("window", _last_resort())
-
-
-def asking(ladder: Policy) -> Policy:
-    """Return the policy with a model asked for the account in each of its summaries."""
-    rungs = tuple(
-        replace(rung, strategy=replace(rung.strategy, ask=True))
-        if isinstance(rung.strategy, Summarize)
-        else rung
-        for rung in ladder.rungs
-    )
-    return replace(ladder, rungs=rungs)
 
 
 POLICIES: dict[str, Callable[..., Policy]] = {

@@ -50,20 +50,18 @@ class Summarize:
     """
     Fold everything older than the tail into one snapshot of verbatim lines; no model is needed.
 
-    With ``ask``, a model tells what happened, and the lines quote what it leaves out; where its
-    answer cannot be used, the lines alone do.
+    Where somebody answers, a model tells what happened, and the lines quote what it leaves out;
+    where its answer cannot be used, the lines alone do.
 
     Args:
         keep: How much of the newest history stays verbatim.
         most: The largest snapshot, as a fraction of the effective window.
         share: Fraction of the target that what stays may take before its largest parts are cut.
-        ask: Whether to ask a model.
     """
 
     keep: Keep = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = SHARE
-    ask: bool = False
     name: str = field(default="summarize", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
@@ -92,12 +90,12 @@ class Summarize:
         cut = sum(len(text_at(beside, site)) for site in long)
         longest = round(PLAINNESS * density * need.target) - (kept - cut)
         told, reason = "", ""
-        if self.ask and positions:
+        if need.reader and positions:
             read = digest(beside, need, positions, [], Room(round(READ * need.scale), UNBOUNDED))
             told, reason = yield from narrate(view, read.text, room)
         made = digest(beside, need, positions, long, Room(room, longest), told)
         fold = (_fold(view, positions, made.text),) if positions else ()
-        return Plan((*calls, *made.excerpts, *fold), reason)
+        return Plan((*calls, *made.excerpts, *fold), reason, fallback=bool(reason))
 
 
 def _shortened(sites: list[Site], need: Need) -> list[Site]:

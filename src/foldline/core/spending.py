@@ -1,0 +1,130 @@
+"""One budget for all that a compaction asks of a model: attempts, seconds and money."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from foldline.core.asks import Ask, Reader, Reply, Steps
+from foldline.core.errors import BudgetError
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    The most that one compaction may spend.
+
+    ``attempts`` counts requests, those included that are made again after an error; ``usd`` is in
+    US dollars, None for no limit.
+
+    Raises:
+        BudgetError: A number is negative, or no number.
+    """
+
+    attempts: int = 6
+    seconds: float = 180.0
+    usd: float | None = None
+
+    def __post_init__(self) -> None:
+        numbers = (self.attempts, self.seconds, 0.0 if self.usd is None else self.usd)
+        if any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in numbers) or not all(
+            math.isfinite(n) and n >= 0 for n in numbers
+        ):
+            raise BudgetError(
+                f"Impossible limits: {self.attempts!r} attempts, {self.seconds!r} seconds, "
+                f"{self.usd!r} US dollars.",
+                hint="Give numbers of 0 or more.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent on a model: requests, seconds, US dollars as far as known, and tokens."""
+
+    attempts: int = 0
+    seconds: float = 0.0
+    usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model: str = ""
+
+    def plus(self, reply: Reply) -> Spent:
+        """Return the sum with what one answer took."""
+        read = written = 0
+        if reply.usage is not None:
+            written = reply.usage.output
+            read = reply.usage.total - written
+        return Spent(
+            self.attempts + max(1, reply.attempts),
+            self.seconds + max(0.0, reply.seconds),
+            self.usd + (reply.usd or 0.0),
+            self.input_tokens + read,
+            self.output_tokens + written,
+            reply.model or self.model,
+        )
+
+
+def within(
+    steps: Steps[Result], limits: Limits, reader: Reader | None, count: Callable[[str], int]
+) -> Steps[tuple[Result, Spent]]:
+    """
+    Run steps within limits: an Ask beyond them is answered with an error instead of asked.
+
+    Args:
+        steps: What asks.
+        limits: The most that all Asks together may take.
+        reader: Who answers, for the price of an Ask before it is paid.
+        count: Counts the tokens of a text.
+
+    Returns:
+        The result of the steps, and what was spent.
+    """
+    spent = Spent()
+    try:
+        ask = next(steps)
+        while True:
+            refused = _refused(ask, limits, spent, reader, count)
+            if refused:
+                reply = Reply(error=refused, retry=False, attempts=0)
+            else:
+                reply = yield _bounded(ask, limits, spent)
+                spent = spent.plus(reply)
+            ask = steps.send(reply)
+    except StopIteration as stop:
+        return stop.value, spent
+    finally:
+        steps.close()
+
+
+def _bounded(ask: Ask, limits: Limits, spent: Spent) -> Ask:
+    return replace(
+        ask,
+        seconds=min(ask.seconds, limits.seconds - spent.seconds),
+        attempts=min(ask.attempts, limits.attempts - spent.attempts),
+    )
+
+
+def _refused(
+    ask: Ask, limits: Limits, spent: Spent, reader: Reader | None, count: Callable[[str], int]
+) -> str:
+    """Return why an Ask is beyond the limits, "" when it is not."""
+    if spent.attempts >= limits.attempts:
+        return f"the limit of {limits.attempts} requests to a model is reached"
+    if spent.seconds >= limits.seconds:
+        return f"the limit of {limits.seconds:g} seconds for a model is reached"
+    if limits.usd is None:
+        return ""
+    read = count(ask.prompt) + count(ask.system)
+    price = None if reader is None else reader.usd(read, ask.max_tokens)
+    if price is None:
+        return "the price of the model is not known, and money is limited"
+    if spent.usd + price > limits.usd:
+        return (
+            f"asking would cost up to {spent.usd + price:.4f} US dollars, "
+            f"the limit is {limits.usd:.4f}"
+        )
+    return ""

@@ -1,0 +1,77 @@
+"""The async twins of a session's methods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from foldline.core.budget import Budget
+from foldline.core.messages import Usage
+from foldline.core.receipt import Receipt
+from foldline.recall import Recalled
+from foldline.session import compacting
+from foldline.session.answering import finished
+from foldline.session.appending import append
+from foldline.session.export import Target, export
+from foldline.session.working import Working
+
+
+class Awaiting(Working):
+    """A session in async programs: each method is described at the one without the ``a``."""
+
+    async def aappend(self, message: Any, *, usage: Usage | None = None) -> str:
+        """Append a wire message; see `append`."""
+        return await self._acall(lambda: append(self._state, [message], usage)[0])
+
+    async def aextend(self, messages: Iterable[Any]) -> list[str]:
+        """Append several wire messages; see `extend`."""
+        wires = list(messages)
+        return await self._acall(lambda: append(self._state, wires))
+
+    async def aview(self) -> list[Any]:
+        """Return what to send to the model; see `view`."""
+        return await self._arun(lambda: compacting.view(self._state))
+
+    async def acompact(
+        self, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
+    ) -> Receipt:
+        """Compact if that is due; see `compact`."""
+        return await self._arun(
+            lambda: compacting.compact(self._state, budget, force=force, focus=focus)
+        )
+
+    async def aundo(self) -> Receipt | None:
+        """Take the last compaction back; see `undo`."""
+        return await self._acall(lambda: compacting.undo(self._state))
+
+    async def apin(self, message: str) -> str:
+        """Keep a message in sight; see `pin`."""
+        return await self._acall(lambda: compacting.pin(self._state, message))
+
+    async def arecall(self, handle: str, **access: Any) -> Recalled:
+        """Return what was really said under a handle; see `recall`."""
+        return await self._acall(lambda: self._recall(handle, access))
+
+    async def aexport(self, target: Target) -> int:
+        """Write the whole original transcript; see `export`."""
+        return await self._acall(lambda: export(self._state.shown.log, target))
+
+    async def aclose(self) -> None:
+        """Let go of the session; see `close`."""
+        async with self._turn:
+            self._closed = True
+            if self._owns_store:
+                await finished(asyncio.to_thread(self._state.setting.store.close))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
