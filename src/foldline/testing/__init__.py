@@ -14,10 +14,51 @@ A policy, on generated histories, healthy and damaged, on every wire (needs hypo
 >>> from foldline.testing import check_policy
 >>> check_policy(foldline.policy("window"), examples=10)
 
+A model provider on this machine that says what a script says: `ScriptedServer`, described in
+`foldline.testing.scripted`.
+
 An AssertionError names the promise that is broken, the message and what is wrong with it.
 `promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
 """
 
-from foldline.testing.checking import check_compaction, check_policy, check_run, check_transcript
+from __future__ import annotations
 
-__all__ = ["check_compaction", "check_policy", "check_run", "check_transcript"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldline.testing.checking import (
+        check_compaction,
+        check_policy,
+        check_run,
+        check_transcript,
+    )
+    from foldline.testing.scripted import ScriptedServer
+
+_HOMES = {
+    "ScriptedServer": "scripted",
+    "check_compaction": "checking",
+    "check_policy": "checking",
+    "check_run": "checking",
+    "check_transcript": "checking",
+}
+
+__all__ = [
+    "ScriptedServer",
+    "check_compaction",
+    "check_policy",
+    "check_run",
+    "check_transcript",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: the server needs nothing of the checks."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'foldline.testing' has no attribute {name!r}")
+    return getattr(import_module(f"foldline.testing.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,144 @@
+"""Anthropic Messages, as its server writes them."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
+
+from foldline.core.messages import Usage
+from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+
+_STOPS: Final = {
+    "tools": "tool_use",
+    "length": "max_tokens",
+    "refusal": "refusal",
+    "overflow": "model_context_window_exceeded",
+}
+
+_ERRORS: Final = {
+    400: ("invalid_request_error", "The request is invalid."),
+    401: ("authentication_error", "invalid x-api-key"),
+    403: ("permission_error", "Your API key may not use this resource."),
+    404: ("not_found_error", "model: not found"),
+    413: ("request_too_large", "Request exceeds the maximum allowed number of bytes."),
+    429: ("rate_limit_error", "This request would exceed your organization's rate limit."),
+    504: ("timeout_error", "The request timed out."),
+    529: ("overloaded_error", "Overloaded"),
+}
+
+
+class Anthropic:
+    """``POST /v1/messages``."""
+
+    dialect: ClassVar[str] = "anthropic"
+    required: ClassVar[tuple[str, ...]] = ("model", "messages", "max_tokens")
+    end: ClassVar[bytes] = b""
+
+    def cap(self, body: dict[str, Any]) -> int | None:
+        """Return the most that a request lets the model write, in tokens."""
+        return number_of(body.get("max_tokens"))
+
+    def body(self, said: Said) -> dict[str, Any]:
+        """Write an answer whole."""
+        return _head(said) | {
+            "content": _blocks(said),
+            "stop_reason": _STOPS.get(said.stop, "end_turn"),
+            "stop_sequence": None,
+            "usage": _usage(said.usage),
+        }
+
+    def events(self, said: Said) -> Iterator[dict[str, Any]]:
+        """Write an answer as the events of a stream."""
+        begin: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
+        usage = _usage(said.usage)
+        message = _head(said) | begin | {"usage": usage | {"output_tokens": 1}}
+        yield {"type": "message_start", "message": message}
+        for index, block in enumerate(_blocks(said)):
+            empty, deltas = _streamed(block)
+            yield {"type": "content_block_start", "index": index, "content_block": empty}
+            if index == 0:
+                yield {"type": "ping"}
+            for delta in deltas:
+                yield {"type": "content_block_delta", "index": index, "delta": delta}
+            yield {"type": "content_block_stop", "index": index}
+        stop = {"stop_reason": _STOPS.get(said.stop, "end_turn"), "stop_sequence": None}
+        yield {"type": "message_delta", "delta": stop, "usage": usage}
+        yield {"type": "message_stop"}
+
+    def error(self, refusal: Refusal) -> dict[str, Any]:
+        """Write an error."""
+        kind, words = _ERRORS.get(refusal.status, ("api_error", "Internal server error"))
+        error = {"type": refusal.code or kind, "message": refusal.message or words}
+        return {"type": "error", "error": error, "request_id": "req_scripted"}
+
+    def overflow(self, limit: int, given: int, cap: int | None) -> Refusal:
+        """Say that a request is too long, and by how much."""
+        if cap is not None and given <= limit:
+            text = (
+                f"input length and `max_tokens` exceed context limit: {given} + {cap} > {limit}, "
+                "decrease input length or `max_tokens` and try again"
+            )
+            return Refusal(400, text)
+        return Refusal(400, f"prompt is too long: {given} tokens > {limit} maximum")
+
+
+class Counting(Anthropic):
+    """``POST /v1/messages/count_tokens``."""
+
+    required: ClassVar[tuple[str, ...]] = ("model", "messages")
+
+
+def _head(said: Said) -> dict[str, Any]:
+    return {"id": said.id("msg_"), "type": "message", "role": "assistant", "model": said.model}
+
+
+def _blocks(said: Said) -> list[dict[str, Any]]:
+    if said.blank:
+        silent = {} if said.blank == "missing" else {"text": said.silent}
+        return [] if said.blank == "none" else [{"type": "text", **silent}]
+    blocks: list[dict[str, Any]] = []
+    if said.thinking:
+        signature = b64encode(said.id("signature of ").encode()).decode()
+        blocks.append({"type": "thinking", "thinking": said.thinking, "signature": signature})
+    if said.text:
+        blocks.append({"type": "text", "text": said.text})
+    return blocks + [
+        {
+            "type": "tool_use",
+            "id": call.id or said.id("toolu_", position),
+            "name": call.name,
+            "input": call.object,
+        }
+        for position, call in enumerate(said.calls)
+    ]
+
+
+def _streamed(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """Return a block as it begins, and the deltas that fill it."""
+    if block["type"] == "tool_use":
+        texts = pieces(json.dumps(block["input"]))
+        deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in texts)
+        return block | {"input": {}}, deltas
+    if block["type"] == "thinking":
+        return block | {"thinking": "", "signature": ""}, _thoughts(block)
+    if not block.get("text"):
+        return block, iter(())
+    deltas = ({"type": "text_delta", "text": piece} for piece in pieces(block["text"]))
+    return block | {"text": ""}, deltas
+
+
+def _thoughts(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for piece in pieces(block["thinking"]):
+        yield {"type": "thinking_delta", "thinking": piece}
+    yield {"type": "signature_delta", "signature": block["signature"]}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+    }

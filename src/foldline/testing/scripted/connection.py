@@ -1,0 +1,154 @@
+"""One connection of a client: reading requests and sending what they are answered with."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar, Final, Protocol
+
+from foldline.testing.scripted.response import Response, framed
+
+LARGEST: Final = 64 * 1024 * 1024
+"""The largest request that is read, in bytes."""
+
+IDLE: Final = 60.0
+"""After so many seconds without a byte a connection is given up."""
+
+
+class Answering(Protocol):
+    """What answers requests."""
+
+    def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
+        """Return the response to a request, whose body is None if it was no JSON."""
+        ...
+
+
+class Listener(ThreadingHTTPServer):
+    """Accepts connections, each in a thread of its own, and can end them all."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, answering: Answering) -> None:
+        self.answering = answering
+        self.open: set[socket.socket] = set()
+        self.ended = threading.Event()
+        self.failures: list[BaseException] = []
+        super().__init__(("127.0.0.1", 0), Connection)
+
+    def server_bind(self) -> None:
+        """Bind without looking up the name of the host, which may take seconds."""
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Enter a connection in the list of those that can be ended."""
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection that is over."""
+        super().shutdown_request(request)
+        self.open.discard(request)
+        self.ended.set()
+
+    def hang_up(self) -> None:
+        """End every connection, whatever it is doing."""
+        self.ended.clear()
+        for connection in tuple(self.open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue  # It is gone already.
+
+    def handle_error(self, _request: Any, _client_address: Any) -> None:
+        """Keep what went wrong; a client that went away is nothing wrong."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, OSError):
+            self.failures.append(error)
+
+
+class Connection(BaseHTTPRequestHandler):
+    """A connection; the names of its methods are those that the standard library calls."""
+
+    server: Listener
+    protocol_version = "HTTP/1.1"
+    timeout: ClassVar[float] = IDLE
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's word
+        """Say nothing: requests are recorded."""
+
+    def do_POST(self) -> None:
+        """Answer a request with a body."""
+        size = self.headers.get("content-length", "")
+        if not size.isdecimal() or int(size) > LARGEST:
+            self.close_connection = True
+            self.send_error(413 if size.isdecimal() else 411)
+            return
+        data = self.rfile.read(int(size))
+        try:
+            body = json.loads(data)
+        except (ValueError, RecursionError):
+            body = None
+        self._answer(body)
+
+    def do_GET(self) -> None:
+        """Answer a request without a body."""
+        self._answer(None)
+
+    def _answer(self, body: Any) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        path = self.path.partition("?")[0]
+        response = self.server.answering.respond(self.command, path, headers, body)
+        try:
+            self._send(response)
+        except OSError:
+            self.close_connection = True  # The client went away, or the server is closing.
+
+    def _send(self, response: Response) -> None:
+        if response.after == 0:
+            self._end(response)
+            return
+        self.send_response(response.status)
+        self.send_header("content-type", response.type)
+        self.send_header("request-id", "req_scripted")
+        self.send_header("x-request-id", "req_scripted")
+        for name, value in response.headers.items():
+            self.send_header(name, value)
+        if response.is_stream:
+            self.send_header("transfer-encoding", "chunked")
+        else:
+            self.send_header("content-length", str(sum(map(len, response.chunks))))
+        self.end_headers()
+        left = response.after
+        for data in framed(response):
+            self.wfile.write(data if left is None else data[:left])
+            if left is not None:
+                left = max(0, left - len(data))
+        if response.ending != "done":
+            self._end(response)
+
+    def _end(self, response: Response) -> None:
+        """Leave a response unfinished: at once, or when the client or the server gives up."""
+        self.close_connection = True
+        if response.ending == "stalled":
+            self._hold(response.seconds)
+
+    def _hold(self, seconds: float | None) -> None:
+        """Wait until the other side closes, the server hangs up, or the time is over."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return
+            ready, _, _ = select.select([self.connection], [], [], left)
+            # What still arrives is read and thrown away, so that an end is seen behind it.
+            if ready and not self.connection.recv(65_536):
+                return

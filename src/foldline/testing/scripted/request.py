@@ -1,0 +1,116 @@
+"""A request as a scripted server received it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from foldline.core.errors import FoldlineError
+from foldline.core.messages import Usage, visible_texts
+from foldline.core.transcript import Transcript
+from foldline.formats.dialect import Violation
+from foldline.formats.registry import dialect
+
+SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "session")
+"""A header whose name holds one of these is recorded without its value."""
+
+HIDDEN: Final = "(hidden)"
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    One request.
+
+    Args:
+        number: Its place in the order of arrival, from 0.
+        method: Such as "POST".
+        path: Without the query, which may hold a key.
+        format: The wire format: "openai-chat", "openai-responses", "anthropic"; "" for another
+            path.
+        headers: With small letters in their names; those that may hold a secret say "(hidden)".
+        body: The parsed JSON, None when there was none or it could not be read.
+        time: Seconds since 1970.
+        usage: What was given, as the server counts it, in tokens; what the request before began
+            with is ``cache_read``.
+        violations: What the provider would not have accepted.
+    """
+
+    number: int
+    method: str
+    path: str
+    format: str
+    headers: Mapping[str, str]
+    body: Any = field(repr=False)
+    time: float
+    usage: Usage = field(default_factory=Usage)
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """What was given, cached or not: system prompt, tools and messages, in tokens."""
+        return self.usage.total
+
+    @property
+    def model(self) -> str:
+        """The name of the model that was asked for, "" when there was none."""
+        return str(self._field("model") or "")
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a stream was asked for."""
+        return self._field("stream") is True
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether a stream of chat completions is to end with its usage."""
+        options = self._field("stream_options")
+        return isinstance(options, dict) and options.get("include_usage") is True
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages, or items, as they came."""
+        given = self._field("input" if self.format == "openai-responses" else "messages")
+        return given if isinstance(given, list) else []
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """The decoded request; without messages when it cannot be decoded."""
+        try:
+            return dialect(self.format).decode(_listed(self.body, self.format))
+        except (FoldlineError, RecursionError):
+            return Transcript((), self.format)
+
+    @property
+    def text(self) -> str:
+        """Every text that the model reads, the system prompt first, one after the other."""
+        read = self.transcript
+        texts = [text for message in read.messages for text in visible_texts(message)]
+        return "\n".join([read.system, *texts] if read.system else texts)
+
+    @property
+    def last(self) -> str:
+        """Every text of the last message."""
+        messages = self.transcript.messages
+        return "\n".join(visible_texts(messages[-1])) if messages else ""
+
+    def _field(self, name: str) -> Any:
+        return self.body.get(name) if isinstance(self.body, dict) else None
+
+
+def redacted(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return headers without what may be a secret."""
+    return {
+        name.lower(): HIDDEN if any(word in name.lower() for word in SECRET_WORDS) else value
+        for name, value in headers.items()
+    }
+
+
+def _listed(body: Any, name: str) -> Any:
+    """Write the input of a Responses request that is one text as the list that it stands for."""
+    given = body.get("input") if isinstance(body, dict) else None
+    if name == "openai-responses" and isinstance(given, str):
+        return body | {"input": [{"role": "user", "content": given}]}
+    return body

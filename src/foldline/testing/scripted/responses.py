@@ -1,0 +1,182 @@
+"""OpenAI Responses, as its server writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, ClassVar
+
+from foldline.core.messages import Usage
+from foldline.testing.scripted import openai_words
+from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+
+
+class Responses:
+    """``POST /v1/responses``."""
+
+    dialect: ClassVar[str] = "openai-responses"
+    required: ClassVar[tuple[str, ...]] = ("model", "input")
+    end: ClassVar[bytes] = b""
+
+    def cap(self, body: dict[str, Any]) -> int | None:
+        """Return the most that a request lets the model write, in tokens."""
+        return number_of(body.get("max_output_tokens"))
+
+    def body(self, said: Said) -> dict[str, Any]:
+        """Write an answer whole."""
+        capped = said.stop in ("length", "overflow")
+        return _head(said) | {
+            "status": "incomplete" if capped else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if capped else None,
+            "output": _items(said),
+            "usage": _usage(said.usage),
+        }
+
+    def events(self, said: Said) -> Iterator[dict[str, Any]]:
+        """Write an answer as the numbered events of a stream."""
+        numbers = count()
+        for event in _events(said, self.body(said)):
+            yield event | {"sequence_number": next(numbers)}
+
+    def error(self, refusal: Refusal) -> dict[str, Any]:
+        """Write an error."""
+        return openai_words.error(refusal)
+
+    def overflow(self, limit: int, given: int, cap: int | None) -> Refusal:  # noqa: ARG002
+        """Say that a request is too long; this wire names no numbers."""
+        text = (
+            "Your input exceeds the context window of this model. Please adjust your input and "
+            "try again."
+        )
+        return Refusal(400, text, "context_length_exceeded", "input")
+
+
+def _head(said: Said) -> dict[str, Any]:
+    return {
+        "id": said.id("resp_"),
+        "object": "response",
+        "created_at": openai_words.CREATED,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": said.model,
+        "output": [],
+        "parallel_tool_calls": True,
+        "temperature": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "usage": None,
+    }
+
+
+def _items(said: Said) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    if said.thinking:
+        summary = {"type": "summary_text", "text": said.thinking}
+        items.append({"id": said.id("rs_"), "type": "reasoning", "summary": [summary]})
+    if said.blank != "none" and (said.text or said.blank):
+        items.append(
+            {
+                "id": said.id("msg_"),
+                "type": "message",
+                "role": "assistant",
+                "status": "incomplete" if said.stop == "length" else "completed",
+                "content": _content(said),
+            }
+        )
+    return items + [
+        {
+            "id": said.id("fc_", position),
+            "type": "function_call",
+            "status": "completed",
+            "call_id": call.id or said.id("call_", position),
+            "name": call.name,
+            "arguments": call.json,
+        }
+        for position, call in enumerate(said.calls)
+    ]
+
+
+def _content(said: Said) -> list[dict[str, Any]]:
+    if said.blank == "missing":
+        return []
+    if said.stop == "refusal":
+        return [{"type": "refusal", "refusal": said.text}]
+    text = said.silent if said.blank else said.text
+    return [{"type": "output_text", "text": text, "annotations": []}]
+
+
+def _events(said: Said, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    head = _head(said)
+    yield {"type": "response.created", "response": head}
+    yield {"type": "response.in_progress", "response": head}
+    for index, item in enumerate(whole["output"]):
+        place = {"output_index": index}
+        begun = _begun(item)
+        yield {"type": "response.output_item.added", **place, "item": begun}
+        place["item_id"] = item["id"]
+        if item["type"] == "function_call":
+            yield from _call(item, place)
+        elif item["type"] == "reasoning":
+            yield from _reasoning(item, place)
+        else:
+            yield from _message(item, place)
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": f"response.{whole['status']}", "response": whole}
+
+
+def _begun(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item as it is before anything was said."""
+    if item["type"] == "reasoning":
+        return item | {"summary": []}
+    empty: dict[str, Any] = {"arguments": ""} if "arguments" in item else {"content": []}
+    return item | {"status": "in_progress"} | empty
+
+
+def _call(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    event = "response.function_call_arguments"
+    for piece in pieces(item["arguments"]):
+        yield {"type": f"{event}.delta", **place, "delta": piece}
+    done = {"arguments": item["arguments"], "name": item["name"]}
+    yield {"type": f"{event}.done", **place, **done}
+
+
+def _reasoning(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    event, (part,) = "response.reasoning_summary", item["summary"]
+    place = place | {"summary_index": 0}
+    yield {"type": f"{event}_part.added", **place, "part": part | {"text": ""}}
+    for piece in pieces(part["text"]):
+        yield {"type": f"{event}_text.delta", **place, "delta": piece}
+    yield {"type": f"{event}_text.done", **place, "text": part["text"]}
+    yield {"type": f"{event}_part.done", **place, "part": part}
+
+
+def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for index, part in enumerate(item["content"]):
+        where = place | {"content_index": index}
+        key = "refusal" if part["type"] == "refusal" else "text"
+        event = f"response.{part['type']}"
+        text = part[key]
+        logs: dict[str, Any] = {} if key == "refusal" else {"logprobs": []}
+        yield {"type": "response.content_part.added", **where, "part": part | {key: ""}}
+        for piece in pieces(text or ""):
+            yield {"type": f"{event}.delta", **where, "delta": piece, **logs}
+        yield {"type": f"{event}.done", **where, key: text, **logs}
+        yield {"type": "response.content_part.done", **where, "part": part}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    given = usage.input + usage.cache_read + usage.cache_write
+    return {
+        "input_tokens": given,
+        "input_tokens_details": {
+            "cached_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+        },
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": given + usage.output,
+    }

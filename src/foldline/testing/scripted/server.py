@@ -1,0 +1,229 @@
+"""The server: it takes requests, keeps a record of them, and plays its script."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Final, Self
+
+from foldline.core.budget import UNKNOWN_WINDOW
+from foldline.core.messages import Usage
+from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.counters.estimated import EstimatedCounter
+from foldline.formats.dialect import Violation
+from foldline.formats.registry import dialect
+from foldline.testing.scripted.anthropic import Anthropic, Counting
+from foldline.testing.scripted.chat import Chat
+from foldline.testing.scripted.connection import Listener
+from foldline.testing.scripted.meter import Meter
+from foldline.testing.scripted.request import Request, redacted
+from foldline.testing.scripted.response import Response, Stage
+from foldline.testing.scripted.responses import Responses
+from foldline.testing.scripted.steps import Status, Step
+from foldline.testing.scripted.wire import Refusal, Wire
+
+WIRES: Final[dict[str, Wire]] = {
+    "/chat/completions": Chat(),
+    "/responses": Responses(),
+    "/messages": Anthropic(),
+    "/messages/count_tokens": Counting(),
+}
+"""What is spoken at a path, by how the path ends."""
+
+CLOSING_SECONDS: Final = 2.0
+"""How long closing waits for the threads of the connections; a script that blocks is left."""
+
+
+class ScriptedServer:
+    """
+    A model provider on this machine that says what a script says.
+
+    Args:
+        script: Steps, one a request in the order in which they arrive (a string is an `Answer`),
+            or a function of the `Request` that returns a step; it may be called by several
+            threads at once, and may block.
+        default: The step for requests after the last one of the script; without one they get
+            status 500, and the message says that the script is over.
+        window: The model's real window in tokens: a request that is larger with its cap of output
+            is rejected as the provider would, and takes no step. None for no limit.
+        strict: Whether requests that break the provider's rules are rejected with status 400,
+            without taking a step; they are recorded in ``violations`` in any case.
+        counter: What counts a text; default an estimate.
+    """
+
+    def __init__(
+        self,
+        script: Iterable[Step | str] | Callable[[Request], Step | str] = (),
+        *,
+        default: Step | str | None = None,
+        window: int | None = None,
+        strict: bool = True,
+        counter: TextCounter | None = None,
+    ) -> None:
+        self.window = window
+        self.strict = strict
+        self._choose = script if callable(script) else _Turns(script, default)
+        self._meter = Meter(TokenCounter(counter or EstimatedCounter()))
+        self._changed = threading.Condition()
+        self._requests: list[Request] = []
+        self._errors: list[BaseException] = []
+        self._listener = Listener(self)
+        self._thread = threading.Thread(
+            target=self._listener.serve_forever,
+            kwargs={"poll_interval": 0.02},
+            name="foldline-scripted-server",
+            daemon=True,
+        )
+        self._thread.start()
+
+    # --- what a test asks ------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """Where it listens, as the SDK of Anthropic takes it: ``http://127.0.0.1:PORT``."""
+        return f"http://127.0.0.1:{self._listener.server_port}"
+
+    @property
+    def openai_url(self) -> str:
+        """The same as the SDK of OpenAI takes it, with ``/v1``."""
+        return f"{self.url}/v1"
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Every request so far, in the order of arrival."""
+        with self._changed:
+            return tuple(self._requests)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Every rule that a request broke."""
+        return tuple(found for request in self.requests for found in request.violations)
+
+    @property
+    def errors(self) -> tuple[BaseException, ...]:
+        """What the script's own function raised, and what went wrong in the server."""
+        with self._changed:
+            return (*self._errors, *self._listener.failures)
+
+    def wait(self, requests: int, seconds: float = 10.0) -> bool:
+        """Wait until so many requests have arrived; False if they have not within ``seconds``."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self._requests) >= requests, seconds)
+
+    # --- what the connections ask ----------------------------------------------------------
+
+    def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
+        """Record a request and return its response; called by the threads of the connections."""
+        ending = next((end for end in WIRES if path.endswith(end)), "")
+        wire = WIRES.get(ending)
+        request = self._record(method, path, headers, body, wire)
+        known = wire or WIRES["/chat/completions"]
+        stage = Stage(known, request, self._meter, self.window or UNKNOWN_WINDOW)
+        if wire is None or method != "POST":
+            return stage.refuse(Refusal(404, f"Nothing is at {method} {path[:200]}."))
+        refusal = self._refusal(stage)
+        if refusal is not None:
+            return stage.refuse(refusal)
+        if ending.endswith("count_tokens"):
+            return Response(200, (b'{"input_tokens": %d}' % request.tokens,))
+        try:
+            return stage.play(self._choose(request))
+        except Exception as error:  # noqa: BLE001  # a script is a stranger's code
+            with self._changed:
+                self._errors.append(error)
+            text = f"The script failed: {type(error).__name__}: {error}"
+            return stage.refuse(Refusal(500, text), again=False)
+
+    def _record(
+        self, method: str, path: str, headers: dict[str, str], body: Any, wire: Wire | None
+    ) -> Request:
+        name = "" if wire is None else wire.dialect
+        found = () if wire is None else tuple(_violations(wire, body))
+        with self._changed:
+            number = len(self._requests)
+            bare = Request(number, method, path, name, redacted(headers), body, time.time())
+            usage = self._usage(bare) if name else Usage()
+            request = Request(
+                number, method, path, name, bare.headers, body, bare.time, usage, found
+            )
+            self._requests.append(request)
+            self._changed.notify_all()
+        return request
+
+    def _usage(self, request: Request) -> Usage:
+        """Count a request; Anthropic caches only what is marked, and says what was written."""
+        automatic = request.format != "anthropic"
+        try:
+            marked = automatic or "cache_control" in repr(request.body)
+            usage = self._meter.given(request.transcript, marked=marked)
+        except RecursionError:  # Tool schemas nested so deeply that they cannot be written.
+            return Usage()
+        return Usage(0, 0, usage.cache_read, usage.input) if marked and not automatic else usage
+
+    def _refusal(self, stage: Stage) -> Refusal | None:
+        """Return why the provider would reject a request whatever the script says."""
+        request = stage.request
+        if request.violations and self.strict:
+            return Refusal(400, "; ".join(map(str, request.violations[:5])))
+        cap = stage.wire.cap(request.body) if isinstance(request.body, dict) else None
+        if self.window is not None and request.tokens + (cap or 0) > self.window:
+            return stage.wire.overflow(self.window, request.tokens, cap)
+        return None
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop listening and end every connection; closing twice is allowed, and never hangs."""
+        self._listener.shutdown()
+        self._listener.server_close()
+        end = time.monotonic() + CLOSING_SECONDS
+        self._thread.join(CLOSING_SECONDS)
+        while self._listener.open and time.monotonic() < end:
+            self._listener.hang_up()
+            self._listener.ended.wait(0.05)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Turns:
+    """A list of steps, one a request."""
+
+    def __init__(self, steps: Iterable[Step | str], default: Step | str | None) -> None:
+        self._lock = threading.Lock()
+        self._steps: Iterator[Step | str] = iter(tuple(steps))
+        self._default = default
+        self._taken = 0
+
+    def __call__(self, request: Request) -> Step | str:
+        with self._lock:
+            step = next(self._steps, self._default)
+            self._taken += step is not None
+        if step is not None:
+            return step
+        text = (
+            f"The script is over: its {self._taken} steps were taken, and this is request "
+            f"{request.number + 1}. Add a step, or a default."
+        )
+        return Status(500, message=text, again=False)
+
+
+def _violations(wire: Wire, body: Any) -> Iterator[Violation]:
+    """Check a request: that it is an object, has what it must have, and its messages."""
+    if not isinstance(body, dict):
+        yield Violation(0, "", "type", "the request is not a JSON object")
+        return
+    for field in wire.required:
+        if body.get(field) is None:
+            yield Violation(0, field, "missing", f"the request has no {field}")
+    yield from dialect(wire.dialect).validate(body)

@@ -1,0 +1,184 @@
+"""The steps of a script: what a scripted server does with one request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from foldline.core.asks import Stop
+from foldline.core.messages import Usage
+
+Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
+"""How an answer can say nothing: "", null, white space, no field for it, no place for a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """
+    A tool call, alone as a step or in the ``calls`` of an `Answer`.
+
+    ``arguments`` is an object, or a text that is sent as it is, for arguments that are no JSON
+    (Anthropic has no such thing: there it becomes ``{"input": text}``). Without an ``id`` the
+    server makes one that is unique.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | str = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def json(self) -> str:
+        """The arguments as the text that OpenAI sends."""
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The arguments as the object that Anthropic sends."""
+        return {"input": self.arguments} if isinstance(self.arguments, str) else {**self.arguments}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    An ordinary answer; a plain string in a script is one.
+
+    ``stop`` is why the model stopped, None for "tools" with calls and "end" without. ``usage`` is
+    what is reported, None for what the server counts. ``thinking`` is reasoning that comes before
+    the text, signed where the provider signs it.
+    """
+
+    text: str = ""
+    calls: tuple[Tool, ...] = ()
+    usage: Usage | None = None
+    stop: Stop | None = None
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """An answer that repeats the last message of the request behind ``prefix``."""
+
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Novel:
+    """An answer of about so many tokens, however few were asked for."""
+
+    tokens: int
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capped:
+    """An answer that reached the cap of the output in the middle of a word."""
+
+    text: str = "This answer was cut off in the mid"
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The model declines, each provider in its own field."""
+
+    text: str = "I can't help with that."
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Status 200 and an answer that says nothing."""
+
+    kind: Blank = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Status 200 and JSON that breaks off in the middle, in a stream in the middle of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection is closed after so many bytes of an answer; 0: before the status line."""
+
+    after: int = 0
+    answer: Answer = field(default_factory=lambda: Answer("A long story. " * 500))
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """
+    Nothing more comes after so many bytes of an answer; 0: not even the status line.
+
+    The connection stays open for ``seconds``, or until the client goes away or the server closes.
+    """
+
+    seconds: float | None = None
+    after: int = 0
+    answer: Answer = field(default_factory=lambda: Answer("A long story. " * 500))
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """
+    An error status in the provider's own words; ``retry_after`` is in seconds.
+
+    ``code`` is the provider's own code or type of error. ``again`` is the header by which the
+    SDKs of OpenAI and Anthropic are told whether to try again; None leaves that to them.
+    """
+
+    status: int
+    retry_after: float | None = None
+    message: str = ""
+    code: str = ""
+    again: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """Status 429 in words that look like those of an overflow: "Request too large … tokens"."""
+
+    limit: int = 30_000
+    asked: int = 35_210
+    retry_after: float | None = 1.0
+    again: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """
+    The request is too long, in the provider's own words and status.
+
+    ``limit`` and ``asked`` are in tokens; None stands for the server's window and its count.
+    """
+
+    limit: int | None = None
+    asked: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Any response, byte for byte: what a gateway or a proxy in between may send."""
+
+    body: bytes
+    status: int = 200
+    type: str = "application/json"
+
+
+Step: TypeAlias = (
+    Answer
+    | Tool
+    | Echo
+    | Novel
+    | Capped
+    | Refuse
+    | Nothing
+    | Malformed
+    | Cut
+    | Stall
+    | Status
+    | RateLimit
+    | Overflow
+    | Raw
+)
+"""One step of a script."""

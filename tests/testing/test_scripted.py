@@ -1,0 +1,317 @@
+"""The scripted server over plain HTTP: what it records, rejects and survives."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.client import HTTPConnection, HTTPException, RemoteDisconnected
+
+import pytest
+
+from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Answer, Echo, Overflow, Raw, Stall, Status, Tool
+from foldline.testing.scripted.connection import LARGEST
+
+CHAT = "/v1/chat/completions"
+HELLO = {"model": "m", "messages": [{"role": "user", "content": "Hello there"}]}
+
+
+def post(server, body, path=CHAT, **headers):
+    """Send one request over a connection of its own and return status, headers and parsed body."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
+    try:
+        connection.request("POST", path, data, headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        return response.status, response.headers, json.loads(text) if text[:1] == "{" else text
+    finally:
+        connection.close()
+
+
+def fate(server):
+    """Send one request and return what became of it."""
+    try:
+        return post(server, HELLO)[0]
+    except HTTPException as error:
+        return type(error)
+
+
+def said(reply):
+    return reply[2]["choices"][0]["message"]["content"]
+
+
+# --- the script ----------------------------------------------------------------------------
+
+
+def test_steps_are_taken_in_order_and_a_string_is_an_answer():
+    with ScriptedServer(["one", Answer("two"), Echo("you said: ")]) as server:
+        texts = [said(post(server, HELLO)) for _ in range(3)]
+    assert texts == ["one", "two", "you said: Hello there"]
+
+
+def test_a_script_that_is_over_says_so_and_asks_not_to_try_again():
+    with ScriptedServer(["one"]) as server:
+        post(server, HELLO)
+        status, headers, body = post(server, HELLO)
+    assert status == 500
+    assert headers["x-should-retry"] == "false"
+    assert "The script is over: its 1 steps were taken, and this is request 2" in str(body)
+
+
+def test_the_default_answers_what_comes_after_the_script():
+    with ScriptedServer(["one"], default="more") as server:
+        assert [said(post(server, HELLO)) for _ in range(3)] == ["one", "more", "more"]
+
+
+def test_a_function_sees_the_request_and_chooses_the_step():
+    def script(request):
+        return "calm" if "Hello" in request.text else Status(503)
+
+    with ScriptedServer(script) as server:
+        assert said(post(server, HELLO)) == "calm"
+        other = {"model": "m", "messages": [{"role": "user", "content": "Bye"}]}
+        assert post(server, other)[0] == 503
+
+
+def test_a_function_that_fails_is_told_to_the_client_and_to_the_test():
+    def script(request):
+        raise LookupError("no such scene")
+
+    with ScriptedServer(script) as server:
+        status, _, body = post(server, HELLO)
+        (error,) = server.errors
+    assert status == 500
+    assert "LookupError: no such scene" in body["error"]["message"]
+    assert isinstance(error, LookupError)
+
+
+def test_what_is_no_step_is_named():
+    with ScriptedServer([42]) as server:
+        _, _, body = post(server, HELLO)
+    assert "int is no step" in body["error"]["message"]
+
+
+def test_requests_at_once_get_different_steps_and_numbers():
+    with ScriptedServer([f"answer {n}" for n in range(16)]) as server:
+        texts = []
+        threads = [
+            threading.Thread(target=lambda: texts.append(said(post(server, HELLO))))
+            for _ in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert [request.number for request in server.requests] == list(range(16))
+    assert sorted(texts) == sorted(f"answer {n}" for n in range(16))
+
+
+# --- the record ----------------------------------------------------------------------------
+
+
+def test_a_request_is_recorded_as_it_came():
+    body = HELLO | {"messages": [{"role": "system", "content": "Be brief."}, *HELLO["messages"]]}
+    with ScriptedServer(["ok"]) as server:
+        post(server, body, path=f"{CHAT}?trace=1")
+        (request,) = server.requests
+    assert (request.method, request.path, request.format) == ("POST", CHAT, "openai-chat")
+    assert (request.body, request.messages, request.model) == (body, body["messages"], "m")
+    assert (request.text, request.last) == ("Be brief.\nHello there", "Hello there")
+    assert request.tokens > 0
+    assert not request.is_streaming
+
+
+def test_no_key_is_kept_of_a_request():
+    with ScriptedServer(["ok"]) as server:
+        keys = {"Authorization": "Bearer sk-1", "X-Api-Key": "sk-1", "Cookie": "sk-1"}
+        post(server, HELLO, path=f"{CHAT}?key=sk-1", **keys)
+        (request,) = server.requests
+    assert "sk-1" not in repr(vars(request))
+    assert request.headers["authorization"] == "(hidden)"
+
+
+def test_waiting_for_a_request_ends_with_it_or_with_the_time():
+    outcomes = []
+    with ScriptedServer([Stall()]) as server:
+        assert not server.wait(1, seconds=0.01)
+        thread = threading.Thread(target=lambda: outcomes.append(fate(server)))
+        thread.start()
+        assert server.wait(1, seconds=10)
+        server.close()
+        thread.join(10)
+        assert outcomes == [RemoteDisconnected]
+
+
+def test_what_two_requests_begin_with_is_reported_as_cached():
+    first = HELLO["messages"]
+    more = [*first, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "More"}]
+    changed = [{"role": "user", "content": "Something else"}, *more[1:]]
+    with ScriptedServer(default="ok") as server:
+        for messages in (first, more, changed):
+            post(server, {"model": "m", "messages": messages})
+        usages = [request.usage for request in server.requests]
+    assert usages[0].cache_read == usages[2].cache_read == 0
+    assert usages[1].cache_read == usages[0].input
+    assert usages[1].total == usages[1].input + usages[0].input
+
+
+# --- the rules -----------------------------------------------------------------------------
+
+ORPHAN = {"role": "tool", "tool_call_id": "c9", "content": "result"}
+
+
+def test_a_request_that_breaks_the_rules_is_rejected_and_takes_no_step():
+    with ScriptedServer(["ok"]) as server:
+        status, _, body = post(server, HELLO | {"messages": [*HELLO["messages"], ORPHAN]})
+        assert status == 400
+        assert "c9" in body["error"]["message"]
+        assert [violation.rule for violation in server.violations] == ["pairing"]
+        assert said(post(server, HELLO)) == "ok"
+
+
+def test_a_lenient_server_only_keeps_the_violation():
+    with ScriptedServer(["ok"], strict=False) as server:
+        assert said(post(server, HELLO | {"messages": [*HELLO["messages"], ORPHAN]})) == "ok"
+        assert len(server.violations) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (CHAT, {"messages": HELLO["messages"]}, "model"),
+        ("/v1/messages", HELLO, "max_tokens"),
+        ("/v1/responses", {"model": "m"}, "input"),
+    ],
+)
+def test_what_a_request_must_have_is_missed(path, body, field):
+    with ScriptedServer(["ok"]) as server:
+        assert post(server, body, path)[0] == 400
+        assert server.violations[0].field == field
+
+
+def test_a_window_rejects_what_is_larger_in_the_words_of_the_provider():
+    long = [{"role": "user", "content": "word " * 3_000}]
+    with ScriptedServer(["ok"], window=2_000) as server:
+        _, _, chat = post(server, {"model": "m", "messages": long})
+        claude = {"model": "m", "max_tokens": 10, "messages": long}
+        status, _, anthropic = post(server, claude, "/v1/messages")
+        tokens = server.requests[0].tokens
+        assert said(post(server, HELLO)) == "ok"
+    assert chat["error"]["code"] == "context_length_exceeded"
+    assert f"resulted in {tokens} tokens" in chat["error"]["message"]
+    assert status == 400
+    assert anthropic["error"]["message"].endswith("tokens > 2000 maximum")
+
+
+def test_the_cap_of_the_output_counts_against_the_window():
+    with ScriptedServer(["ok", "ok"], window=2_000) as server:
+        assert post(server, HELLO | {"max_tokens": 1_900})[0] == 200
+        _, _, chat = post(server, HELLO | {"max_tokens": 2_000})
+        _, _, claude = post(server, HELLO | {"max_tokens": 2_000}, "/v1/messages")
+    assert "2000 in the completion" in chat["error"]["message"]
+    assert "`max_tokens` exceed context limit" in claude["error"]["message"]
+
+
+def test_counting_the_tokens_of_a_request_takes_no_step():
+    with ScriptedServer(["ok"]) as server:
+        _, _, counted = post(server, HELLO, "/v1/messages/count_tokens")
+        assert counted == {"input_tokens": server.requests[0].tokens}
+        assert post(server, HELLO | {"max_tokens": 5}, "/v1/messages")[0] == 200
+
+
+def test_an_overflow_that_is_not_given_numbers_names_the_window_and_the_request():
+    with ScriptedServer([Overflow(), Overflow(100, 250)]) as server:
+        messages = [post(server, HELLO)[2]["error"]["message"] for _ in range(2)]
+    assert "maximum context length is 128000 tokens" in messages[0]
+    assert (
+        "maximum context length is 100 tokens. However, your messages resulted in 250"
+        in (messages[1])
+    )
+
+
+# --- hostile and broken --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"null", b'{"model":"m","messages":3}', b"[" * 100_000, b"\xff\xfe"],
+    ids=["empty", "broken", "list", "null", "number", "deep", "bytes"],
+)
+@pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/messages"])
+def test_what_is_no_request_is_rejected(path, body):
+    with ScriptedServer(["ok"]) as server:
+        assert post(server, body, path)[0] == 400
+        assert server.violations
+        assert server.errors == ()
+
+
+def test_another_path_does_not_exist():
+    with ScriptedServer(["ok"]) as server:
+        assert post(server, HELLO, "/v1/embeddings")[0] == 404
+        assert server.requests[0].format == ""
+
+
+def test_a_request_that_is_too_large_is_not_read():
+    with ScriptedServer(["ok"]) as server:
+        port = int(server.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            head = f"POST {CHAT} HTTP/1.1\r\nHost: h\r\nContent-Length: {LARGEST + 1}\r\n\r\n"
+            connection.sendall(head.encode())
+            assert b" 413 " in connection.recv(65_536)
+        assert server.requests == ()
+
+
+def test_any_bytes_can_be_sent():
+    with ScriptedServer([Raw(b"<html>Bad gateway</html>", 502, "text/html")]) as server:
+        status, headers, body = post(server, HELLO)
+    assert (status, headers["content-type"], body) == (
+        502,
+        "text/html",
+        "<html>Bad gateway</html>",
+    )
+
+
+def test_a_stall_can_end_by_itself():
+    with ScriptedServer([Stall(seconds=0.01)]) as server, pytest.raises(HTTPException):
+        post(server, HELLO)
+
+
+def test_closing_ends_what_stalls_at_once_and_may_be_repeated():
+    outcomes = []
+    server = ScriptedServer(default=Stall())
+    port = int(server.url.rpartition(":")[2])
+    thread = threading.Thread(target=lambda: outcomes.append(fate(server)))
+    thread.start()
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as silent:
+        assert server.wait(1)
+        start = time.monotonic()
+        server.close()
+        server.close()
+        assert time.monotonic() - start < 5
+        assert silent.recv(1) == b""
+    thread.join(10)
+    assert outcomes == [RemoteDisconnected]
+
+
+def test_it_needs_no_extra():
+    code = (
+        "import sys; from foldline.testing import ScriptedServer; ScriptedServer().close();"
+        "print([m for m in ('hypothesis', 'openai', 'anthropic', 'httpx2') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_a_tool_call_is_written_as_the_wire_has_it():
+    tool = Tool("read", {"path": "a.py"}, id="c1")
+    with ScriptedServer([tool, tool]) as server:
+        _, _, chat = post(server, HELLO)
+        _, _, claude = post(server, HELLO | {"max_tokens": 9}, "/v1/messages")
+    (call,) = chat["choices"][0]["message"]["tool_calls"]
+    assert call["function"] == {"name": "read", "arguments": '{"path": "a.py"}'}
+    assert claude["content"] == [
+        {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a.py"}}
+    ]
