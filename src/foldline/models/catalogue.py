@@ -1,0 +1,133 @@
+"""
+The catalogue: which models are known, and what is known about them.
+
+The numbers are data, in ``catalogue.json``, with the day and the source of each. Models of your
+own stand in a file of the same form that FOLDLINE_MODELS or an argument names, or are given with
+`Catalogue.with_models`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+from foldline.core.errors import InputError
+from foldline.models.info import ModelInfo
+from foldline.models.naming import asked_window, longest_prefix, normalised
+from foldline.models.reading import Provider, model_info, provider
+
+VARIABLE: Final = "FOLDLINE_MODELS"
+"""The environment variable that names a file with models of your own."""
+
+LARGEST: Final = 4 << 20
+"""A file with models is no larger than this, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """
+    Models by their plain names, and the providers that serve them.
+
+    Catalogues are immutable; `with_models` returns another one.
+    """
+
+    models: Mapping[str, ModelInfo]
+    providers: Mapping[str, Provider] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
+        """
+        Load the models that Foldline knows, and yours.
+
+        Args:
+            path: A JSON file with models of your own; default the one that the environment
+                variable FOLDLINE_MODELS names, if any.
+
+        Raises:
+            InputError: The file cannot be read, or an entry is malformed; the error names it.
+        """
+        own = os.fspath(path) if path is not None else os.environ.get(VARIABLE, "")
+        known = _bundled()
+        if not own:
+            return cls(known.models, known.providers)
+        models, providers = _read(_contents(Path(own)), own, known.providers)
+        return cls({**known.models, **models}, {**known.providers, **providers})
+
+    def with_models(self, *models: ModelInfo, aliases: Iterable[str] = ()) -> Self:
+        """Return a catalogue that knows these models too, or better; aliases are of the last."""
+        added = {normalised(model.name): model for model in models}
+        if models:
+            added |= {normalised(alias): models[-1] for alias in aliases}
+        return replace(self, models={**self.models, **added})
+
+    @property
+    def size(self) -> int:
+        """How many models are known, aliases not counted."""
+        return len({info.name for info in self.models.values()})
+
+    def keys(self) -> dict[str, bool]:
+        """Return for every environment variable that may hold a key whether it does."""
+        return {p.key: bool(os.environ.get(p.key)) for p in self.providers.values() if p.key}
+
+    def find(self, name: str | None) -> ModelInfo:
+        """
+        Return what is known about a model.
+
+        Args:
+            name: Any of its names: with a vendor ("anthropic/…", "us.anthropic.…", "models/…"),
+                with a date, with the window that is asked for ("…[1m]").
+
+        Returns:
+            The model; one with ``resolved`` False and a window of 128,000 tokens when it is not
+            known.
+        """
+        wanted = name or ""
+        key = longest_prefix(normalised(wanted), self.models)
+        if not key:
+            return ModelInfo(wanted, resolved=False)
+        info = self.models[key]
+        window = asked_window(wanted)
+        return info if window is None else replace(info, window=max(window, info.output))
+
+
+@cache
+def _bundled() -> Catalogue:
+    text = Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8")
+    return Catalogue(*_read(text, "catalogue.json", {}))
+
+
+def _contents(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Name another file.")
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the models in {path} cannot be read: {error}", hint=f"Check {VARIABLE}."
+        ) from error
+
+
+def _read(
+    text: str, where: str, known: Mapping[str, Provider]
+) -> tuple[dict[str, ModelInfo], dict[str, Provider]]:
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is no JSON: {error}", hint="Mend the file.") from error
+    if not isinstance(whole, dict) or not isinstance(whole.get("models"), list):
+        raise InputError(f"{where} holds no list of models", field="models")
+    as_of = whole.get("as_of") if isinstance(whole.get("as_of"), str) else ""
+    entries: Any = whole.get("providers", {})
+    if not isinstance(entries, dict):
+        raise InputError(f"{where}: expected an object", field="providers")
+    providers = {name: provider(name, entry) for name, entry in entries.items()}
+    models: dict[str, ModelInfo] = {}
+    for index, entry in enumerate(whole["models"]):
+        info, names = model_info(entry, index, {**known, **providers}, as_of or "")
+        models |= {normalised(name): info for name in names}
+    return models, providers

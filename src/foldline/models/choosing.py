@@ -1,0 +1,114 @@
+"""Which model summarizes: the agent's own, its light sibling, or another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from foldline.core.errors import InputError
+from foldline.core.summary import SummarySettings
+from foldline.models.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from foldline.models.client import Client
+
+SAME, LIGHT = "same", "light"
+
+READ: Final = 0.6
+"""What a summarizer has to read at most, as a fraction of the agent's window."""
+
+REQUESTS: Final = SummarySettings().chunks
+"""Requests among which that may be divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model that was chosen, and why it is not the one that was asked for, "" when it is."""
+
+    name: str
+    reason: str = ""
+
+
+def light(model: str, catalogue: Catalogue | None = None) -> str:
+    """
+    Name the light sibling of a model: cheaper and faster, of the same provider.
+
+    Args:
+        model: Any name of a model.
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+
+    Returns:
+        The sibling; the model itself when it has none or is not known.
+    """
+    known = catalogue or Catalogue.load()
+    return known.find(_bare(model)).light or model
+
+
+def choose(which: str, of: str, catalogue: Catalogue | None = None) -> Choice:
+    """
+    Choose who summarizes the history of a model.
+
+    Args:
+        which: "same", "light", or the name of a model.
+        of: The model whose history it is.
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+
+    Returns:
+        The choice. Where the light sibling could not read the agent's history even in several
+        requests, it is the same model; a model that was named is taken whatever it holds, and the
+        reason says if that is too little.
+
+    Raises:
+        InputError: ``which`` depends on the agent's model, and that is not named.
+    """
+    if which in (SAME, LIGHT) and not of:
+        raise InputError(
+            f"the summarizer {which!r} depends on the agent's model, which is not known",
+            field="summarizer",
+            hint='Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".',
+        )
+    if which == SAME:
+        return Choice(of)
+    known = catalogue or Catalogue.load()
+    own = known.find(_bare(of))
+    name = light(of, known) if which == LIGHT else which
+    other = known.find(_bare(name))
+    if not own.resolved or other.readable * REQUESTS >= READ * own.window:
+        return Choice(name)
+    words = (
+        f"{other.name} reads {other.readable:,} tokens at once, too few for a history of up to "
+        f"{own.window:,} tokens"
+    )
+    if which == LIGHT:
+        return Choice(of, f"{words}; {of} summarizes itself")
+    return Choice(name, f"{words}; it will see a part of it" if other.resolved else "")
+
+
+def summarizer(
+    which: str, *, of: str = "", catalogue: Catalogue | None = None, **options: Any
+) -> Client:
+    """
+    Make the client of the model that summarizes; its ``note`` is the reason of the choice.
+
+    Args:
+        which: "same", "light", or the name of a model as `foldline.models.model` takes it.
+        of: The model whose history it is; needed for "same" and "light".
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+        options: As `foldline.models.model` takes them.
+
+    Raises:
+        InputError: The model cannot be reached; see `choose` and `foldline.models.model`.
+    """
+    from foldline.models.opening import model
+
+    known = catalogue or Catalogue.load()
+    choice = choose(which, of, known)
+    client = model(choice.name, catalogue=known, **options)
+    client.note = choice.reason
+    return client
+
+
+def _bare(model: str) -> str:
+    """Take the protocol, as in ``openai:…``, off a name."""
+    head, colon, rest = model.partition(":")
+    return rest if colon and rest and "/" not in head and "." not in head else model

@@ -1,0 +1,266 @@
+"""The client: one object that answers Asks and holds conversations, blocking and awaiting."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import replace
+from time import monotonic
+from types import TracebackType
+from typing import Any, Final, Self
+
+from foldline.core.asks import Ask, Reader, Reply
+from foldline.core.errors import BudgetError, ModelError
+from foldline.core.estimate import estimate
+from foldline.core.tokens import TextCounter
+from foldline.models.answering import failed, question, reader_of, reply
+from foldline.models.blocking import iterate, run
+from foldline.models.completion import Completion, Delta
+from foldline.models.failures import TIMEOUT
+from foldline.models.info import ModelInfo
+from foldline.models.protocol import Question
+from foldline.models.retrying import Tries
+from foldline.models.sending import Sender
+
+SECONDS: Final = 600.0
+"""Seconds that a completion may take in all, unless told otherwise."""
+
+ATTEMPTS: Final = 3
+"""Requests that are made for a completion, unless told otherwise."""
+
+THINKING: Final = 4_096
+"""Tokens for the reasoning of a model that always thinks, beside the answer to an Ask."""
+
+
+class Client:
+    """
+    A model that can be asked; `foldline.models.model` makes one.
+
+    It may be shared by threads and tasks. Connections are made with the first request and kept
+    until ``close``, or ``aclose`` in async programs.
+
+    Args:
+        name: The model, as the provider calls it.
+        info: What is known about it.
+        sender: The way to it.
+        timeout: Seconds that a completion may take in all, pauses and further attempts included.
+        attempts: Requests that are made for it in all.
+        thinking: Tokens for reasoning, beside the answer to an Ask; None for the model's need.
+        counter: Counts a prompt; default an estimate.
+
+    Raises:
+        BudgetError: A number makes no sense.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        info: ModelInfo,
+        sender: Sender,
+        *,
+        timeout: float = SECONDS,
+        attempts: int = ATTEMPTS,
+        thinking: int | None = None,
+        counter: TextCounter | None = None,
+    ) -> None:
+        if not timeout > 0 or attempts < 1 or (thinking or 0) < 0:
+            raise BudgetError(
+                f"Impossible client: {timeout!r} seconds, {attempts!r} attempts, "
+                f"{thinking!r} tokens for thinking.",
+                hint="Seconds and attempts must be positive.",
+            )
+        self.name = name
+        self.info = info
+        self._sender = sender
+        self._timeout = timeout
+        self._attempts = attempts
+        self._thinking = (THINKING if info.thinks else 0) if thinking is None else thinking
+        self._counter = counter
+        self.note = ""
+        """Why this model was chosen and not the one that was asked for, "" when it was that."""
+
+    def __repr__(self) -> str:
+        return f"<Client {self.name} ({self.dialect}) at {self._sender.place.base_url}>"
+
+    @property
+    def dialect(self) -> str:
+        """The wire format of its messages, as `foldline.formats` calls it."""
+        return self._sender.wire.dialect
+
+    @property
+    def reader(self) -> Reader:
+        """What it reads and writes at most, and its prices."""
+        return reader_of(self.name, self.info, self._thinking)
+
+    # --- answering: one question in plain text -------------------------------------------------
+
+    def answer(self, ask: Ask) -> Reply:
+        """
+        Answer an Ask; what goes wrong is told in the Reply.
+
+        Args:
+            ask: Its ``seconds`` and ``attempts`` are kept, further attempts included.
+        """
+        return run(self.aanswer(ask))
+
+    async def aanswer(self, ask: Ask) -> Reply:
+        """Answer an Ask without blocking; see `answer`. A cancellation closes the connection."""
+        if ask.attempts < 1:
+            return Reply(error="no request is allowed", retry=False, model=self.name, attempts=0)
+        began = monotonic()
+        tries = Tries(ask.attempts, began + ask.seconds)
+        try:
+            done = await self._sender.ask(self._written(ask), tries)
+        except Exception as error:  # noqa: BLE001  # told in the Reply, whatever it is
+            seconds = monotonic() - began
+            return failed(error, self.name, seconds=seconds, attempts=tries.made)
+        return reply(done, self.name)
+
+    def _written(self, ask: Ask) -> Question:
+        prompt = self._count(ask.prompt) + self._count(ask.system)
+        return question(ask, self.name, self.info, prompt=prompt, thinking=self._thinking)
+
+    def _count(self, text: str) -> int:
+        if self._counter is not None:
+            return self._counter.count(text)
+        return estimate(text, self.info.tokens)
+
+    # --- completing: a conversation in the wire format of the provider --------------------------
+
+    def complete(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout: float | None = None,
+    ) -> Completion:
+        """
+        Return the model's next message.
+
+        Args:
+            messages: The conversation, in the wire format that ``dialect`` names.
+            tools: Tool schemas, in the same format.
+            system: A system prompt that is sent besides the messages.
+            max_tokens: The cap of the answer; the model's own is not passed. With "length" as its
+                stop, an answer has reached the cap, and its last call may be half of one.
+            temperature: Not sent unless given; some models take none.
+            timeout: Seconds in all, instead of the client's.
+
+        Returns:
+            The answer; ``messages`` of it are ready to append to the conversation.
+
+        Raises:
+            ModelError: There is no answer; ``retry`` says whether the request may succeed later.
+                It is a `foldline.models.TooLong` when the request is too long.
+            InputError: The messages cannot be written as JSON.
+        """
+        asked = self._question(messages, tools, system, max_tokens, temperature)
+        return run(self._sender.ask(asked, self._tries(timeout)))
+
+    async def acomplete(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  # it bounds the attempts and the pauses
+    ) -> Completion:
+        """Return the model's next message; see `complete`. Cancelling closes the connection."""
+        asked = self._question(messages, tools, system, max_tokens, temperature)
+        return await self._sender.ask(asked, self._tries(timeout))
+
+    def stream(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Delta | Completion]:
+        """
+        Yield the pieces of the model's next message as they arrive, and at last the whole.
+
+        Leaving off closes the connection. See `complete` for the arguments.
+
+        Raises:
+            ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
+        """
+        asked = self._question(messages, tools, system, max_tokens, temperature)
+        return iterate(self._streamed(asked, timeout))
+
+    def astream(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        system: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Delta | Completion, None]:
+        """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
+        asked = self._question(messages, tools, system, max_tokens, temperature)
+        return self._streamed(asked, timeout)
+
+    def _streamed(
+        self, asked: Question, timeout: float | None
+    ) -> AsyncGenerator[Delta | Completion, None]:
+        return self._sender.stream(replace(asked, stream=True), self._tries(timeout))
+
+    def _question(
+        self,
+        messages: Sequence[Any],
+        tools: Sequence[Any] | None,
+        system: str | None,
+        max_tokens: int | None,
+        temperature: float | None,
+    ) -> Question:
+        if max_tokens is not None:
+            if max_tokens < 1:
+                raise BudgetError(f"The cap of an answer must be positive, not {max_tokens}.")
+            max_tokens = min(max_tokens, self.info.output) if self.info.resolved else max_tokens
+        return Question(self.name, self.info, messages, system, tools, max_tokens, temperature)
+
+    def _tries(self, timeout: float | None) -> Tries:
+        seconds = self._timeout if timeout is None else timeout
+        if not seconds > 0:
+            raise ModelError("There is no time to answer.", code=TIMEOUT)
+        return Tries(self._attempts, monotonic() + seconds)
+
+    # --- closing -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the connections that blocking methods made; closing twice is allowed."""
+        self._sender.transport.close()
+
+    async def aclose(self) -> None:
+        """Close the connections that were made in this event loop."""
+        await self._sender.transport.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,47 @@
+"""Keys: held so that no repr, log, error or traceback of Foldline shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+HIDDEN: Final = "[key]"
+
+SHORTEST: Final = 6
+"""Shorter texts are no keys and are not looked for in what is shown, in characters."""
+
+
+class Secret:
+    """
+    A text that shows itself only when it is asked to.
+
+    Args:
+        value: The key; "" for none.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str = "") -> None:
+        self._value = value
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __repr__(self) -> str:
+        return f"Secret({'***' if self._value else ''})"
+
+    def __reduce__(self) -> str:
+        raise TypeError("A key is not pickled.")
+
+    def reveal(self) -> str:
+        """Return the key itself."""
+        return self._value
+
+
+def redacted(text: str, secrets: Iterable[Secret]) -> str:
+    """Return a text without any of the keys, which a server may have echoed."""
+    for secret in secrets:
+        value = secret.reveal()
+        if len(value) >= SHORTEST:
+            text = text.replace(value, HIDDEN)
+    return text

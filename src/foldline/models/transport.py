@@ -1,0 +1,180 @@
+"""HTTP: the one file that knows httpx2."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from time import monotonic
+from typing import Final, TypeVar
+from urllib.parse import urljoin
+
+import httpx2
+
+from foldline.core.errors import ModelError
+from foldline.models.blocking import run, started
+from foldline.models.failures import timed_out
+from foldline.models.place import same_origin
+
+Result = TypeVar("Result")
+
+LARGEST: Final = 32 << 20
+"""The most of a response that is taken in, in bytes."""
+
+CONNECT: Final = 10.0
+"""Seconds that a connection may take to be made."""
+
+HOPS: Final = 3
+"""Redirects that are followed, within the same host."""
+
+MOVED: Final = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A POST request; ``headers`` may hold a key, which is why they are not shown."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return f"Outgoing({len(self.body):,} bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A response whose body is still to come; the names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: AsyncGenerator[bytes, None]
+
+    async def whole(self) -> bytes:
+        """Return the whole body."""
+        return b"".join([chunk async for chunk in self.chunks])
+
+
+class Transport:
+    """Connections, kept open between requests; one set of them for every event loop."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._pools: dict[asyncio.AbstractEventLoop, httpx2.AsyncClient] = {}
+
+    @asynccontextmanager
+    async def open(self, request: Outgoing, deadline: float) -> AsyncIterator[Incoming]:
+        """
+        Send a request, and close its connection if the body is not read to its end.
+
+        Args:
+            request: What to send; a redirect is followed only within its host.
+            deadline: When to give up, on the clock of `time.monotonic`.
+
+        Raises:
+            ModelError: There was no response, or too much of it.
+        """
+        response = await _in_time(self._send(request), deadline)
+        try:
+            heads = {name.lower(): value for name, value in response.headers.items()}
+            yield Incoming(response.status_code, heads, _chunks(response, deadline))
+        finally:
+            await response.aclose()
+
+    async def _send(self, request: Outgoing) -> httpx2.Response:
+        pool, url = self._pool(), request.url
+        for _ in range(HOPS + 1):
+            sent = pool.build_request("POST", url, headers=request.headers, content=request.body)
+            response = await pool.send(sent, stream=True, follow_redirects=False)
+            if response.status_code not in MOVED:
+                return response
+            target = urljoin(url, response.headers.get("location", ""))
+            await response.aclose()
+            if response.status_code < 307 or not same_origin(url, target):
+                raise ModelError(
+                    "The provider redirects elsewhere, and the key is not taken there.",
+                    status=response.status_code,
+                    code="redirect",
+                    hint="Check the base URL.",
+                )
+            url = target
+        raise ModelError("The provider redirects in a circle.", code="redirect")
+
+    def _pool(self) -> httpx2.AsyncClient:
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            # A loop that is closed has taken its connections along.
+            self._pools = {each: p for each, p in self._pools.items() if not each.is_closed()}
+            pool = self._pools.get(loop)
+            if pool is None or pool.is_closed:
+                timeout = httpx2.Timeout(None, connect=CONNECT)
+                pool = httpx2.AsyncClient(timeout=timeout, verify=_trusted())
+                self._pools[loop] = pool
+            return pool
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        with self._guard:
+            pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.aclose()
+
+    def close(self) -> None:
+        """Close the connections that were made for programs that do not await."""
+        with self._guard:
+            used = started() in self._pools
+        if used:
+            run(self.aclose())
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Return the certificates that are trusted; reading them takes 50 ms, so it is done once."""
+    return httpx2.create_ssl_context()
+
+
+async def _chunks(response: httpx2.Response, deadline: float) -> AsyncGenerator[bytes, None]:
+    coding = response.headers.get("content-encoding", "identity").lower()
+    if coding not in ("", "identity"):
+        # Compressed bytes would have to be unpacked before they can be measured.
+        raise ModelError(f"The answer is compressed ({coding[:20]}), which was not asked for.")
+    size = 0
+    raw = response.aiter_raw()
+    while True:
+        try:
+            chunk = await _in_time(anext(raw), deadline)
+        except StopAsyncIteration:
+            return
+        size += len(chunk)
+        if size > LARGEST:
+            raise ModelError(f"The answer is larger than {LARGEST:,} bytes.", code="too_large")
+        yield chunk
+
+
+async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
+    """Await what the network does, until the deadline; its errors become ours."""
+    left = deadline - monotonic()
+    try:
+        async with asyncio.timeout(max(0.0, left)):
+            return await work
+    except TimeoutError:
+        raise timed_out() from None
+    except httpx2.ConnectTimeout:
+        words = f"No connection was made in {CONNECT:.0f} seconds."
+        raise ModelError(words, code="connection", retry=True) from None
+    except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as error:
+        raise ModelError(f"The request cannot be sent: {type(error).__name__}.") from None
+    except httpx2.TransportError as error:
+        # Not chained: the error holds the request, and with it the key.
+        words = f"The connection failed: {type(error).__name__}"
+        raise ModelError(
+            f"{words}: {error}"
+            if isinstance(error, httpx2.ConnectError) and str(error)
+            else words,
+            code="connection",
+            retry=True,
+        ) from None

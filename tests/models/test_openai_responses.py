@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models.test_openai_chat import JSON
+
+from foldline.core.errors import ModelError
+from foldline.models.info import ModelInfo
+from foldline.models.openai_responses import OpenAIResponses
+from foldline.models.protocol import Question
+from foldline.models.sse import Event
+
+MESSAGE = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "a"}],
+}
+FIELDS = ("output", "content", "usage", "error", "type", "response", "item", "delta", "status")
+
+
+def read(**body):
+    return OpenAIResponses().read(body)
+
+
+def streamed(*events):
+    assembler = OpenAIResponses().assembler()
+    for event in events:
+        assembler.take(Event("", json.dumps(event)))
+    return OpenAIResponses().read(assembler.whole())
+
+
+def test_reasoning_is_kept_for_the_next_request_and_told_apart():
+    thought = {
+        "type": "reasoning",
+        "id": "r",
+        "encrypted_content": "x",
+        "summary": [{"type": "summary_text", "text": "hmm"}],
+    }
+    done = read(status="completed", output=[thought, MESSAGE])
+    assert (done.text, done.thinking) == ("a", "hmm")
+    assert done.messages == (thought, MESSAGE)
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [
+        ("max_output_tokens", "length"),
+        ("content_filter", "refusal"),
+        ("odd", "unknown"),
+        (3, "unknown"),
+    ],
+)
+def test_an_incomplete_answer_says_why(reason, stop):
+    body = {"status": "incomplete", "incomplete_details": {"reason": reason}, "output": [MESSAGE]}
+    assert read(**body).stop == stop
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_an_answer_that_failed_is_raised(status):
+    with pytest.raises(ModelError):
+        read(status=status, error=None, output=[])
+    with pytest.raises(ModelError, match="busy") as caught:
+        read(status=status, error={"code": "server_error", "message": "busy"}, output=[])
+    assert caught.value.retry
+
+
+def test_both_kinds_of_calls_are_read():
+    output = [
+        {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+        {"type": "custom_tool_call", "call_id": "2", "name": "g", "input": "free text"},
+    ]
+    done = read(status="completed", output=output)
+    assert [(c.id, c.name, c.arguments) for c in done.calls] == [
+        ("1", "f", "{}"),
+        ("2", "g", "free text"),
+    ]
+    assert done.stop == "tools"
+
+
+def test_items_are_taken_from_the_stream_where_the_last_event_holds_none():
+    done = streamed(
+        {"type": "response.output_item.done", "output_index": 0, "item": MESSAGE},
+        {"type": "response.completed", "response": {"status": "completed", "output": []}},
+    )
+    assert done.text == "a"
+
+
+def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_sealed():
+    info = ModelInfo("gpt-5", provider="openai", thinks=True)
+    body = OpenAIResponses().body(Question("gpt-5", info, [MESSAGE], max_tokens=5))
+    assert body["store"] is False
+    assert body["include"] == ["reasoning.encrypted_content"]
+    assert body["max_output_tokens"] == 5
+    other = OpenAIResponses().body(Question("m", ModelInfo("m"), []))
+    assert "include" not in other
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(FIELDS),
+        JSON | st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3), max_size=2),
+    )
+)
+def test_no_json_makes_it_raise_anything_else(body):
+    for way in (lambda: OpenAIResponses().read(body), lambda: streamed(body)):
+        with suppress(ModelError):
+            way()
