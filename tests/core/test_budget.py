@@ -17,6 +17,7 @@ def test_a_budget_that_is_no_positive_number_is_refused(tokens):
         Budget.of_tokens(tokens)
 
 
+@pytest.mark.requirement("G1", "F53", "J2")
 def test_a_window_leaves_room_for_the_answer_and_for_counting_errors():
     budget = Budget.of_window(200_000)
     assert budget.scale == 200_000 - 16_384 - 4_000
@@ -46,6 +47,7 @@ def test_a_smaller_target_is_aimed_for():
     assert Budget.of_window(100_000, output=0, margin=0, target=0.1).target == 10_000
 
 
+@pytest.mark.requirement("C23")
 def test_an_unknown_window_is_assumed_and_said_to_be():
     budget = Budget.of_window(None)
     assert not budget.resolved
@@ -74,6 +76,7 @@ def test_impossible_numbers_are_errors_at_once(wrong):
 
 
 @pytest.mark.parametrize("window", [1_000, 8_192, 32_000, 200_000, 1_000_000, 10_000_000])
+@pytest.mark.requirement("C2")
 def test_the_thresholds_of_every_window_are_in_order(window):
     budget = Budget.of_window(window)
     assert 0 < budget.target < budget.limit <= budget.scale < window

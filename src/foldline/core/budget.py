@@ -7,7 +7,7 @@ and a safety margin. System prompt and tool schemas are counted against it as ov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from foldline.core.errors import BudgetError
@@ -28,6 +28,8 @@ class Budget:
     ``scale`` the effective window that trigger fractions refer to, ``overhead`` what is sent
     around the messages: all in tokens. ``fixed`` means that the caller gave one number: then
     nothing is due before the limit is passed. ``resolved`` is False for an assumed window.
+    ``aim`` and ``most`` are the fractions of the effective window that target and limit were
+    derived from.
     """
 
     limit: int
@@ -36,6 +38,8 @@ class Budget:
     overhead: int = 0
     fixed: bool = False
     resolved: bool = True
+    aim: float = TARGET
+    most: float = 1.0
 
     @classmethod
     def of_tokens(cls, tokens: int) -> Self:
@@ -61,6 +65,9 @@ class Budget:
         margin: int | None = None,
         overhead: int = 0,
         target: float = TARGET,
+        act: float = ACT,
+        hard: float = 1.0,
+        max_input: int | None = None,
     ) -> Self:
         """
         Derive the budget from a model's window.
@@ -71,6 +78,9 @@ class Budget:
             margin: Tokens kept free for counting errors; default min(4,096, 2 % of the window).
             overhead: Tokens of system prompt and tool schemas.
             target: Fraction of the effective window that a compaction aims for.
+            act: Fraction at which one is made; the target lies below it.
+            hard: Fraction that messages and overhead may take at most.
+            max_input: The most that the provider takes, in tokens, if less than the window.
 
         Raises:
             BudgetError: A number is impossible, or nothing is left for messages.
@@ -80,23 +90,51 @@ class Budget:
             raise BudgetError(f"The window must be a positive whole number, not {size!r}.")
         reserve = min(16_384, size // 8) if output is None else output
         spare = min(4_096, size // 50) if margin is None else margin
-        if reserve < 0 or spare < 0 or overhead < 0 or not 0 < target < ACT:
+        if reserve < 0 or spare < 0 or overhead < 0 or not 0 < target < act <= hard <= 1:
             raise BudgetError(
                 f"Impossible budget: output {reserve}, margin {spare}, overhead {overhead}, "
-                f"target {target}.",
-                hint=f"All must be positive, and the target below {ACT}.",
+                f"target {target}, hard limit {hard}.",
+                hint=f"All must be positive, and the target below {act}.",
             )
         scale = size - reserve - spare
-        if scale - overhead <= 0:
+        if max_input is not None:
+            scale = min(scale, max_input - spare)
+        budget = cls(scale, scale, scale, resolved=window is not None, aim=target, most=hard)
+        return budget.around(overhead)
+
+    def around(self, overhead: int) -> Self:
+        """
+        Return the budget for another system prompt or other tools.
+
+        Args:
+            overhead: What they take, in tokens.
+
+        Raises:
+            BudgetError: Nothing is left for messages.
+        """
+        if self.fixed:
+            return replace(self, overhead=overhead)
+        limit = int(self.most * self.scale) - overhead
+        if limit <= 0:
             raise BudgetError(
-                f"Nothing is left for messages: window {size:,}, less output reserve "
-                f"{reserve:,}, margin {spare:,} and system prompt with tools {overhead:,} tokens.",
+                f"Nothing is left for messages: system prompt and tools take {overhead:,} tokens, "
+                f"the window less output reserve and margin is {self.scale:,}.",
                 hint="Send fewer tool schemas, reserve less output, or use a larger window.",
             )
-        limit = scale - overhead
         # A large overhead must not push the goal to nothing: leave the same share of the rest.
-        aim = max(round(target * scale) - overhead, round(target * limit))
-        return cls(limit, aim, scale, overhead, resolved=window is not None)
+        target = max(round(self.aim * self.scale) - overhead, round(self.aim * limit))
+        return replace(self, limit=limit, target=target, overhead=overhead)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a caller has to know about it: that its window was assumed."""
+        if self.resolved:
+            return ()
+        words = (
+            f"The window of the model is not known; {UNKNOWN_WINDOW:,} tokens are assumed. Give "
+            "window, or a model that the catalogue knows."
+        )
+        return (words,)
 
     def is_due(self, fraction: float, tokens: int) -> bool:
         """Tell whether messages of ``tokens`` tokens have passed the trigger ``fraction``."""

@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Self
 
+from foldline.core.amounts import named
+from foldline.core.breaker import BreakerSettings
+from foldline.core.budget import Budget
+from foldline.core.errors import BudgetError
+from foldline.core.files import FileSettings
+from foldline.core.keeping import Clearing, Outputs, Tail
+from foldline.core.prepared import MemorySettings
+from foldline.core.records import from_plain, to_plain, unknown
+from foldline.core.scenarios import SCENARIOS
 from foldline.core.spending import Limits
+from foldline.core.summary import SummarySettings
+from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
+
+POLICY_NAMES: Final = (
+    "default",
+    "salient",
+    "clear",
+    "keep_recent",
+    "rounds",
+    "fraction",
+    "window",
+)
+"""The policies that come with Foldline; `foldline.strategies.presets` makes them."""
+
+TAILED: Final = {
+    "fraction": ("default", "salient", "fraction"),
+    "newest": ("keep_recent", "rounds"),
+}
+"""Which policies read which setting of the tail."""
+
+EMBEDDED: Final = "embedded"
+"""The summarizer that is no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +45,159 @@ class Config:
     """
     How context is managed.
 
-    ``limits`` is what one compaction may spend on a model.
+    ``enabled`` switches everything that happens by itself; what is asked for is still done.
+    ``policy`` names the ladder and ``summarizer`` who tells what happened: "embedded" (no model),
+    "same" (the agent's model), "light" (the small model of the same family), or a model's name.
+    ``limits`` is what one compaction may spend on a model, ``files`` which files it puts back:
+    none unless a directory is named. The table in docs/configuration.md has every setting.
+
+    Raises:
+        BudgetError: A setting makes no sense, or contradicts another one.
     """
 
+    enabled: bool = True
+    policy: str = "default"
+    summarizer: str = EMBEDDED
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    room: Room = field(default_factory=Room)
+    pace: Pacing = field(default_factory=Pacing)
+    tail: Tail = field(default_factory=Tail)
+    clearing: Clearing = field(default_factory=Clearing)
+    outputs: Outputs = field(default_factory=Outputs)
     limits: Limits = field(default_factory=Limits)
+    summary: SummarySettings = field(default_factory=SummarySettings)
+    breaker: BreakerSettings = field(default_factory=BreakerSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    files: FileSettings = field(default_factory=FileSettings)
+
+    def __post_init__(self) -> None:
+        for name, kind in _SECTIONS.items():
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                object.__setattr__(self, name, from_plain(kind, value, f"{name}."))
+            elif not isinstance(value, kind):
+                raise BudgetError(
+                    f"{name} is {kind.__name__} or a mapping, not {value!r:.40}.",
+                    hint=f'Write {name}={{"…": …}}.',
+                )
+        if not isinstance(self.enabled, bool):
+            raise BudgetError(f"enabled is true or false, not {self.enabled!r:.40}.")
+        named("policy", self.policy, POLICY_NAMES)
+        if not isinstance(self.summarizer, str) or not 0 < len(self.summarizer) <= 200:
+            raise BudgetError(
+                "The summarizer is a name.",
+                hint="Give embedded, same, light, or the name of a model.",
+            )
+        for name, users in TAILED.items():
+            if getattr(self.tail, name) is not None and self.policy not in users:
+                raise BudgetError(
+                    f"The policy {self.policy} does not read tail.{name}.",
+                    hint=f"The policies that do: {', '.join(users)}.",
+                )
+
+    # --- made from something else ----------------------------------------------------------
+
+    @classmethod
+    def scenario(cls, name: str, **changes: Any) -> Self:
+        """
+        Return the settings for a kind of work.
+
+        Args:
+            name: "coding", "support", "research" or "lightweight".
+            **changes: Settings that differ; see `replace`.
+
+        Raises:
+            BudgetError: There is no such scenario.
+        """
+        named("scenario", name, SCENARIOS)
+        return cls.from_dict(SCENARIOS[name]).replace(**changes)
+
+    @classmethod
+    def for_window(cls, window: int, **changes: Any) -> Self:
+        """
+        Return the settings for a window; a very large one is not filled.
+
+        Quality falls long before a window of ten million tokens is full, so a compaction is made
+        at `COMFORT` tokens at the latest.
+
+        Args:
+            window: The model's window, in tokens.
+            **changes: Settings that differ; see `replace`.
+        """
+        made = cls(room=Room(window=window)).replace(**changes)
+        scale = made.budget().scale
+        return replace(made, thresholds=made.thresholds.within(COMFORT, scale))
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
+        """
+        Read what `to_dict` returned, or a part of it; what is not said has its default.
+
+        Raises:
+            BudgetError: A key is unknown, or a value makes no sense.
+        """
+        return from_plain(cls, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all settings as JSON values."""
+        return to_plain(self)
+
+    def replace(self, **changes: Any) -> Self:
+        """
+        Return a copy with some settings changed.
+
+        Args:
+            **changes: Fields; a mapping changes some settings of a field and leaves the others.
+
+        Raises:
+            BudgetError: A key is unknown, or a value makes no sense.
+        """
+        for name, value in changes.items():
+            if name not in self.__dataclass_fields__:
+                raise unknown(name, list(self.__dataclass_fields__))
+            if isinstance(value, Mapping):
+                old = getattr(self, name)
+                changes[name] = from_plain(type(old), {**to_plain(old), **value}, f"{name}.")
+        return replace(self, **changes)
+
+    # --- in tokens -------------------------------------------------------------------------
+
+    def budget(
+        self, window: int | None = None, *, output: int | None = None, overhead: int = 0
+    ) -> Budget:
+        """
+        Return what messages may take.
+
+        Args:
+            window: The model's window in tokens; None for the one of ``room``.
+            output: Tokens reserved for the answer; None for what ``room`` says.
+            overhead: Tokens of system prompt and tool schemas.
+
+        Raises:
+            BudgetError: Nothing is left for messages.
+        """
+        room, at = self.room, self.thresholds
+        return Budget.of_window(
+            room.window if window is None else window,
+            output=room.output if output is None else output,
+            margin=room.margin,
+            overhead=overhead,
+            target=at.target,
+            act=at.act_at,
+            hard=at.hard_at,
+            max_input=room.max_input,
+        )
+
+    def levels(self, window: int | None = None, *, output: int | None = None) -> Levels:
+        """Return the thresholds in tokens for a window; see `budget` for the arguments."""
+        scale, at = self.budget(window, output=output).scale, self.thresholds
+        parts = (at.target, at.clear_at, at.warn_at, at.act_at, at.hard_at)
+        return Levels(*(max(1, int(part * scale)) for part in parts))
+
+
+_SECTIONS: Final[dict[str, Any]] = {
+    item.name: item.default_factory
+    for item in fields(Config)
+    if isinstance(item.default_factory, type)
+}
+"""The parts of a configuration that are records of their own."""

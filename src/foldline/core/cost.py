@@ -1,0 +1,147 @@
+"""
+What a compaction costs and when it has paid for itself: arithmetic with prices of tokens.
+
+The unit is the price of one fresh input token. Writing a token to a provider's prompt cache costs
+1.25 of it, reading one back 0.1, an output token 5: so price Anthropic and, for what is read,
+OpenAI. Every formula takes other factors.
+
+A request reads the whole context from the cache. A compaction removes some of it, which every
+later request saves; but the next request has to write what lies behind the first change anew.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+WRITE: Final = 1.25
+READ: Final = 0.10
+OUTPUT: Final = 5.0
+
+PAY_BACK: Final = (WRITE - READ) / READ
+"""Requests after which clearing has paid, for as many tokens removed as lie behind them: 11.5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What a token costs that is written to the cache, read from it, or output."""
+
+    write: float = WRITE
+    read: float = READ
+    output: float = OUTPUT
+
+
+def pays_after(
+    freed: float,
+    *,
+    behind: float = 0.0,
+    added: float = 0.0,
+    asked: float = 0.0,
+    factors: Factors | None = None,
+) -> float | None:
+    """
+    Return after how many requests a compaction has paid, None when it never does.
+
+    The next request writes ``behind`` tokens that the cache held and ``added`` tokens that are
+    new; then every request reads ``freed`` tokens fewer:
+    ``(asked + (write - read)·behind + write·added) / (read·freed)``.
+
+    Args:
+        freed: Tokens that the context is smaller.
+        behind: Tokens that stay, after the first one that was removed; 0 when the cache is cold.
+        added: Tokens of the summary.
+        asked: What the summary cost, in the price of input tokens.
+        factors: What tokens cost.
+    """
+    price = factors or Factors()
+    if freed <= 0:
+        return None
+    paid = asked + (price.write - price.read) * behind + price.write * added
+    if paid <= 0:
+        return 0.0
+    return paid / (price.read * freed) if price.read > 0 else None
+
+
+def clearing_pays_after(removed: float, behind: float, factors: Factors | None = None) -> float:
+    """Return after how many requests clearing ``removed`` tokens has paid: 11.5·behind/removed."""
+    pays = pays_after(removed, behind=behind, factors=factors)
+    return math.inf if pays is None else pays
+
+
+def summary_pays_after(
+    ratio: float, *, input_price: float = READ, factors: Factors | None = None
+) -> float:
+    """
+    Return after how many requests a summary of everything has paid.
+
+    Args:
+        ratio: Its size, as a fraction of what it stands for.
+        input_price: What the summarizer pays for a token that it reads: 0.1 when it shares the
+            agent's cached prefix, 1 when it does not, 0.2 for a model at a fifth of the price.
+        factors: What tokens cost; ``output`` is the summarizer's.
+    """
+    price = factors or Factors()
+    asked = input_price + price.output * ratio
+    pays = pays_after(1 - ratio, added=ratio, asked=asked, factors=price)
+    return math.inf if pays is None else pays
+
+
+def best_batch(keep: int, factors: Factors | None = None) -> int:
+    """
+    Return how many tool results to clear at once, where the newest ``keep`` stay.
+
+    A step costs (write - read)·keep/batch for what is written again and read·batch/2 for what
+    waits to be cleared; the sum is least at the square root of 2·(write - read)·keep/read.
+    """
+    price = factors or Factors()
+    return max(1, round(math.sqrt(2 * (price.write - price.read) * keep / price.read)))
+
+
+def keep_alive_below(seconds: float, factors: Factors | None = None) -> float:
+    """Return up to which gap, in seconds, keeping a cache of ``seconds`` warm costs less."""
+    price = factors or Factors()
+    return seconds * price.write / price.read
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """
+    What a compaction would cost and save, before it is paid.
+
+    A model would be asked about ``asks`` times, read about ``input_tokens`` and write at most
+    ``output_tokens`` tokens; ``usd`` is the price of that, None when it is not known, and 0 when
+    no model is asked. The messages would be ``freed`` tokens smaller; the next request would
+    write ``rewritten`` of the tokens that stay to the cache again (0 when ``cold``). It would
+    have paid after ``requests`` further requests, None when it never does; from then on each
+    request is ``saved_usd`` US dollars cheaper, None when the price is not known.
+    """
+
+    status: str
+    reason: str
+    asks: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+    freed: int = 0
+    rewritten: int = 0
+    cold: bool = False
+    requests: float | None = None
+    saved_usd: float | None = None
+
+    def __str__(self) -> str:
+        if self.status != "compacted":
+            return f"nothing would change: {self.reason}"
+        price = "an unknown price" if self.usd is None else f"at most {self.usd:.4f} US dollars"
+        asked = "no model is asked"
+        if self.asks:
+            asked = (
+                f"a model reads about {self.input_tokens:,} tokens and writes at most "
+                f"{self.output_tokens:,}, for {price}"
+            )
+        pays = "never" if self.requests is None else f"after {self.requests:.1f} requests"
+        return f"frees {self.freed:,} tokens; {asked}; pays {pays}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as JSON values."""
+        return asdict(self)

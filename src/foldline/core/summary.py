@@ -1,0 +1,58 @@
+"""Settings of the account that a model writes: which template, which language, how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.core.amounts import named, positive, whole
+from foldline.core.errors import BudgetError
+
+TEMPLATE_NAMES: Final = ("account", "state_snapshot", "nine_sections", "five_sections")
+"""The templates that come with Foldline; `foldline.strategies.templates` has their texts."""
+
+LONGEST_NAME: Final = 40
+"""Characters that the name of a language may have: it goes into a prompt."""
+
+MOST_SHARE: Final = 0.8
+"""An account never takes all of a snapshot: what it lacks is quoted in the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySettings:
+    """
+    How a model is asked for an account of what is folded.
+
+    ``template`` names what it writes. ``language`` is "auto" for that of the user, or a code or
+    name. ``retries`` is how often a request is made again when its answer cannot be used, 0 for a
+    single attempt. ``chunks`` is the most requests among which a long history is divided.
+    ``share`` is the fraction of a snapshot that the account may take, ``max_tokens`` its greatest
+    length in tokens.
+
+    Raises:
+        BudgetError: A value is impossible; the sentence says which.
+    """
+
+    template: str = "account"
+    language: str = "auto"
+    retries: int = 1
+    chunks: int = 4
+    share: float = 0.4
+    max_tokens: int = 8_000
+
+    def __post_init__(self) -> None:
+        named("summary template", self.template, TEMPLATE_NAMES)
+        name = self.language
+        if (
+            not isinstance(name, str)
+            or not 0 < len(name) <= LONGEST_NAME
+            or not name.isprintable()
+        ):
+            raise BudgetError(
+                f"The language of summaries is a short name, not {str(name)[:60]!r}.",
+                hint='Give "auto", a code such as "zh", or a name such as "German".',
+            )
+        whole("summary.retries", self.retries)
+        whole("summary.chunks", self.chunks, 1)
+        whole("summary.max_tokens", self.max_tokens, 1)
+        positive("summary.share", self.share, MOST_SHARE)

@@ -1,0 +1,55 @@
+"""Settings in the environment: FOLDLINE_THRESHOLDS__ACT_AT=0.7 is thresholds.act_at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, get_origin
+
+from foldline.core.config import Config
+from foldline.core.errors import BudgetError
+from foldline.core.records import Leaf, leaves, optional
+
+PREFIX: Final = "FOLDLINE_"
+
+NO_SETTINGS: Final = ("FOLDLINE_HOME", "FOLDLINE_DEBUG", "FOLDLINE_MODELS")
+"""Variables of Foldline that mean something else."""
+
+_SWITCH: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def variable(key: str) -> str:
+    """Return the name of the variable for a dotted key."""
+    return PREFIX + key.upper().replace(".", "__")
+
+
+def said_in_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    """
+    Yield what the environment says, by dotted keys; unknown ones too.
+
+    Raises:
+        BudgetError: A value is not of the type of its setting.
+    """
+    known = {leaf.key: leaf for leaf in leaves(Config)}
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in NO_SETTINGS:
+            key = name.removeprefix(PREFIX).lower().replace("__", ".")
+            yield key, _parsed(known[key], environ[name], name) if key in known else environ[name]
+
+
+def _parsed(leaf: Leaf, text: str, name: str) -> Any:
+    """Read a text as what its setting is; errors do not repeat it, it may be anything."""
+    kind, may_be_none = optional(leaf.type)
+    word = text.strip()
+    if may_be_none and word.lower() in ("", "none"):
+        return None
+    if get_origin(kind) is tuple:
+        return tuple(item.strip() for item in word.split(",") if item.strip())
+    try:
+        if kind is bool:
+            return _SWITCH[word.lower()]
+        return kind(word) if kind in (int, float) else word
+    except (KeyError, ValueError) as error:
+        wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
+        raise BudgetError(
+            f"The environment variable {name} is {wanted}.", hint="Change it, or unset it."
+        ) from error

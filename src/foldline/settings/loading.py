@@ -1,0 +1,136 @@
+"""
+One configuration from five places, and from which of them each setting comes.
+
+An argument beats the environment, that the file of the project, that the file of the user, and
+that the default. ``scenario`` names the settings that all of them start from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from foldline.core.amounts import meant
+from foldline.core.config import Config
+from foldline.core.errors import BudgetError
+from foldline.core.records import leaves
+from foldline.core.scenarios import SCENARIOS
+from foldline.settings.environment import said_in_environment, variable
+from foldline.settings.files import flat, said_in_files
+
+SCENARIO: Final = "scenario"
+ENVIRONMENT: Final = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    A configuration, and where each setting comes from.
+
+    ``origins`` maps the dotted key of every setting to "default", "scenario NAME", the path of a
+    file, the name of an environment variable, or "argument".
+    """
+
+    config: Config
+    origins: Mapping[str, str] = field(repr=False)
+
+    def rows(self) -> Iterator[tuple[str, Any, str]]:
+        """Yield key, value and origin of every setting, in order."""
+        values = flat(self.config.to_dict(), "the configuration")
+        for key, origin in self.origins.items():
+            yield key, values[key], origin
+
+
+def load(
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    start: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """
+    Load the settings that hold in a folder.
+
+    Args:
+        arguments: Settings that beat all others: dotted keys, or tables as in a file.
+        start: The folder where the search for the project's file begins; default the working
+            directory.
+        environ: The environment; default that of this process.
+
+    Raises:
+        InputError: A file cannot be read.
+        BudgetError: A setting is unknown or makes no sense; the error says where it stands.
+    """
+    world = os.environ if environ is None else environ
+    layers = [
+        *said_in_files(Path.cwd() if start is None else Path(start), world),
+        (ENVIRONMENT, dict(said_in_environment(world))),
+        ("argument", flat(arguments or {}, "argument")),
+    ]
+    layers = [*_scenario(layers), *layers]
+    known = [leaf.key for leaf in leaves(Config)]
+    origins = dict.fromkeys(known, "default")
+    values: dict[str, Any] = {}
+    for place, said in layers:
+        for key, value in said.items():
+            if key not in origins:
+                raise _unknown(key, place, known)
+            values[key] = value
+            origins[key] = variable(key) if place == ENVIRONMENT else place
+    return Settings(_made(values, origins), origins)
+
+
+def load_config(**arguments: Any) -> Config:
+    """
+    Return the configuration that holds here, by arguments, environment, project and user.
+
+    Args:
+        **arguments: Settings that beat all others, such as ``thresholds={"act_at": 0.7}``.
+
+    Raises:
+        InputError: A file cannot be read.
+        BudgetError: A setting is unknown or makes no sense; the error says where it stands.
+    """
+    return load(arguments).config
+
+
+def _scenario(
+    layers: list[tuple[str, dict[str, Any]]],
+) -> list[tuple[str, dict[str, Any]]]:
+    """Take the scenario out of what is said; the last one counts, and lies below everything."""
+    found = [(said.pop(SCENARIO), place) for place, said in layers if SCENARIO in said]
+    if not found:
+        return []
+    name, place = found[-1]
+    if not isinstance(name, str) or name not in SCENARIOS:
+        near = meant(str(name), SCENARIOS)
+        raise BudgetError(
+            f"There is no scenario {str(name)[:40]!r}, in {place}.",
+            hint=f"{near}Known: {', '.join(SCENARIOS)}.",
+        )
+    return [(f"scenario {name}", flat(SCENARIOS[name], name))]
+
+
+def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
+    """Return the error for a key that names no setting, with the one that may have been meant."""
+    last = {name.rpartition(".")[2]: name for name in known}
+    near = meant(key, known) or meant(key.rpartition(".")[2], last)
+    return BudgetError(
+        f"There is no setting {key[:80]!r}, in {place}.",
+        hint=f"{near}'foldline config show' lists all of them.",
+    )
+
+
+def _made(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
+    table: dict[str, Any] = {}
+    for key, value in values.items():
+        section, _, name = key.rpartition(".")
+        (table.setdefault(section, {}) if section else table)[name] = value
+    try:
+        return Config.from_dict(table)
+    except BudgetError as error:
+        named = {origins[key] for key in values if key.rpartition(".")[2] in error.message}
+        places = ", ".join(sorted(named or {origins[key] for key in values}))
+        raise BudgetError(f"{error.message} This is set in: {places}.", hint=error.hint) from error

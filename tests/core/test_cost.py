@@ -1,0 +1,73 @@
+"""The numbers are those of a calculation by hand: input 1, cache write 1.25, cache read 0.1."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from foldline.core.cost import (
+    PAY_BACK,
+    CostEstimate,
+    Factors,
+    best_batch,
+    clearing_pays_after,
+    keep_alive_below,
+    pays_after,
+    summary_pays_after,
+)
+
+
+@pytest.mark.requirement("K37")
+@pytest.mark.parametrize(
+    ("input_price", "output", "requests"),
+    [
+        (0.1, 5.0, [4.3, 8.1, 16.9, 64.5]),  # the same model on its own cached prefix
+        (1.0, 5.0, [13.8, 18.1, 28.1, 82.5]),  # the same model, nothing cached
+        (0.2, 1.0, [3.3, 4.7, 8.1, 26.5]),  # a model at a fifth of the price
+    ],
+)
+def test_a_summary_of_20_10_5_and_2_to_1_pays_after_so_many_requests(
+    input_price, output, requests
+):
+    found = [
+        summary_pays_after(1 / size, input_price=input_price, factors=Factors(output=output))
+        for size in (20, 10, 5, 2)
+    ]
+    assert [round(number, 1) for number in found] == requests
+
+
+def test_clearing_pays_after_eleven_and_a_half_times_what_lies_behind():
+    assert pytest.approx(11.5) == PAY_BACK
+    assert clearing_pays_after(1_000, 1_000) == pytest.approx(11.5)
+    assert clearing_pays_after(30_000, 10_000) == pytest.approx(11.5 / 3)
+
+
+@pytest.mark.parametrize(("keep", "batch"), [(3, 8), (5, 11), (10, 15), (0, 1)])
+def test_the_best_batch_grows_with_the_root_of_what_is_kept(keep, batch):
+    assert best_batch(keep) == batch
+
+
+def test_a_cache_of_five_minutes_is_worth_keeping_warm_for_an_hour():
+    assert keep_alive_below(300) / 60 == pytest.approx(62.5)
+
+
+def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():
+    assert pays_after(0) is None
+    assert pays_after(-5, behind=1) is None
+    assert pays_after(100) == 0.0
+    assert pays_after(100, behind=1, factors=Factors(read=0.0)) is None
+    assert summary_pays_after(1.0) == math.inf
+    assert clearing_pays_after(0, 10) == math.inf
+
+
+def test_an_estimate_reads_as_a_sentence_and_as_json():
+    asked = CostEstimate("compacted", "x", 1, 1_000, 200, 0.01, 5_000, requests=4.25)
+    assert str(asked) == (
+        "frees 5,000 tokens; a model reads about 1,000 tokens and writes at most 200, "
+        "for at most 0.0100 US dollars; pays after 4.2 requests"
+    )
+    assert "unknown price" in str(CostEstimate("compacted", "x", 1, usd=None, freed=1))
+    assert "pays never" in str(CostEstimate("compacted", "x", freed=1))
+    assert str(CostEstimate("unchanged", "the target is met")).endswith("the target is met")
+    assert asked.to_dict()["requests"] == 4.25

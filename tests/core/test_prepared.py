@@ -1,0 +1,85 @@
+"""What was prepared holds for exactly what it was prepared for."""
+
+from dataclasses import replace
+
+import pytest
+
+from foldline.core.edits import Fold, Insert
+from foldline.core.errors import BudgetError
+from foldline.core.identity import identify
+from foldline.core.messages import Message, Text
+from foldline.core.prepared import MemorySettings, Prepared, fingerprint
+
+LOG = identify(Message("user", (Text(f"message {number}"),)) for number in range(5))
+SNAPSHOT = Message("user", (Text("what happened"),), id="f" * 32, origin="snapshot")
+FOLD = Fold(tuple(message.id for message in LOG[:3]), SNAPSHOT)
+PREPARED = Prepared(LOG[:4], (FOLD,), "openai-chat", 4, 10.0)
+
+
+@pytest.mark.requirement("K27", "C10")
+def test_it_fits_what_it_was_made_for_whatever_came_behind():
+    assert PREPARED.misfit(LOG[:4], "openai-chat") == ""
+    assert PREPARED.misfit(LOG, "openai-chat") == ""
+    assert PREPARED.until == LOG[3].id
+
+
+@pytest.mark.requirement("K27")
+def test_equal_messages_are_the_same_and_their_objects_need_not_be():
+    again = tuple(replace(message, raw={"read": "again"}) for message in LOG)
+    assert PREPARED.misfit(again, "openai-chat") == ""
+
+
+@pytest.mark.requirement("K27")
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (LOG[:3], "covers 4 messages, 3 are shown"),
+        (LOG[1:], "no longer shown as it was"),
+        ((LOG[0], replace(LOG[1], pinned=True), *LOG[2:]), "no longer shown as it was"),
+        ((LOG[0], replace(LOG[1], parts=(Text("cut"),)), *LOG[2:]), LOG[1].id[:12]),
+        ((LOG[0], replace(LOG[1], id="0" * 32), *LOG[2:]), "no longer shown as it was"),
+        ((), "0 are shown"),
+    ],
+)
+def test_it_says_why_it_does_not_fit(shown, words):
+    assert words in PREPARED.misfit(shown, "openai-chat")
+
+
+@pytest.mark.requirement("K27")
+def test_the_rules_of_another_provider_are_another_history():
+    assert "openai-chat" in PREPARED.misfit(LOG, "anthropic")
+
+
+def test_only_folds_of_a_summary_count_as_folds():
+    mended = replace(FOLD, kind="repair")
+    prepared = replace(PREPARED, edits=(mended, Insert("", SNAPSHOT), FOLD))
+    assert prepared.folds == (FOLD,)
+
+
+@pytest.mark.requirement("K28")
+def test_the_fingerprint_tells_everything_that_is_shown():
+    plain = fingerprint(LOG, "openai-chat")
+    cut = replace(LOG[1], parts=(Text("cut"),), intact=False)
+    others = [
+        fingerprint(LOG[:4], "openai-chat"),
+        fingerprint(LOG, "anthropic"),
+        fingerprint((LOG[1], LOG[0], *LOG[2:]), "openai-chat"),
+        fingerprint((replace(LOG[0], pinned=True), *LOG[1:]), "openai-chat"),
+        fingerprint((LOG[0], cut, *LOG[2:]), "openai-chat"),
+        fingerprint((SNAPSHOT, *LOG[1:]), "openai-chat"),
+        fingerprint((replace(SNAPSHOT, parts=(Text("else"),)), *LOG[1:]), "openai-chat"),
+    ]
+    assert len({plain, *others}) == 8
+    assert fingerprint(LOG, "openai-chat") == plain
+
+
+@pytest.mark.parametrize("settings", [{"enabled": 1}, {"every": 0}, {"every": 1.5}])
+@pytest.mark.requirement("C9")
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(BudgetError, match=r"memory\."):
+        MemorySettings(**settings)
+
+
+@pytest.mark.requirement("C9")
+def test_it_is_off_unless_it_is_switched_on():
+    assert not MemorySettings().enabled
