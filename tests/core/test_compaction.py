@@ -1,5 +1,6 @@
 from dataclasses import dataclass
 
+import pytest
 from tests.neutral import A, T, U, c, view, words
 
 from foldline.core.asks import drive
@@ -67,6 +68,7 @@ def test_rungs_are_climbed_until_the_target_is_met():
     assert sum(report.freed for report in outcome.rungs) == told().tokens - outcome.view.tokens
 
 
+@pytest.mark.requirement("K11", "C11")
 def test_a_plan_that_frees_too_little_is_rejected_with_a_reason():
     budget = Budget.of_window(1_200, output=0, margin=0)
     outcome = run(told(), budget, Rung(Does(3_900), 0.0, gain_tokens=500))
@@ -86,6 +88,7 @@ def test_a_rung_waits_for_its_own_trigger():
     assert [report.outcome for report in outcome.rungs] == ["skipped", "applied"]
 
 
+@pytest.mark.requirement("C8", "K12")
 def test_what_cannot_fit_fails_and_leaves_everything_as_it_was():
     found = told()
     outcome = run(found, Budget.of_tokens(10), Rung(Does(40), 0.0))

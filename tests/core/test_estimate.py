@@ -71,6 +71,7 @@ def samples() -> dict[str, str]:
 
 @pytest.mark.parametrize("family", VOCABULARIES)
 @pytest.mark.parametrize("kind", samples())
+@pytest.mark.requirement("K6", "J2")
 def test_is_within_a_fifth_of_the_real_count(kind: str, family: str) -> None:
     text = samples()[kind]
     truth = SplintrCounter(family).count(text)
@@ -119,6 +120,7 @@ def test_blanks_are_neither_free_nor_dear() -> None:
 
 
 @given(st.text(st.characters(), max_size=300), st.sampled_from([*FAMILIES, "?"]))
+@pytest.mark.requirement("H6")
 def test_any_text_gets_a_number(text: str, family: str) -> None:
     assert 0 <= estimate(text, family) <= 4 * len(text) + 1
 

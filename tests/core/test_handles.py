@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from tests.neutral import U, log
 
-from foldline.core.handles import handles, part_handle
+from foldline.core.handles import Handles, handles, part_handle
 from foldline.core.messages import Message, Text
 
 
@@ -28,3 +28,18 @@ def test_the_handle_of_a_part_has_its_position_where_there_are_several():
     assert part_handle("abc123", two, 1) == "abc123.1"
     assert part_handle("abc123", U("a"), 0) == "abc123"
     assert part_handle("abc123", replace(two, origin="repair"), 1) == "abc123"
+
+
+def test_handles_that_nobody_asks_for_cost_nothing_and_are_the_same_ones():
+    messages = log(*(U(str(n)) for n in range(50)))
+    read = []
+
+    def reading():
+        for message in messages:
+            read.append(message)
+            yield message
+
+    later = Handles(reading())
+    assert read == []
+    assert dict(later) == handles(messages)
+    assert len(later) == len(read) == 50

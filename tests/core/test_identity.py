@@ -73,3 +73,7 @@ def test_equal_values_share_one_json_form():
 def test_derived_ids_differ_from_each_other_and_have_the_usual_form():
     assert derived_id("a", "b") != derived_id("b", "a")
     assert len(derived_id("a")) == 32
+
+
+def test_texts_with_half_a_surrogate_pair_make_an_id_too():
+    assert derived_id("\udcff half") == derived_id("\udcff half") != derived_id("half")

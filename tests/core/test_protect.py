@@ -11,6 +11,7 @@ def reasons(*messages, late=()):
     return protected(shown, group(shown), {shown[i].id for i in late})
 
 
+@pytest.mark.requirement("C21")
 def test_system_task_and_latest_user_message_stay():
     found = reasons(S("s"), S("s2"), U("task"), A("a"), U("between"), A("b"), U("latest"))
     assert found == {0: "system", 1: "system", 2: "task", 6: "latest"}
@@ -31,6 +32,7 @@ def test_a_call_that_is_still_running_stays():
     assert found[3] == "pending"
 
 
+@pytest.mark.requirement("K32")
 def test_a_pin_keeps_the_whole_group():
     messages = [U("t"), A(c("1")), T("1"), A("x"), U("u")]
     messages[2] = Message("tool", messages[2].parts, pinned=True)
@@ -48,6 +50,7 @@ def test_a_snapshot_is_neither_task_nor_latest_message():
     assert found == {1: "task", 3: "latest"}
 
 
+@pytest.mark.requirement("K22")
 def test_only_a_user_message_is_taken_for_a_snapshot():
     assert not is_snapshot(A(f"{SNAPSHOT_HEADER}: ..."))
     assert not is_snapshot(T("1", f"{SNAPSHOT_HEADER}: ..."))

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from foldline.core.compaction import RungReport
 from foldline.core.edits import Drop, Rewrite
 from foldline.core.receipt import Receipt
@@ -21,6 +23,7 @@ DONE = Receipt(
 )
 
 
+@pytest.mark.requirement("C7", "K4")
 def test_a_receipt_reads_as_one_sentence():
     assert str(DONE) == (
         "compacted: 12,000 → 3,000 tokens (25%), 40 → 12 messages, by clear, window"
@@ -32,6 +35,7 @@ def test_a_receipt_of_a_failure_says_why():
     assert str(failed) == "failed: too much (10 tokens)"
 
 
+@pytest.mark.requirement("K21")
 def test_a_receipt_becomes_json_with_its_schema_and_edits_by_kind():
     found = json.loads(json.dumps(DONE.to_dict()))
     assert found["schema"] == "foldline.receipt/1"

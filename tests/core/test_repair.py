@@ -127,6 +127,7 @@ def test_of_several_dead_calls_each_is_closed_where_it_stands():
 # --- order ---------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("K34")
 def test_only_the_result_that_stands_elsewhere_moves():
     after = mended(U("t"), A(c("1")), U("hurry"), A("aloud"), T("1"), A("done"))
     assert words(after) == ["U:t", "A{1}", "T(1)", "U:hurry", "A:aloud", "A:done"]

@@ -70,3 +70,12 @@ def test_usage_of_all_answers_is_added_up():
 def test_impossible_limits_are_refused(wrong):
     with pytest.raises(BudgetError, match="Impossible limits"):
         Limits(**wrong)
+
+
+def test_what_was_spent_adds_up():
+    first, second = Spent(1, 2.0, 0.1, 10, 20, "one"), Spent(2, 3.0, 0.2, 1, 2, "two")
+    both = first + second
+    assert (both.attempts, both.seconds, both.input_tokens, both.output_tokens) == (3, 5.0, 11, 22)
+    assert both.usd == pytest.approx(0.3)
+    assert both.model == "two"
+    assert first + Spent() == first

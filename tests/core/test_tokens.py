@@ -38,6 +38,7 @@ def test_what_is_left_out_costs_nothing():
     assert counter.part(Omitted("clear")) == 0
 
 
+@pytest.mark.requirement("K9")
 def test_a_long_text_is_counted_once():
     texts = Counting()
     counter = TokenCounter(texts)
@@ -45,6 +46,7 @@ def test_a_long_text_is_counted_once():
     assert len(texts.texts) == 1
 
 
+@pytest.mark.requirement("K9", "H6")
 def test_the_memory_for_counts_is_bounded():
     counter = TokenCounter(Quarters())
     for number in range(CACHE_ENTRIES + 10):
@@ -86,6 +88,7 @@ def test_what_is_unknown_is_counted_by_its_text():
     assert TokenCounter(Quarters()).part(Opaque("new_thing", "abcd")) == 1
 
 
+@pytest.mark.requirement("K7")
 def test_system_prompt_and_tools_are_overhead():
     counter = TokenCounter(Quarters())
     tools = [{"name": "run", "description": "x" * 400}]

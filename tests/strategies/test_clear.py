@@ -42,6 +42,7 @@ def test_the_older_result_goes_and_the_newer_stays():
     assert found.messages[2].results[0].text == LONG
 
 
+@pytest.mark.requirement("C13", "K5")
 def test_only_the_tools_that_may_be_cleared_are():
     found = told("read", "agent", "bash", "bash")
     assert cleared(found, Clear(keep=1, only=("bash",))) == [6]
@@ -53,6 +54,7 @@ def test_a_tool_is_known_by_its_call_where_the_result_does_not_name_it():
     assert cleared(found, Clear(keep=0, never=("read",))) == []
 
 
+@pytest.mark.requirement("C12")
 def test_nothing_is_kept_where_that_is_asked_for():
     assert cleared(told("a", "b"), Clear(keep=0)) == [2, 4]
 
@@ -63,6 +65,7 @@ def test_keeping_more_than_there_is_clears_nothing_and_says_so():
     assert found.reason
 
 
+@pytest.mark.requirement("K2")
 def test_what_is_cleared_already_is_not_cleared_again():
     found = told("a", "b", "d")
     once = found.after(plan(found, Clear(keep=1)).edits)
@@ -97,6 +100,7 @@ def test_interleaved_results_are_cleared_like_others():
     assert cleared(found, Clear(keep=0)) == [3, 4]
 
 
+@pytest.mark.requirement("F65")
 def test_results_shorter_than_their_stub_are_left_alone():
     steps = [step for n in range(8) for step in run("run", str(n), "ok")]
     assert cleared(view(U("t"), *steps, A("x"), U("u")), Clear(keep=0)) == []
@@ -109,6 +113,7 @@ def test_media_go_with_their_result():
     assert len(after.messages[2].results[0].content) == 1
 
 
+@pytest.mark.requirement("C11", "J1")
 def test_while_the_cache_is_warm_it_waits_until_that_pays():
     found = told("a", *["b"] * 6)
     assert plan(found, Clear(keep=6), cold=False).edits == ()
@@ -121,3 +126,10 @@ def test_while_the_cache_is_warm_it_waits_until_that_pays():
 def test_an_impossible_number_of_groups_is_refused_at_construction(keep):
     with pytest.raises(BudgetError, match="whole number"):
         Clear(keep=keep)
+
+
+@pytest.mark.requirement("C13")
+def test_tools_are_named_in_any_case_of_letters():
+    found = told("Read", "read", "READ", "x")
+    assert len(cleared(found, Clear(keep=0, only=("rEAD",)))) == 3
+    assert len(cleared(found, Clear(keep=0, never=("Read",)))) == 1

@@ -27,10 +27,12 @@ def call(name, number="1", **arguments):
     return A(c(number, name, json.dumps(arguments)))
 
 
+@pytest.mark.requirement("K25", "H3")
 def test_it_says_what_the_user_said_in_between():
     assert "never touch src/legacy" in snapshot(A("a"), U("Please never touch src/legacy."))
 
 
+@pytest.mark.requirement("H3", "G4")
 def test_it_lists_files_plan_open_errors_and_decisions():
     text = snapshot(
         call("Edit", file_path="src/app.py"),

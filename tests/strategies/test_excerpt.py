@@ -54,6 +54,7 @@ def test_what_went_wrong_is_kept_from_the_middle():
     assert "ConnectionError" not in cut("\n".join(lines), 400, "head_tail")
 
 
+@pytest.mark.requirement("H7")
 def test_a_single_endless_line_is_cut_inside():
     short = cut("x" * 1_000_000, 200)
     assert COUNTER.text(short) <= 200

@@ -140,3 +140,10 @@ def test_a_failed_result_without_telling_lines_is_open_too():
 def test_decisions_are_what_the_model_concluded_in_its_own_words():
     told = [A("I looked.\nThe root cause is the cache."), U("we decided"), A("改用 sqlite")]
     assert [f.lines[0] for f in decisions(told)] == ["改用 sqlite", "The root cause is the cache."]
+
+
+@pytest.mark.requirement("H16")
+def test_a_plan_that_was_emptied_does_not_come_back():
+    set_, emptied = call("todo_write", todos=[{"content": "a"}]), call("todo_write", todos=[])
+    assert plan([set_, emptied]) is None
+    assert plan([set_, call("todo", action="list")]).lines == ("- [pending] a",)

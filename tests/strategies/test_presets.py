@@ -1,8 +1,9 @@
 import pytest
 
+from foldline.core.config import POLICY_NAMES, Config
 from foldline.core.errors import BudgetError
 from foldline.core.strategy import Policy
-from foldline.strategies.presets import POLICIES, policy
+from foldline.strategies.presets import POLICIES, configured, policy
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -38,3 +39,29 @@ def test_an_unknown_argument_names_the_policy():
 def test_cheaper_rungs_are_due_before_dearer_ones(name):
     triggers = [rung.trigger for rung in policy(name).rungs]
     assert triggers == sorted(triggers)
+
+
+@pytest.mark.parametrize("name", [name for name in POLICY_NAMES if name != "fraction"])
+def test_the_default_configuration_describes_the_policies_as_they_are(name):
+    assert configured(Config(policy=name)) == policy(name)
+
+
+def test_thresholds_and_what_stays_reach_the_rungs():
+    config = Config().replace(
+        thresholds={"clear_at": 0.3, "act_at": 0.75, "warn_at": 0.5},
+        clearing={"keep": 0, "only": ["read"], "never": ["memory"], "gain_tokens": 5},
+        tail={"fraction": 0.4},
+    )
+    assert configured(config) == policy(
+        "default",
+        keep=0,
+        tail=0.4,
+        clear_at=0.3,
+        act_at=0.75,
+        only=("read",),
+        never=("memory",),
+        gain_tokens=5,
+    )
+    recent = Config(policy="keep_recent").replace(tail={"newest": 3})
+    assert configured(recent) == policy("keep_recent", n=3)
+    assert configured(Config(policy="fraction")) == policy("fraction", trigger=0.8)

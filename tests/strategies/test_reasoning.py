@@ -1,9 +1,12 @@
+import pytest
 from tests.neutral import T, U, c, view
 
 from foldline.core.asks import drive
 from foldline.core.handles import handles
 from foldline.core.messages import Message, Omitted, Text, Thinking
+from foldline.core.repair import repair
 from foldline.core.strategy import Need
+from foldline.formats.registry import dialect
 from foldline.strategies.reasoning import Reasoning
 
 
@@ -35,3 +38,50 @@ def test_the_reasoning_of_a_call_that_runs_stays():
 
 def test_without_old_reasoning_there_is_a_reason_to_do_nothing():
     assert propose(view(U("t"))).reason == "no old reasoning"
+
+
+def responses(led_to):
+    """A finished turn in which reasoning led to one item, and the beginning of another turn."""
+    return [
+        {"role": "user", "content": "Task."},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln"},
+        led_to,
+        {"role": "user", "content": "Go on."},
+    ]
+
+
+@pytest.mark.requirement("F21")
+@pytest.mark.parametrize(
+    "led_to",
+    [
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Yes."}],
+        },
+        {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": "f",
+            "arguments": "{}",
+        },
+    ],
+)
+def test_what_reasoning_led_to_stays_without_the_id_that_binds_it(led_to):
+    wire = dialect("openai-responses")
+    found = view(*wire.decode(responses(led_to)).messages, dialect=wire.name)
+    after = found.after(propose(found).edits)
+    after = after.after(repair(after.messages, wire.name))
+    written = wire.messages(after.messages)
+    assert written[1] == {key: value for key, value in led_to.items() if key != "id"}
+    assert [item.get("type") for item in written].count("reasoning") == 0
+
+
+@pytest.mark.requirement("F21")
+def test_reasoning_that_led_to_a_hosted_tool_stays_with_it():
+    wire = dialect("openai-responses")
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+    found = view(*wire.decode(responses(search)).messages, dialect=wire.name)
+    assert propose(found).edits == ()

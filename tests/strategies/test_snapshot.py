@@ -15,6 +15,7 @@ def written(*found, title="What happened"):
     return render(header(7, 1_234), [Section(title, tuple(entry.text() for entry in found))])
 
 
+@pytest.mark.requirement("G5")
 def test_a_snapshot_says_what_it_is_and_is_recognised():
     message = Message("user", (Text(written(ENTRY)),))
     assert is_snapshot(message)

@@ -67,6 +67,7 @@ def test_a_second_snapshot_takes_up_the_first():
     assert kept
 
 
+@pytest.mark.requirement("J5")
 def test_the_tail_stays_verbatim():
     found = told()
     after, _ = snapshot_of(found, 3_000, Summarize(Keep("groups", 3)))

@@ -22,6 +22,7 @@ def test_the_newest_groups_stay():
     assert len(folded(turns(4), Keep("groups", 0))) == 5
 
 
+@pytest.mark.requirement("H1")
 def test_the_newest_rounds_stay_each_with_all_that_follows():
     found = view(U("task"), A("a"), U("two"), A("b"), U("three"), A("d"))
     assert folded(found, Keep("rounds", 1)) == [(1,), (2,), (3,)]
@@ -43,6 +44,7 @@ def test_an_earlier_snapshot_is_always_taken_up_again():
     assert (2,) in folded(found, Keep("groups", 99))
 
 
+@pytest.mark.requirement("G3")
 def test_a_single_tool_loop_can_be_cut_between_its_steps():
     found = turns(200)
     cut = folded(found, Keep("share", 0.3))

@@ -10,6 +10,7 @@ from foldline.core.edits import Drop, Edit, Fold, Rewrite
 from foldline.core.handles import part_handle
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message, ToolResult
+from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
 from foldline.core.view import View
 
@@ -21,6 +22,7 @@ def account(
     policy: str,
     handles: Mapping[str, str],
     warnings: tuple[str, ...] = (),
+    memory: Prepared | None = None,
 ) -> Receipt:
     """
     Make the receipt of a compaction.
@@ -32,6 +34,7 @@ def account(
         policy: The name of the policy.
         handles: Handle by id.
         warnings: Sentences for the caller.
+        memory: What had been prepared, where the edits begin with it: it was accounted for then.
     """
     after = outcome.view
     kept = 0
@@ -39,6 +42,8 @@ def account(
         if old is not new:
             break
         kept += 1
+    prepared = memory or Prepared((), (), before.dialect, 0, 0.0)
+    fresh = outcome.edits[len(prepared.edits) :]
     return Receipt(
         status=outcome.status,
         reason=outcome.reason,
@@ -53,9 +58,10 @@ def account(
         kept_prefix=kept,
         edits=outcome.edits,
         rungs=outcome.rungs,
-        recall=recallable(outcome.edits, before.originals, handles),
-        warnings=warnings,
-        spent=outcome.spent,
+        recall={**prepared.recall, **recallable(fresh, before.originals, handles)},
+        warnings=(*warnings, *budget.warnings),
+        spent=prepared.spent + outcome.spent,
+        evicted=outcome.evicted,
     )
 
 

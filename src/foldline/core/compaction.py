@@ -17,6 +17,9 @@ from foldline.core.view import View
 
 Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
 
+LONGEST_REASON = 400
+"""Characters of a rung's reason that are kept: what a model or a network says has no bounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class RungReport:
@@ -39,12 +42,25 @@ class RungReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Evicted:
+    """
+    What a compaction took out of sight of the files that tools had read, written or changed.
+
+    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
+    again. ``unknown`` counts results of such tools whose path is not known.
+    """
+
+    files: tuple[str, ...] = ()
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """
     The result of a compaction.
 
     Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what a model was asked.
+    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
     """
 
     status: Status
@@ -53,6 +69,7 @@ class Outcome:
     edits: tuple[Edit, ...] = ()
     rungs: tuple[RungReport, ...] = ()
     spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
 
 
 def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
@@ -77,23 +94,41 @@ def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Ou
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
-    mended = repair(view.messages, view.dialect)
-    start = replace(view, unread=unread(view.messages)) if mended else view
-    now, edits = start.after(mended), list(mended)
-    need = replace(need, handles={**need.handles, **_aliases(mended, need)}) if mended else need
-    reports = [_mending(view, now)] if mended else []
+    start, edits, reports = yield from _early(view, budget, policy, need)
+    mended = repair(start.messages, view.dialect)
+    now = (_marked(start) if mended else start).after(mended)
+    edits += mended
+    aliases = _aliases(edits, need)
+    need = replace(need, handles={**need.handles, **aliases}) if aliases else need
+    reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
     for rung in policy.rungs:
         if now.tokens <= need.target:
             break
-        plan, report = yield from _climb(rung, view, now, budget, need)
-        reports.append(report)
-        edits += plan.edits
-        now = now.after(plan.edits)
+        if not rung.early:
+            step = yield from _climb(rung, start, now, budget, need)
+            reports.append(step.report)
+            edits += step.edits
+            now = step.view
     return _judge(view, now, budget, edits, reports)
 
 
-def _mending(before: View, after: View) -> RungReport:
-    return RungReport("repair", "applied", before.tokens - after.tokens)
+def _early(
+    view: View, budget: Budget, policy: Policy, need: Need
+) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
+    """Climb the rungs that need no mended history; the others start from what these leave."""
+    now, edits, reports = view, list[Edit](), list[RungReport]()
+    for rung in policy.rungs:
+        if rung.early and now.tokens > need.target:
+            step = yield from _climb(rung, view, _marked(now), budget, need)
+            reports.append(step.report)
+            edits += step.edits
+            now = step.view if step.edits else now
+    return now, edits, reports
+
+
+def _marked(view: View) -> View:
+    """Remember what is not answered yet, before an edit puts it behind its call."""
+    return replace(view, unread=view.unread | unread(view.messages))
 
 
 def _aliases(edits: Sequence[Edit], need: Need) -> dict[str, str]:
@@ -113,18 +148,28 @@ def _tidied(plan: Plan, now: View) -> Plan:
     return replace(plan, edits=(*plan.edits, *mended)) if mended else plan
 
 
-def _climb(
-    rung: Rung, start: View, now: View, budget: Budget, need: Need
-) -> Steps[tuple[Plan, RungReport]]:
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a rung did: the view that it left, its edits, and its report."""
+
+    view: View
+    report: RungReport
+    edits: tuple[Edit, ...] = ()
+
+
+def _climb(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> Steps[_Step]:
     name = rung.strategy.name
     if not budget.is_due(rung.trigger, start.tokens):
-        return Plan(), RungReport(name, "skipped", reason="below its trigger")
+        return _Step(now, RungReport(name, "skipped", reason="below its trigger"))
     if budget.fixed and rung.gentle:
-        return Plan(), RungReport(name, "skipped", reason="a summary keeps more of a hard budget")
+        reason = "a summary keeps more of a hard budget"
+        return _Step(now, RungReport(name, "skipped", reason=reason))
     plan = yield from rung.strategy.propose(now, need)
     if not plan.edits:
-        return Plan(), RungReport(name, "skipped", reason=plan.reason or "nothing to do")
-    plan = _tidied(plan, now)
+        reason = plan.reason[:LONGEST_REASON] or "nothing to do"
+        return _Step(now, RungReport(name, "skipped", reason=reason))
+    if not rung.early:
+        plan = _tidied(plan, now)
     after = now.after(plan.edits)
     freed = now.tokens - after.tokens
     floor = (
@@ -132,9 +177,10 @@ def _climb(
     )
     if freed < floor and (freed <= 0 or after.tokens > need.target):
         reason = f"would free {freed:,} tokens, less than {floor:,}"
-        return Plan(), RungReport(name, "rejected", reason=reason)
+        return _Step(now, RungReport(name, "rejected", reason=reason))
     outcome: Literal["applied", "fallback"] = "fallback" if plan.fallback else "applied"
-    return plan, RungReport(name, outcome, freed, plan.reason)
+    report = RungReport(name, outcome, freed, plan.reason[:LONGEST_REASON])
+    return _Step(after, report, plan.edits)
 
 
 def _judge(
@@ -152,5 +198,9 @@ def _judge(
         refused = [f"{r.name}: {r.reason}" for r in rungs if not r.is_in_effect and r.reason]
         reason = "; ".join(["nothing was made smaller", *refused[:3]])
         return Outcome("unchanged", reason, view, rungs=rungs)
-    applied = dict.fromkeys(report.name for report in rungs if report.is_in_effect)
+    applied = dict.fromkeys(
+        report.name if report.outcome == "applied" else f"{report.name} (fallback)"
+        for report in rungs
+        if report.is_in_effect
+    )
     return Outcome("compacted", ", ".join(applied), now, tuple(edits), rungs)

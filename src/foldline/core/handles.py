@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message
@@ -34,6 +35,31 @@ def _common(left: str, right: str) -> int:
             break
         length += 1
     return length
+
+
+class Handles(Mapping[str, str]):
+    """
+    The handles of a conversation, worked out when the first one is asked for.
+
+    Args:
+        messages: The whole log, with ids; it is read only then.
+    """
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        self._messages = messages
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        return handles(self._messages)
+
+    def __getitem__(self, number: str) -> str:
+        return self._known[number]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def part_handle(handle: str, message: Message, part: int) -> str:

@@ -93,4 +93,5 @@ def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Me
 
 def derived_id(*ids: str) -> str:
     """Return the id of something made from other things, such as a snapshot of messages."""
-    return blake2b("/".join(ids).encode(), digest_size=ID_BYTES).hexdigest()
+    data = "/".join(ids).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=ID_BYTES).hexdigest()

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+ATTACHMENT_HEADER = "[Put back by Foldline, not by the user"
+"""How every message begins that puts files and plans back into sight after a compaction."""
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
 
@@ -158,11 +161,21 @@ class Message:
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
     def is_spoken(self) -> bool:
-        """Tell whether a user said something here, rather than a tool, or a repair."""
-        return (self.role == "user" and self.origin != "repair") and any(
-            isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and part.text.strip())
-            for part in self.parts
+        """Tell whether a user said something here, rather than a tool, or this library."""
+        return (
+            self.role == "user"
+            and self.origin != "repair"
+            and not self.is_attachment()
+            and any(
+                isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and part.text.strip())
+                for part in self.parts
+            )
         )
+
+    def is_attachment(self) -> bool:
+        """Tell whether this is what a compaction put back, files and the plan."""
+        first = self.parts[0] if self.role == "user" and self.parts else None
+        return isinstance(first, Text) and first.text.startswith(ATTACHMENT_HEADER)
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
         """Return a copy with other parts, marked as no longer what the wire said."""

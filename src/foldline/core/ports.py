@@ -44,12 +44,33 @@ class StoredMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """
+    What the next compaction of a session will show, prepared in the background.
+
+    ``until`` is the id of the last message that it covers, ``digest`` the fingerprint of all that
+    was shown up to there. ``at`` is how many messages the log had, ``generation`` the one of the
+    session, ``time`` the moment in seconds since 1970. ``content`` holds the edits, and what a
+    receipt says about them, as a JSON value.
+    """
+
+    until: str
+    digest: str
+    at: int
+    generation: int
+    time: float
+    content: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StoredBatch:
     """
     The edits of one compaction, with its receipt, both as JSON values.
 
     ``number`` counts the batches of a session from 0, ``at`` is how many messages the log had.
     ``undone_at`` is how many it had when the batch was taken back, None while it is in effect.
+    ``memory`` is what had been prepared and now stands before ``edits``. ``repeats`` counts the
+    attempts in a row that this one stands for; ``at`` and ``time`` are then of the last.
     """
 
     number: int
@@ -59,16 +80,23 @@ class StoredBatch:
     receipt: Any = field(repr=False)
     time: float = 0.0
     undone_at: int | None = None
+    memory: StoredMemory | None = None
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """Everything that is kept of a session; ``generation`` counts the changes made to it."""
+    """
+    Everything that is kept of a session; ``generation`` counts the changes made to it.
+
+    ``memory`` is what is prepared for its next compaction, None when nothing is.
+    """
 
     head: SessionHead
     generation: int
     messages: tuple[StoredMessage, ...] = field(repr=False)
     batches: tuple[StoredBatch, ...] = field(repr=False)
+    memory: StoredMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +106,10 @@ class Change:
 
     ``messages`` are appended at position ``at`` and following, then ``batches`` are added.
     ``undone`` is the number of a batch that is taken back when the log has ``at`` messages,
-    ``pinned`` the id of a message that is pinned, ``dialect`` the dialect once it is known.
+    ``again`` that of an attempt which was made once more. ``pinned`` is the id of a message that
+    is pinned, ``dialect`` the dialect once it is known. ``memory`` takes the place of what was
+    prepared before; ``forgets`` says that it no longer holds. ``time`` is when it happened, in
+    seconds since 1970, where no message or batch says so.
     """
 
     at: int
@@ -87,6 +118,10 @@ class Change:
     undone: int | None = None
     pinned: str = ""
     dialect: str = ""
+    again: int | None = None
+    memory: StoredMemory | None = None
+    forgets: bool = False
+    time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

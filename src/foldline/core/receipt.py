@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from foldline.core.compaction import RungReport, Status
+from foldline.core.compaction import Evicted, RungReport, Status
 from foldline.core.edits import Edit
 from foldline.core.spending import Spent
 
@@ -19,7 +19,8 @@ class Receipt:
     Token counts are of messages only, measured by ``counter``; ``overhead`` is what the system
     prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
     it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
-    a provider's prompt cache still holds them. ``spent`` is what a model was asked for it.
+    a provider's prompt cache still holds them. ``spent`` is what a model was asked for it,
+    ``evicted`` which files are out of sight now.
     """
 
     status: Status
@@ -38,6 +39,7 @@ class Receipt:
     recall: dict[str, str] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
     spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
 
     def __str__(self) -> str:
         if self.status != "compacted":
@@ -76,4 +78,5 @@ class Receipt:
             "recall": dict(self.recall),
             "warnings": list(self.warnings),
             "spent": asdict(self.spent),
+            "evicted": {"files": list(self.evicted.files), "unknown": self.evicted.unknown},
         }

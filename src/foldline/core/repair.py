@@ -64,6 +64,11 @@ def repair(messages: Sequence[Message], dialect: str) -> tuple[Edit, ...]:
 # --- what says nothing -----------------------------------------------------------------------
 
 
+def says_nothing(message: Message) -> bool:
+    """Tell whether a message holds nothing that a provider would accept."""
+    return all(_says_nothing(part) for part in message.parts)
+
+
 def _says_nothing(part: Part) -> bool:
     match part:
         case Text(text):
@@ -75,7 +80,7 @@ def _says_nothing(part: Part) -> bool:
 
 
 def _empty(messages: Sequence[Message], dialect: str) -> list[Edit]:
-    gone = tuple(m.id for m in messages if all(_says_nothing(part) for part in m.parts))
+    gone = tuple(message.id for message in messages if says_nothing(message))
     edits: list[Edit] = [Drop(gone, "repair")] if gone else []
     if dialect in BY_TURN or dialect in ONE_ANSWER:
         kept = [message for message in messages if message.id not in gone]

@@ -67,6 +67,16 @@ class Spent:
             reply.model or self.model,
         )
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.attempts + other.attempts,
+            self.seconds + other.seconds,
+            self.usd + other.usd,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            other.model or self.model,
+        )
+
 
 def within(
     steps: Steps[Result], limits: Limits, reader: Reader | None, count: Callable[[str], int]

@@ -8,7 +8,9 @@ from typing import Protocol
 
 from foldline.core.asks import Reader, Steps
 from foldline.core.edits import Edit
+from foldline.core.prepared import Prepared
 from foldline.core.spending import Limits
+from foldline.core.summary import SummarySettings
 from foldline.core.view import View
 
 
@@ -23,7 +25,8 @@ class Need:
     extra; ``requests`` is how many more requests are expected to pay for a rewrite.
     ``handles`` maps message ids to the handles that stubs and snapshots name. ``reader`` is who
     answers an Ask, None when nobody does, and ``limits`` what may be spent on that. ``focus`` is
-    what the caller wants to be remembered above all, in their own words.
+    what the caller wants to be remembered above all, in their own words. ``memory`` is what was
+    prepared in the background, None when nothing is; ``summary`` is how a model is asked.
     """
 
     target: int
@@ -35,6 +38,8 @@ class Need:
     reader: Reader | None = None
     limits: Limits = field(default_factory=Limits)
     focus: str = ""
+    memory: Prepared | None = None
+    summary: SummarySettings = field(default_factory=SummarySettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,7 @@ class Rung:
     less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
     unless it reaches the target or the caller gave a hard budget. A ``gentle`` rung is skipped for
     a hard budget: it frees tokens in good time, but forgets more than a summary of the same size.
+    An ``early`` rung comes before the history is mended: its edits were made for a mended one.
     """
 
     strategy: Strategy
@@ -84,6 +90,7 @@ class Rung:
     gain_tokens: int = 0
     gain_fraction: float = 0.0
     gentle: bool = False
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class TokenCounter:
             known = self._scaled(self.texts.count(text))
             if len(self._seen) >= CACHE_ENTRIES:
                 for old in list(self._seen)[: CACHE_ENTRIES // 2]:
-                    del self._seen[old]
+                    self._seen.pop(old, None)  # another thread may have been faster
             self._seen[key] = known
         return known
 

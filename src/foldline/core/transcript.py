@@ -38,6 +38,26 @@ class Transcript:
         """Return a copy that holds other messages in the same surroundings."""
         return replace(self, messages=tuple(messages))
 
+    def named(self, message: int | str) -> str:
+        """
+        Return the id of a message.
+
+        Args:
+            message: Its position (a negative one counts from the end) or its id.
+
+        Raises:
+            InputError: There is no such message.
+        """
+        size = len(self.messages)
+        if isinstance(message, int) and -size <= message < size:
+            return self.messages[message].id
+        if not any(message == known.id for known in self.messages):
+            raise InputError(
+                f"there is no message {str(message)[:40]}",
+                hint=f"Give a position from 0 to {size - 1}, or the id of a message.",
+            )
+        return str(message)
+
     def pin(self, pins: Sequence[int | str]) -> Transcript:
         """
         Return a copy in which some messages are pinned.

@@ -96,7 +96,7 @@ class View:
         """Return the view that edits would give; only changed messages are counted again."""
         if not edits:
             return self
-        known = {id(message): n for message, n in zip(self.messages, self.counts, strict=True)}
+        known = dict(zip(map(id, self.messages), self.counts, strict=True))
         shown = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
         return replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))

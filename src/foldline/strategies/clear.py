@@ -14,14 +14,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
+from foldline.core.cost import PAY_BACK
 from foldline.core.edits import Edit, Rewrite
 from foldline.core.errors import BudgetError
 from foldline.core.messages import ToolResult
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
 from foldline.strategies.stubs import clear
-
-PAY_BACK = 11.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,8 @@ class Clear:
 
     Args:
         keep: How many of the newest groups keep their results.
-        only: Names of tools whose results may be cleared; None for all.
+        only: Names of tools whose results may be cleared; None for all. Upper and lower case are
+            the same, as tools are called Read here and read there.
         never: Names of tools whose results are never cleared.
         fully: Whether to clear everything that may be cleared, rather than stop at the target.
 
@@ -93,8 +93,14 @@ class Clear:
         ]
 
     def _allows(self, result: ToolResult, names: Mapping[str, str]) -> bool:
-        name = result.name or names.get(result.call_id or "", "")
-        return name not in self.never and (self.only is None or name in self.only)
+        name = (result.name or names.get(result.call_id or "", "")).casefold()
+        if name in _folded(self.never):
+            return False
+        return self.only is None or name in _folded(self.only)
+
+
+def _folded(names: Collection[str]) -> set[str]:
+    return {name.casefold() for name in names}
 
 
 def tool_names(view: View) -> dict[str, str]:

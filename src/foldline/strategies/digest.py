@@ -18,6 +18,9 @@ from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.excerpt import is_alarm
 from foldline.strategies.facts import Finding, decisions, files, open_errors, plan
+from foldline.strategies.focus import BASE as FOCUS_BASE
+from foldline.strategies.focus import WEIGHT as FOCUS_WEIGHT
+from foldline.strategies.focus import Focus
 from foldline.strategies.material import Material, gather, handle_at
 from foldline.strategies.snapshot import NARRATIVE, Entry, Section, header, render
 from foldline.strategies.truncate import Site
@@ -93,7 +96,8 @@ def digest(
     left = room.tokens - view.counter.text(head + account.text())
     beside = _items_beside(view, positions, sites) | items(narrative).keys()
     facts, listed = _facts(view, need, positions, left, material) if positions else ([], set())
-    offered = [c for c in _offered(view, material) if c.line.message not in listed]
+    offered = _offered(view, material, Focus.of(need.focus))
+    offered = [candidate for candidate in offered if candidate.line.message not in listed]
     spoken = [candidate for candidate in offered if _who(material, candidate.line) == "user"]
     told = _choose(view, spoken, left * USER_SHARE, beside)
     frame = Frame(head, (account, _section("The user said", material, told, named=False), *facts))
@@ -146,13 +150,13 @@ def _choose(
     return chosen
 
 
-def _offered(view: View, material: Material) -> list[Candidate]:
+def _offered(view: View, material: Material, focus: Focus) -> list[Candidate]:
     found = [
         Line(order, 0, number, text)
         for order, entry in enumerate(material.entries)
         for number, _, text in entry.lines
     ]
-    return candidates(found, view.values, _cost(material), _weight(material))
+    return candidates(found, view.values, _cost(material), _weight(material, focus))
 
 
 def _cost(material: Material) -> Callable[[Line], float]:
@@ -163,13 +167,17 @@ def _who(material: Material, line: Line) -> str:
     return material.entries[line.message].lines[line.number][1]
 
 
-def _weight(material: Material) -> Callable[[Line], tuple[float, float]]:
+def _weight(material: Material, focus: Focus) -> Callable[[Line], tuple[float, float]]:
+    focused = bool(focus)
+
     def weight(line: Line) -> tuple[float, float]:
         who = _who(material, line)
         opening = line.message in material.sites and line.number < OPENING_LINES
         loud = who == "result" and is_alarm(line.text)
         base = BASE.get(who, 0.0) + (OPENING if opening else 0.0) + (ALARM_BASE if loud else 0.0)
-        return WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0), base
+        factor = WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0)
+        meant = focus.match(line.text) if focused else 0.0
+        return factor * (1 + FOCUS_WEIGHT * meant), base + FOCUS_BASE * meant
 
     return weight
 

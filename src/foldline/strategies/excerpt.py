@@ -86,7 +86,7 @@ def _cut(
     last = _line_start(text, len(text) - int(room * TAIL_SHARE[style] * per_token), first)
     head, middle, tail = text[:first], text[first:last], text[last:]
     left = room * (1 - HEAD_SHARE[style] - TAIL_SHARE[style])
-    kept = _salient(middle, left, per_token, values) if left > 0 else []
+    kept = salient_lines(middle, left, per_token, values) if left > 0 else []
     start = text.count("\n", 0, first) + 1
     stop = start + middle.count("\n")
     hint = f"[… {whole:,} tokens in all; lines {start}-{stop} are shortened; recall {handle} …]"
@@ -109,7 +109,21 @@ def _line_start(text: str, position: int, floor: int) -> int:
     return position if start < 0 else start + 1
 
 
-def _salient(middle: str, room: float, per_token: float, values: Mapping[str, float]) -> list[str]:
+def salient_lines(
+    middle: str, room: float, per_token: float, values: Mapping[str, float]
+) -> list[str]:
+    """
+    Choose the lines of a text that tell most.
+
+    Args:
+        middle: The text.
+        room: What they may take, in tokens.
+        per_token: Characters of the text for each token.
+        values: Probability of use by item.
+
+    Returns:
+        The lines, in order.
+    """
     found = [Line(0, 0, number, line[:400]) for number, line in text_lines(middle)]
     known = {item: values.get(item, UNKNOWN) for line in found for item in items(line.text)}
     offered = candidates(

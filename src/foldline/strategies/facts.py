@@ -105,13 +105,20 @@ def plan(messages: Sequence[Message]) -> Finding | None:
         for call in message.calls:
             if call.name.lower() in PLAN_TOOLS:
                 lines = _steps(arguments_of(call))
-                if lines:
-                    return Finding(position, lines)
+                if lines or clears_plan(call):
+                    return Finding(position, lines) if lines else None
         if message.role == "assistant":
             boxes = tuple(line.strip() for line in _lines(message) if _CHECKBOX.match(line))
             if boxes:
                 return Finding(position, boxes[:40])
     return None
+
+
+def clears_plan(call: ToolCall) -> bool:
+    """Tell whether a planning tool was given a list with nothing in it."""
+    value = arguments_of(call)
+    given = value.values() if isinstance(value, dict) else (value,)
+    return next((not item for item in given if isinstance(item, list)), False)
 
 
 def _steps(value: Any) -> tuple[str, ...]:

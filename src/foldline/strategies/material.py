@@ -65,6 +65,7 @@ def gather(view: View, need: Need, positions: Sequence[int], sites: Iterable[Sit
             for section in sections:
                 if section.title == NARRATIVE:
                     _add_narrative(material, section, handle_at(view, need, position))
+                    continue
                 for entry in entries(section, len(material.entries)):
                     if section.title in LASTING:
                         material.facts[entry.order] = section.title

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from foldline.core.amounts import meant
+from foldline.core.config import Config
 from foldline.core.errors import BudgetError
+from foldline.core.keeping import Clearing
 from foldline.core.strategy import Policy, Rung
+from foldline.core.thresholds import Thresholds
 from foldline.strategies.clear import Clear
 from foldline.strategies.dedupe import Dedupe
 from foldline.strategies.reasoning import Reasoning
@@ -15,8 +19,8 @@ from foldline.strategies.tail import TAIL, Keep
 from foldline.strategies.truncate import Truncate
 from foldline.strategies.window import Window
 
-CLEAR_AT, ACT_AT = 0.55, 0.80
-GAIN_TOKENS, GAIN_SHARE = 2_000, 0.05
+CLEAR_AT, ACT_AT = Thresholds().clear_at, Thresholds().act_at
+GAIN_TOKENS, GAIN_SHARE = Clearing().gain_tokens, Clearing().gain_fraction
 
 
 def _last_resort() -> tuple[Rung, ...]:
@@ -26,7 +30,17 @@ def _last_resort() -> tuple[Rung, ...]:
     )
 
 
-def default(keep: int = 4, tail: float = TAIL, snapshot: float = 1.0) -> Policy:
+def default(
+    keep: int = 4,
+    tail: float = TAIL,
+    snapshot: float = 1.0,
+    clear_at: float = CLEAR_AT,
+    act_at: float = ACT_AT,
+    only: tuple[str, ...] | None = None,
+    never: tuple[str, ...] = (),
+    gain_tokens: int = GAIN_TOKENS,
+    gain_fraction: float = GAIN_SHARE,
+) -> Policy:
     """
     The whole ladder: dedupe, clear, reasoning, summarize, window, truncate.
 
@@ -34,43 +48,57 @@ def default(keep: int = 4, tail: float = TAIL, snapshot: float = 1.0) -> Policy:
         keep: Newest groups whose tool results are never cleared.
         tail: Fraction of the target that stays verbatim.
         snapshot: Largest snapshot, as a fraction of the effective window.
+        clear_at: Fraction of the effective window from which old results are cleared.
+        act_at: Fraction from which the old groups are folded.
+        only: Tools whose results may be cleared; None for all.
+        never: Tools whose results are never cleared.
+        gain_tokens: The least that clearing has to free, in tokens.
+        gain_fraction: The same as a fraction of the effective window.
     """
+    gain = (gain_tokens, gain_fraction)
     return Policy(
         "default",
         (
-            Rung(Dedupe(), CLEAR_AT, GAIN_TOKENS, GAIN_SHARE),
-            Rung(Clear(keep), CLEAR_AT, GAIN_TOKENS, GAIN_SHARE, gentle=True),
-            Rung(Reasoning(), ACT_AT),
-            Rung(Summarize(Keep("target", tail), snapshot), ACT_AT),
+            Rung(Dedupe(), clear_at, *gain),
+            Rung(Clear(keep, only, never), clear_at, *gain, gentle=True),
+            Rung(Reasoning(), act_at),
+            Rung(Summarize(Keep("target", tail), snapshot), act_at),
             *_last_resort(),
         ),
     )
 
 
-def salient(tail: float = TAIL) -> Policy:
+def salient(tail: float = TAIL, act_at: float = ACT_AT) -> Policy:
     """Fold at once: the most of what matters in the fewest tokens."""
     return Policy(
         "salient",
         (
-            Rung(Reasoning(), ACT_AT),
-            Rung(Summarize(Keep("target", tail)), ACT_AT),
+            Rung(Reasoning(), act_at),
+            Rung(Summarize(Keep("target", tail)), act_at),
             *_last_resort(),
         ),
     )
 
 
-def clear(keep: int = 4, trigger: float = CLEAR_AT, only: tuple[str, ...] | None = None) -> Policy:
+def clear(
+    keep: int = 4,
+    trigger: float = CLEAR_AT,
+    only: tuple[str, ...] | None = None,
+    never: tuple[str, ...] = (),
+    gain_tokens: int = GAIN_TOKENS,
+    gain_fraction: float = GAIN_SHARE,
+) -> Policy:
     """Tool-result clearing alone, as many agents do it."""
-    rung = Rung(Clear(keep, only), trigger, GAIN_TOKENS, GAIN_SHARE)
+    rung = Rung(Clear(keep, only, never), trigger, gain_tokens, gain_fraction)
     return Policy("clear", (rung, *_last_resort()))
 
 
-def keep_recent(n: int = 20) -> Policy:
+def keep_recent(n: int = 20, trigger: float = ACT_AT) -> Policy:
     """Fold all but the newest ``n`` groups."""
     return Policy(
         "keep_recent",
         (
-            Rung(Summarize(Keep("groups", n)), ACT_AT),
+            Rung(Summarize(Keep("groups", n)), trigger),
             *_last_resort(),
         ),
     )
@@ -131,9 +159,48 @@ def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
         return name
     make = POLICIES.get(name)
     if make is None:
-        known = ", ".join(POLICIES)
-        raise BudgetError(f"There is no policy {name!r}.", hint=f"Known policies: {known}.")
+        near, known = meant(str(name), POLICIES), ", ".join(POLICIES)
+        raise BudgetError(f"There is no policy {name!r}.", hint=f"{near}Known policies: {known}.")
     try:
         return make(**tuning)
     except TypeError as error:
         raise BudgetError(f"Policy {name}: {error}.") from error
+
+
+def configured(config: Config) -> Policy:
+    """
+    Return the policy that a configuration describes.
+
+    Args:
+        config: Names the policy, its thresholds, and what stays.
+    """
+    return policy(config.policy, **tuning(config))
+
+
+def tuning(config: Config) -> dict[str, Any]:
+    """Return the arguments that a configuration gives its policy."""
+    at, clearing, tail = config.thresholds, config.clearing, config.tail
+    cleared: dict[str, Any] = {
+        "keep": clearing.keep,
+        "only": clearing.only,
+        "never": clearing.never,
+        "gain_tokens": clearing.gain_tokens,
+        "gain_fraction": clearing.gain_fraction,
+    }
+    match config.policy:
+        case "default":
+            said = {**cleared, "tail": tail.fraction, "clear_at": at.clear_at, "act_at": at.act_at}
+        case "salient":
+            said = {"tail": tail.fraction, "act_at": at.act_at}
+        case "clear":
+            said = {**cleared, "trigger": at.clear_at}
+        case "keep_recent":
+            said = {"n": tail.newest, "trigger": at.act_at}
+        case "rounds":
+            said = {"min_retain_rounds": tail.newest, "trigger": at.act_at}
+        case "fraction":
+            said = {"preserve": tail.fraction, "trigger": at.act_at}
+        case _:
+            said = {}
+    # A tail that is not said is the policy's own.
+    return {key: value for key, value in said.items() if value is not None}

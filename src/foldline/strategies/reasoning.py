@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Edit, Rewrite
 from foldline.core.handles import part_handle
-from foldline.core.messages import Thinking
+from foldline.core.messages import Message, Opaque, Text, Thinking, ToolCall
+from foldline.core.provider_rules import ANY_ORDER
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
 
@@ -36,9 +38,37 @@ class Reasoning:
 
     def _strip(self, view: View, need: Need, index: int) -> list[Edit]:
         message = view.messages[index]
+        led_to = _led_to(view, index)
+        if any(isinstance(part, Opaque) for other in led_to for part in other.parts):
+            # What a provider made for itself is bound to its reasoning for good.
+            return []
         handle = need.handles.get(message.id, "")
         return [
             Rewrite(message.id, position, None, self.name, part_handle(handle, message, position))
             for position, part in enumerate(message.parts)
             if isinstance(part, Thinking)
-        ]
+        ] + [edit for other in led_to for edit in self._unbound(other)]
+
+    def _unbound(self, message: Message) -> list[Edit]:
+        """Say the same again: what was rewritten is sent without the id that binds it."""
+        part = message.parts[0] if message.parts and message.intact else None
+        if isinstance(part, (Text, ToolCall)):
+            text = part.text if isinstance(part, Text) else part.arguments
+            return [Rewrite(message.id, 0, text, self.name)]
+        return []
+
+
+def _led_to(view: View, index: int) -> list[Message]:
+    """Return what reasoning led to, where it stands in messages of its own."""
+    if view.dialect not in ANY_ORDER or not _only_thinks(view.messages[index]):
+        return []
+    return list(
+        takewhile(
+            lambda message: message.role == "assistant" and not _only_thinks(message),
+            view.messages[index + 1 :],
+        )
+    )
+
+
+def _only_thinks(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Fold, Rewrite
 from foldline.core.identity import derived_id
 from foldline.core.messages import Message, Text, visible_texts
 from foldline.core.strategy import Need, Plan
+from foldline.core.summary import SummarySettings
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
+from foldline.strategies.claims import checked
+from foldline.strategies.coverage import coverage, wanted
 from foldline.strategies.digest import Room, digest
-from foldline.strategies.narrative import narrate
-from foldline.strategies.tail import TAIL, Keep
+from foldline.strategies.narrative import Told, narrate
+from foldline.strategies.tail import TAIL, Keep, Selection
+from foldline.strategies.telling import Telling
+from foldline.strategies.templates import Template
 from foldline.strategies.truncate import Site, level_calls, text_at, text_sites
 
 SMALLEST = 160
@@ -36,11 +41,6 @@ How many more characters a token of what is kept may hold than one of the whole.
 plainer than the logs that they come from; this keeps a budget true under another tokenizer too.
 """
 
-READ = 0.6
-"""What a model is given to read, at most, as a fraction of the effective window."""
-
-UNBOUNDED = 1 << 60
-
 WHOLE = {"pinned": 0.6, "task": 0.15}
 """Fractions of the target up to which pins, and the task with its like, are never shortened."""
 
@@ -54,14 +54,18 @@ class Summarize:
     where its answer cannot be used, the lines alone do.
 
     Args:
-        keep: How much of the newest history stays verbatim.
+        keep: What of the history stays verbatim, such as how much of the newest.
         most: The largest snapshot, as a fraction of the effective window.
         share: Fraction of the target that what stays may take before its largest parts are cut.
+        settings: How a model is asked; None for what the need says.
+        template: What a model is told to write, in place of what the settings name.
     """
 
-    keep: Keep = field(default_factory=lambda: Keep("target", TAIL))
+    keep: Selection = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = SHARE
+    settings: SummarySettings | None = None
+    template: Template | None = None
     name: str = field(default="summarize", init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
@@ -89,13 +93,35 @@ class Summarize:
         kept = _characters(beside.messages[index] for index in staying)
         cut = sum(len(text_at(beside, site)) for site in long)
         longest = round(PLAINNESS * density * need.target) - (kept - cut)
-        told, reason = "", ""
-        if need.reader and positions:
-            read = digest(beside, need, positions, [], Room(round(READ * need.scale), UNBOUNDED))
-            told, reason = yield from narrate(view, read.text, room)
-        made = digest(beside, need, positions, long, Room(room, longest), told)
+        told = yield from self._told(beside, need, positions, room)
+        made = digest(beside, need, positions, long, Room(room, longest), told.text)
         fold = (_fold(view, positions, made.text),) if positions else ()
-        return Plan((*calls, *made.excerpts, *fold), reason, fallback=bool(reason))
+        edits = (*calls, *made.excerpts, *fold)
+        reason = _reason(beside, positions, told, made.text)
+        return Plan(edits, reason, fallback=bool(told.problem))
+
+    def _told(self, view: View, need: Need, positions: list[int], room: int) -> Steps[Told]:
+        """Let a model tell what happened; mark what it claims without evidence."""
+        if need.reader is None or not positions:
+            return Told()
+        settings = self.settings or need.summary
+        telling = Telling(view, need, need.reader, positions, room, settings, self.template)
+        told = yield from narrate(telling)
+        if not told.text:
+            return told
+        said = [view.original(index) for index in range(len(view.messages))]
+        text, marked = checked(told.text, said)
+        return replace(told, text=text, marked=marked)
+
+
+def _reason(view: View, positions: list[int], told: Told, snapshot: str) -> str:
+    """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
+    words = [told.problem] if told.problem else []
+    if told.marked:
+        words.append(f"claims of success that no result shows: {told.marked}")
+    if told.text:
+        words.append(str(coverage(wanted(view, positions), told.text, snapshot)))
+    return "; ".join(words)
 
 
 def _shortened(sites: list[Site], need: Need) -> list[Site]:

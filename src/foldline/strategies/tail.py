@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from foldline.core.errors import BudgetError
 from foldline.core.groups import Group
@@ -13,6 +13,14 @@ from foldline.core.view import View
 
 TAIL = 0.10
 """Fraction of the target that stays verbatim at the end, unless a policy says otherwise."""
+
+
+class Selection(Protocol):
+    """Says which groups of a view may be folded."""
+
+    def older(self, view: View, need: Need) -> list[Group]:
+        """Return the groups that may be folded, oldest first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

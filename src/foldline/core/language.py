@@ -1,0 +1,119 @@
+"""
+The language of a conversation, by the script in which its user writes.
+
+Names, paths and code are Latin in every conversation, so they are left out, and the ordinary words
+of each script are weighed against each other. No statistics of languages are needed for that;
+languages that share the Latin script are not told apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MOST = 20_000
+"""Characters of each text that are looked at."""
+
+SHARE = 0.25
+"""Fraction of the words from which on a script other than Latin is that of the user."""
+
+KANA_SHARE, HANGUL_SHARE = 0.08, 0.15
+"""Fractions of the characters that Japanese and Korean texts with Chinese characters have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language: its code (ISO 639-1) and its name, in English and in itself."""
+
+    code: str
+    name: str
+
+
+CHINESE = Language("zh", "Chinese (中文)")
+JAPANESE = Language("ja", "Japanese (日本語)")
+KOREAN = Language("ko", "Korean (한국어)")
+RUSSIAN = Language("ru", "Russian (русский)")
+UKRAINIAN = Language("uk", "Ukrainian (українська)")
+
+BY_SCRIPT = {
+    "arabic": Language("ar", "Arabic (العربية)"),
+    "hebrew": Language("he", "Hebrew (עברית)"),
+    "greek": Language("el", "Greek (ελληνικά)"),
+    "thai": Language("th", "Thai (ไทย)"),
+    "devanagari": Language("hi", "Hindi (हिन्दी)"),
+}
+
+LANGUAGES = {
+    language.code: language
+    for language in (
+        CHINESE,
+        JAPANESE,
+        KOREAN,
+        RUSSIAN,
+        UKRAINIAN,
+        *BY_SCRIPT.values(),
+        Language("en", "English"),
+    )
+}
+"""The languages with a code that can be given instead of a name."""
+
+_NOT_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]+|[A-Za-z0-9_~.@-]*[/_\\@.][A-Za-z0-9_/\\.@~-]+",
+    re.DOTALL,
+)
+_WORDS = {
+    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
+    "kana": re.compile("[\u3041-\u30ff]"),
+    "hangul": re.compile("[\uac00-\ud7af]"),
+    "cyrillic": re.compile("[\u0400-\u04ff]{2,}"),
+    "arabic": re.compile("[\u0600-\u06ff]{2,}"),
+    "hebrew": re.compile("[\u0590-\u05ff]{2,}"),
+    "greek": re.compile("[\u0370-\u03ff]{2,}"),
+    "thai": re.compile("[\u0e00-\u0e7f]{3}"),
+    "devanagari": re.compile("[\u0900-\u097f]{2,}"),
+    "latin": re.compile("[A-Za-z\u00c0-\u024f]{2,}"),
+}
+_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+
+
+def language(texts: Iterable[str]) -> Language | None:
+    """
+    Tell in which language somebody writes.
+
+    Args:
+        texts: What they wrote.
+
+    Returns:
+        The language; None where the script does not tell it, as with Latin letters.
+    """
+    counts = Counter[str]()
+    ukrainian = False
+    for text in texts:
+        prose = _NOT_PROSE.sub(" ", text[:MOST])
+        counts.update({script: len(word.findall(prose)) for script, word in _WORDS.items()})
+        ukrainian = ukrainian or _UKRAINIAN.search(prose) is not None
+    total = sum(counts.values())
+    if not total:
+        return None
+    found = _east_asian(counts, total)
+    if found is not None:
+        return found
+    script, words = max(
+        ((s, counts[s]) for s in ("cyrillic", *BY_SCRIPT)), key=lambda pair: pair[1]
+    )
+    if words < SHARE * total:
+        return None
+    if script == "cyrillic":
+        return UKRAINIAN if ukrainian else RUSSIAN
+    return BY_SCRIPT[script]
+
+
+def _east_asian(counts: Counter[str], total: int) -> Language | None:
+    signs = counts["han"] + counts["kana"] + counts["hangul"]
+    if signs < SHARE * total:
+        return None
+    if counts["kana"] >= KANA_SHARE * signs:
+        return JAPANESE
+    return KOREAN if counts["hangul"] >= HANGUL_SHARE * signs else CHINESE

@@ -1,0 +1,55 @@
+import pytest
+
+from foldline.core.language import CHINESE, LANGUAGES
+from foldline.core.summary import TEMPLATE_NAMES
+from foldline.strategies.templates import SNAPSHOT_TAGS, TEMPLATES, Template, template
+
+
+def test_every_name_of_the_settings_has_a_template():
+    assert tuple(TEMPLATES) == TEMPLATE_NAMES
+
+
+@pytest.mark.parametrize("name", TEMPLATE_NAMES)
+def test_a_template_asks_for_every_section_that_it_requires(name):
+    for found in (TEMPLATES[name], TEMPLATES[name].chinese):
+        assert all(section in found.prompt for section in found.sections)
+        for tag in (*found.scratch[:1], *found.wrapper[:1]):
+            assert f"<{tag}>" in found.prompt
+            assert f"</{tag}>" in found.prompt
+
+
+@pytest.mark.requirement("K24", "F39")
+@pytest.mark.parametrize("name", TEMPLATE_NAMES)
+def test_a_chinese_conversation_gets_the_chinese_text(name):
+    assert template(name, CHINESE) is TEMPLATES[name].chinese
+    assert any("\u4e00" <= sign <= "\u9fff" for sign in template(name, CHINESE).prompt)
+    assert template(name, LANGUAGES["ja"]) is TEMPLATES[name]
+    assert template(name, None) is TEMPLATES[name]
+
+
+@pytest.mark.requirement("G4")
+def test_the_state_snapshot_has_constraints_beside_the_five_known_parts():
+    known = {
+        "overall_goal",
+        "key_knowledge",
+        "file_system_state",
+        "recent_actions",
+        "current_plan",
+    }
+    assert set(SNAPSHOT_TAGS) == known | {"constraints"}
+
+
+@pytest.mark.requirement("K25")
+def test_nine_sections_are_nine():
+    assert len(TEMPLATES["nine_sections"].sections) == 9
+
+
+@pytest.mark.requirement("H4")
+def test_five_sections_are_five():
+    assert len(TEMPLATES["five_sections"].sections) == 5
+
+
+def test_a_template_of_the_caller_is_used_as_it_is():
+    mine = Template("mine", "Write {braces}.")
+    assert template(mine, None) is mine
+    assert template(mine, CHINESE) is mine
