@@ -8,9 +8,9 @@ from hashlib import blake2b
 import pytest
 
 from foldline.core.errors import StoreError
-from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores import blobs
-from foldline.stores.migrations import MIGRATIONS
+from foldline.stores.migrations import APPLICATION_ID, MIGRATIONS
 from foldline.stores.sqlite import SqliteStore
 
 HEAD = SessionHead("s", "openai-chat")
@@ -165,7 +165,7 @@ def test_a_second_writer_waits_and_then_is_told_what_to_do(tmp_path):
 
 WRITER = """
 import sys
-from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores.sqlite import SqliteStore
 
 store = SqliteStore(sys.argv[1], durability="process", patience=60)
@@ -283,3 +283,93 @@ def test_content_that_is_nested_beyond_reading_is_an_error_in_words():
 
     with pytest.raises(StoreError, match="no readable JSON"):
         blobs.read(digest, blobs.PLAIN, len(DEEP), DEEP)
+
+
+# --- archives of earlier versions, and what is prepared ----------------------------------------
+
+
+def first_version(path):
+    """Write an archive as the first version of Foldline did."""
+    connection = raw(path)
+    for statement in MIGRATIONS[0]:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute(
+        "INSERT INTO sessions (name, dialect, model, window, created, updated, generation)"
+        " VALUES ('s', 'openai-chat', '', NULL, 1.0, 2.0, 2)"
+    )
+    wire = blobs.put(connection, blobs.pack({"role": "user", "content": "hello"}))
+    edits = blobs.put(connection, blobs.pack({"schema": "foldline.edits/1", "edits": []}))
+    receipt = blobs.put(connection, blobs.pack({"status": "unchanged"}))
+    connection.execute(
+        "INSERT INTO messages VALUES (1, 0, ?, 'user', 1.0, 0, NULL, ?, NULL)", ("1" * 32, wire)
+    )
+    connection.execute(
+        "INSERT INTO batches VALUES (1, 0, 1, 'attempt', 2.0, NULL, ?, ?)", (edits, receipt)
+    )
+    connection.close()
+
+
+@pytest.mark.requirement("F94", "K28")
+def test_an_archive_of_the_first_version_opens_and_goes_on(tmp_path):
+    first_version(tmp_path / "a.db")
+    store = SqliteStore(tmp_path / "a.db")
+    old = store.load("s")
+
+    assert [m.wire["content"] for m in old.messages] == ["hello"]
+    assert (old.memory, old.batches[0].memory, old.batches[0].repeats) == (None, None, 1)
+    store.commit("s", 2, Change(at=1, memory=prepared(1)))
+    store.commit("s", 3, Change(at=1, again=0, time=3.0))
+    again = SqliteStore(tmp_path / "a.db").load("s")
+    assert again.memory == prepared(1)
+    assert again.batches[0].repeats == 2
+
+
+def prepared(number, text="x"):
+    content = {"edits": {"schema": "foldline.edits/1", "edits": []}, "text": text}
+    return StoredMemory(f"{number:032x}", f"{number:032x}", number, number, 7.0, content)
+
+
+@pytest.mark.requirement("F94")
+def test_what_was_prepared_again_and_again_takes_the_room_of_one(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path, durability="process")
+    store.begin(HEAD)
+    for number in range(300):
+        text = f"{number} " + "what was done, and why " * 500
+        store.commit("s", number, Change(at=0, memory=prepared(number, text)))
+    store.close()
+
+    connection = raw(path)
+    (rows,) = connection.execute("SELECT count(*) FROM memories").fetchone()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    assert rows == 1
+    assert path.stat().st_size < 200_000
+
+
+def test_a_damaged_memory_hides_nothing_of_the_session(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),), memory=prepared(1)))
+    connection = raw(tmp_path / "a.db")
+    connection.execute("UPDATE memories SET data = x'00'")
+    connection.close()
+
+    assert store.load("s").memory is None
+    assert len(store.load("s").messages) == 1
+
+
+def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    store.begin(HEAD)
+    edits = {"schema": "foldline.edits/1", "edits": []}
+    used = StoredBatch(0, 0, "compaction", edits, {}, 1.0, memory=prepared(1))
+    store.commit("s", 0, Change(at=0, batches=(used,)))
+    connection = raw(tmp_path / "a.db")
+    connection.execute("UPDATE memories SET data = x'00'")
+    connection.close()
+
+    with pytest.raises(StoreError, match="damaged"):
+        store.load("s")

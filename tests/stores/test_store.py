@@ -7,7 +7,7 @@ import pytest
 
 from foldline.core.errors import InputError, StoreError
 from foldline.core.messages import Usage
-from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMessage
+from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 
@@ -104,6 +104,61 @@ def test_undoing_pinning_and_the_dialect_are_kept(store):
     assert loaded.head.dialect == "anthropic"
     assert [b.undone_at for b in loaded.batches] == [None, 2]
     assert [m.pinned for m in loaded.messages] == [False, True]
+
+
+def memory(number, **changes):
+    content = {"edits": {"schema": "foldline.edits/1", "edits": [number]}, "recall": {}}
+    return replace(
+        StoredMemory(message(number).id, f"{number:032x}", number, number, 7.0, content), **changes
+    )
+
+
+@pytest.mark.requirement("K28")
+def test_what_is_prepared_is_kept_beside_the_session_and_replaced_by_what_comes_later(store):
+    store.begin(HEAD)
+    assert store.load("s").memory is None
+    store.commit("s", 0, Change(at=0, messages=(message(1),), memory=memory(1)))
+    assert store.load("s").memory == memory(1)
+    store.commit("s", 1, Change(at=1, messages=(message(2),)))
+    assert store.load("s").memory == memory(1), "an append leaves it"
+    store.commit("s", 2, Change(at=2, memory=memory(2)))
+    assert store.load("s").memory == memory(2)
+    store.commit("s", 3, Change(at=2, undone=None, forgets=True))
+    assert store.load("s").memory is None
+
+
+@pytest.mark.requirement("K28")
+def test_a_batch_takes_over_what_was_prepared_and_keeps_it(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),), memory=memory(1)))
+    used = batch(0, 1, memory=memory(1))
+    store.commit("s", 1, Change(at=1, batches=(used,), forgets=True))
+    assert store.load("s").memory is None
+    store.commit("s", 2, Change(at=1, memory=memory(3)))
+    store.commit("s", 3, Change(at=1, memory=memory(4)))
+
+    loaded = store.load("s")
+    assert loaded.batches == (used,)
+    assert loaded.memory == memory(4)
+
+
+def test_a_batch_brings_what_was_prepared_along_into_another_session(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, batches=(batch(0, 1, memory=memory(1)),)))
+    assert store.load("s").batches[0].memory == memory(1)
+    assert store.load("s").memory is None
+
+
+@pytest.mark.requirement("F94")
+def test_an_attempt_that_was_made_again_is_counted_and_not_kept_twice(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=3, batches=(batch(0, 3), batch(1, 3, kind="attempt"))))
+    store.commit("s", 1, Change(at=5, again=1, time=60.0))
+    store.commit("s", 2, Change(at=6, again=1, time=70.0))
+
+    loaded = store.load("s").batches
+    assert loaded == (batch(0, 3), batch(1, 6, kind="attempt", time=70.0, repeats=3))
+    assert store.sessions()[0].updated == 70.0
 
 
 def test_sessions_are_listed_newest_change_first_with_their_sizes(store):

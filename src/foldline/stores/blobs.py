@@ -61,16 +61,26 @@ def put(connection: sqlite3.Connection, data: bytes) -> int:
     Returns:
         The number of the blob.
     """
-    digest = blake2b(data, digest_size=16).digest()
+    digest = hashed(data)
     row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
     if row is None:
-        packed = zlib.compress(data, LEVEL) if len(data) > SHORT else data
-        codec, kept = (ZLIB, packed) if len(packed) < len(data) else (PLAIN, data)
         row = connection.execute(
             "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?) RETURNING id",
-            (digest, codec, len(data), kept),
+            (digest, *squeezed(data)),
         ).fetchone()
     return int(row[0])
+
+
+def hashed(data: bytes) -> bytes:
+    """Return the hash that names some content."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def squeezed(data: bytes) -> tuple[int, int, bytes]:
+    """Compress bytes where that pays: how they are kept, their length before, what is kept."""
+    packed = zlib.compress(data, LEVEL) if len(data) > SHORT else data
+    codec, kept = (ZLIB, packed) if len(packed) < len(data) else (PLAIN, data)
+    return codec, len(data), kept
 
 
 def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
@@ -89,7 +99,7 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
             data = engine.decompress(data, size + 1)
         except zlib.error:
             data = b""
-    if len(data) != size or blake2b(data, digest_size=16).digest() != digest:
+    if len(data) != size or hashed(data) != digest:
         raise StoreError(
             f"The content {digest.hex()} is damaged in the archive.",
             hint="Restore the archive from a backup; other content is not affected.",

@@ -12,6 +12,7 @@ from foldline.core.ports import (
     SessionHead,
     SessionInfo,
     StoredBatch,
+    StoredMemory,
     StoredMessage,
     StoredSession,
 )
@@ -26,6 +27,7 @@ class _Kept:
     size: int = 0
     messages: list[StoredMessage] = field(default_factory=list)
     batches: list[StoredBatch] = field(default_factory=list)
+    memory: StoredMemory | None = None
 
 
 class MemoryStore:
@@ -63,7 +65,7 @@ class MemoryStore:
             kept.size += size
             kept.generation += 1
             times = [m.time for m in change.messages] + [b.time for b in change.batches]
-            kept.updated = max([kept.updated, *times])
+            kept.updated = max([kept.updated, change.time, *times])
             return kept.generation
 
     def sessions(self) -> tuple[SessionInfo, ...]:
@@ -90,7 +92,8 @@ class MemoryStore:
 
 
 def _snapshot(kept: _Kept) -> StoredSession:
-    return StoredSession(kept.head, kept.generation, tuple(kept.messages), tuple(kept.batches))
+    messages, batches = tuple(kept.messages), tuple(kept.batches)
+    return StoredSession(kept.head, kept.generation, messages, batches, kept.memory)
 
 
 def _active(kept: _Kept) -> int:
@@ -98,9 +101,16 @@ def _active(kept: _Kept) -> int:
 
 
 def _mark(kept: _Kept, change: Change) -> None:
-    kept.batches = [
-        replace(b, undone_at=change.at) if b.number == change.undone else b for b in kept.batches
-    ]
+    if change.undone is not None:
+        batch = kept.batches[change.undone]
+        kept.batches[change.undone] = replace(batch, undone_at=change.at)
+    if change.again is not None:
+        batch = kept.batches[change.again]
+        kept.batches[change.again] = replace(
+            batch, at=change.at, time=change.time, repeats=batch.repeats + 1
+        )
+    if change.memory is not None or change.forgets or any(b.memory for b in change.batches):
+        kept.memory = change.memory
     if change.pinned:
         kept.messages = [
             replace(m, pinned=True) if m.id == change.pinned else m for m in kept.messages

@@ -63,7 +63,30 @@ _FIRST: Final = (
     """,
 )
 
-MIGRATIONS: Final = (_FIRST,)
+_MEMORY: Final = (
+    # What was prepared for the next compaction of a session, and what a batch took over of that.
+    # The content stands here rather than among the blobs: what was prepared anew replaces it.
+    """
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY,
+        session INTEGER NOT NULL REFERENCES sessions (id),
+        until TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        time REAL NOT NULL,
+        hash BLOB NOT NULL,
+        codec INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+    "CREATE INDEX memories_by_session ON memories (session)",
+    "ALTER TABLE batches ADD COLUMN memory INTEGER REFERENCES memories (id)",
+    "ALTER TABLE batches ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1",
+)
+
+MIGRATIONS: Final = (_FIRST, _MEMORY)
 """The statements of each step; a file of version n has had the first n steps."""
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
+from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
-from foldline.core.ports import Change, StoredBatch, StoredMessage
+from foldline.core.ports import Change, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores import blobs
 
 
 def moment(change: Change) -> float:
     """Return when a change happened, in seconds since 1970."""
     times = [m.time for m in change.messages] + [b.time for b in change.batches]
-    return max(times, default=0.0) or time.time()
+    return max([change.time, *times]) or time.time()
 
 
 def insert_message(
@@ -49,8 +50,9 @@ def insert_batch(
     connection: sqlite3.Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
 ) -> None:
     """Add a batch; its edits and its receipt come packed."""
+    prepared = None if batch.memory is None else _kept_memory(connection, session, batch.memory)
     connection.execute(
-        "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             session,
             batch.number,
@@ -60,8 +62,73 @@ def insert_batch(
             batch.undone_at,
             blobs.put(connection, edits),
             blobs.put(connection, receipt),
+            prepared,
+            batch.repeats,
         ),
     )
+
+
+# --- what was prepared -----------------------------------------------------------------------
+
+
+def replace_memory(
+    connection: sqlite3.Connection, session: int, memory: StoredMemory | None, content: bytes
+) -> None:
+    """Put what was prepared, its content packed, in the place of what was prepared before."""
+    connection.execute(
+        "DELETE FROM memories WHERE session = ? AND id NOT IN"
+        " (SELECT memory FROM batches WHERE session = ? AND memory IS NOT NULL)",
+        (session, session),
+    )
+    if memory is not None:
+        _insert_memory(connection, session, memory, content)
+
+
+def _insert_memory(
+    connection: sqlite3.Connection, session: int, memory: StoredMemory, content: bytes
+) -> int:
+    head = (memory.until, memory.digest, memory.at, memory.generation, memory.time)
+    row = connection.execute(
+        "INSERT INTO memories"
+        " (session, until, digest, at, generation, time, hash, codec, size, data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (session, *head, blobs.hashed(content), *blobs.squeezed(content)),
+    ).fetchone()
+    return int(row[0])
+
+
+def _kept_memory(connection: sqlite3.Connection, session: int, memory: StoredMemory) -> int:
+    """Find what was prepared, which is written already; a session that is copied brings it."""
+    row = connection.execute(
+        "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
+        (session, memory.generation, memory.digest),
+    ).fetchone()
+    if row is not None:
+        return int(row[0])
+    return _insert_memory(connection, session, memory, blobs.pack(memory.content))
+
+
+def memory(connection: sqlite3.Connection, session: int) -> StoredMemory | None:
+    """Read what is prepared for the next compaction of a session; None where it is damaged."""
+    row = connection.execute(
+        "SELECT until, digest, at, generation, time, hash, codec, size, data FROM memories"
+        " WHERE session = ? AND id NOT IN"
+        " (SELECT memory FROM batches WHERE session = ? AND memory IS NOT NULL)"
+        " ORDER BY id DESC LIMIT 1",
+        (session, session),
+    ).fetchone()
+    try:
+        return None if row is None else _memory(row)
+    except StoreError:  # it is prepared anew; what was said is not affected
+        return None
+
+
+def _memory(row: Sequence[Any]) -> StoredMemory:
+    until, digest, at, generation, moment, *content = row
+    return StoredMemory(until, digest, at, generation, moment, _content(content))
+
+
+# --- what is there already -------------------------------------------------------------------
 
 
 def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
@@ -70,6 +137,12 @@ def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
         connection.execute(
             "UPDATE batches SET undone_at = ? WHERE session = ? AND number = ?",
             (change.at, session, change.undone),
+        )
+    if change.again is not None:
+        connection.execute(
+            "UPDATE batches SET at = ?, time = ?, repeats = repeats + 1"
+            " WHERE session = ? AND number = ?",
+            (change.at, moment(change), session, change.again),
         )
     if change.pinned:
         connection.execute(
@@ -109,18 +182,21 @@ def batches(connection: sqlite3.Connection, session: int) -> Iterator[StoredBatc
     """Read the batches of a session, in order."""
     rows = connection.execute(
         """
-        SELECT b.number, b.at, b.kind, b.time, b.undone_at,
-            e.hash, e.codec, e.size, e.data, r.hash, r.codec, r.size, r.data
+        SELECT b.number, b.at, b.kind, b.time, b.undone_at, b.repeats,
+            e.hash, e.codec, e.size, e.data, r.hash, r.codec, r.size, r.data,
+            m.until, m.digest, m.at, m.generation, m.time, m.hash, m.codec, m.size, m.data
         FROM batches b JOIN blobs e ON e.id = b.edits JOIN blobs r ON r.id = b.receipt
+            LEFT JOIN memories m ON m.id = b.memory
         WHERE b.session = ? ORDER BY b.number
         """,
         (session,),
     )
-    for number, at, kind, moment, undone_at, *content in rows:
-        edits, receipt = _content(content[:4]), _content(content[4:])
-        yield StoredBatch(number, at, kind, edits, receipt, moment, undone_at)
+    for number, at, kind, moment, undone_at, repeats, *content in rows:
+        edits, receipt, rest = _content(content[:4]), _content(content[4:8]), content[8:]
+        prepared = None if rest[0] is None else _memory(rest)
+        yield StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
 
 
-def _content(row: list[Any]) -> Any:
+def _content(row: Sequence[Any]) -> Any:
     digest, codec, size, data = row
     return blobs.read(digest, codec, size, data)

@@ -127,6 +127,7 @@ class SqliteStore:
                 row[5],
                 tuple(rows.messages(connection, row[6])),
                 tuple(rows.batches(connection, row[6])),
+                rows.memory(connection, row[6]),
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -146,6 +147,7 @@ class SqliteStore:
             for m in change.messages
         ]
         made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
+        prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
         with self._transaction() as connection:
             session = self._claim(connection, name, generation, change)
             for position, message in enumerate(change.messages):
@@ -154,6 +156,8 @@ class SqliteStore:
                 )
             for batch, (edits, receipt) in zip(change.batches, made, strict=True):
                 rows.insert_batch(connection, session, batch, edits, receipt)
+            if change.memory is not None or change.forgets:
+                rows.replace_memory(connection, session, change.memory, prepared)
             rows.mark(connection, session, change)
         return generation + 1
 

@@ -1,0 +1,1 @@
+"""What happens to a context, told to logs, to OpenTelemetry and to trace files."""

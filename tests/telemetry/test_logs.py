@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+
+import pytest
+from tests.telemetry.happenings import SECRET, WORDS, happened
+
+
+@pytest.mark.requirement("C20", "K39")
+def test_compactions_are_logged_under_one_name_without_any_content(caplog):
+    caplog.set_level(logging.DEBUG)
+    happened()
+    ours = [r for r in caplog.records if r.name == "foldline"]
+    texts = [record.getMessage() for record in ours]
+    assert any("automatic compaction compacted" in text for text in texts)
+    assert any("% full (warn)" in text for text in texts)
+    assert not any(WORDS in text or SECRET in text for text in texts)
+
+
+@pytest.mark.requirement("C20", "K39")
+def test_information_tells_the_end_and_debugging_the_beginning_too(caplog):
+    caplog.set_level(logging.INFO, "foldline")
+    happened()
+    assert not any("starts" in record.getMessage() for record in caplog.records)
+    caplog.clear()
+    caplog.set_level(logging.DEBUG, "foldline")
+    happened()
+    assert any("starts" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.requirement("C20")
+def test_a_program_that_does_not_ask_for_logs_sees_none():
+    code = "from tests.telemetry.happenings import happened; happened()"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("", "")

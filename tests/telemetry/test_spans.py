@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from tests.telemetry.happenings import SECRET, WORDS, happened
+
+from foldline.core.errors import MissingExtra
+from foldline.core.events import CompactionFinished
+from foldline.telemetry.names import METRICS, SPAN
+from foldline.telemetry.spans import Telemetry
+
+sdk = pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
+
+from opentelemetry.sdk.metrics import MeterProvider  # noqa: E402
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader  # noqa: E402
+from opentelemetry.sdk.trace import TracerProvider  # noqa: E402
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: E402
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import (  # noqa: E402
+    InMemorySpanExporter,
+)
+
+
+class Kept:
+    """What the real SDK exports, kept in memory."""
+
+    def __init__(self) -> None:
+        self.spans = InMemorySpanExporter()
+        self.metrics = InMemoryMetricReader()
+        tracers = TracerProvider()
+        tracers.add_span_processor(SimpleSpanProcessor(self.spans))
+        self.listener = Telemetry(tracers, MeterProvider([self.metrics]))
+
+    def points(self) -> dict[str, list[Any]]:
+        data = self.metrics.get_metrics_data()
+        return {
+            metric.name: list(metric.data.data_points)
+            for resource in data.resource_metrics
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+        }
+
+
+@pytest.mark.requirement("K39", "H19")
+def test_a_compaction_is_a_span_with_the_names_of_the_conventions():
+    kept = Kept()
+    session = happened(kept.listener)
+    (span,) = kept.spans.get_finished_spans()
+    receipt = session.receipts[-1]
+    assert span.name == "compact claude-sonnet-4-5"
+    said = dict(span.attributes)
+    assert said["gen_ai.operation.name"] == "compact"
+    assert said["gen_ai.provider.name"] == "anthropic"
+    assert said["gen_ai.conversation.id"] == "s"
+    assert said["gen_ai.request.model"] == "claude-sonnet-4-5"
+    assert said["gen_ai.response.model"] == "small"
+    assert said["gen_ai.usage.input_tokens"] == receipt.spent.input_tokens > 0
+    assert said["gen_ai.usage.output_tokens"] == receipt.spent.output_tokens > 0
+    assert said["foldline.tokens.before"] == receipt.tokens_before
+    assert said["foldline.tokens.after"] == receipt.tokens_after
+    assert said["foldline.status"] == "compacted"
+    assert set(said) <= set(SPAN)
+
+
+@pytest.mark.requirement("K39")
+def test_metrics_count_what_happened():
+    kept = Kept()
+    session = happened(kept.listener)
+    points = kept.points()
+    receipt = session.receipts[-1]
+    assert set(points) <= set(METRICS)
+    assert points["foldline.compaction.freed"][0].sum == (
+        receipt.tokens_before - receipt.tokens_after
+    )
+    assert points["foldline.compaction.duration"][0].count == 1
+    usage = {p.attributes["gen_ai.token.type"]: p.sum for p in points["gen_ai.client.token.usage"]}
+    assert usage == {"input": receipt.spent.input_tokens, "output": receipt.spent.output_tokens}
+    assert sum(p.value for p in points["foldline.context.warnings"]) >= 2
+
+
+@pytest.mark.requirement("C20", "H19")
+def test_content_is_never_recorded():
+    kept = Kept()
+    happened(kept.listener)
+    written = "".join(span.to_json() for span in kept.spans.get_finished_spans())
+    written += str(kept.points())
+    assert WORDS not in written
+    assert SECRET not in written
+    assert "build mended" not in written
+
+
+def test_what_was_broken_off_is_an_error_without_a_message():
+    kept = Kept()
+    happened(kept.listener)
+    kept.listener(CompactionFinished("s", 0.0, 99, error="KeyboardInterrupt"))
+    assert len(kept.spans.get_finished_spans()) == 1
+
+
+def test_a_program_that_uses_opentelemetry_gets_spans_without_asking():
+    code = (
+        "from opentelemetry import trace\n"
+        "from opentelemetry.sdk.trace import TracerProvider\n"
+        "from opentelemetry.sdk.trace.export import SimpleSpanProcessor, ConsoleSpanExporter\n"
+        "trace.set_tracer_provider(TracerProvider())\n"
+        "trace.get_tracer_provider().add_span_processor("
+        "SimpleSpanProcessor(ConsoleSpanExporter()))\n"
+        "from tests.telemetry.happenings import happened\n"
+        "happened()\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert '"name": "compact claude-sonnet-4-5"' in ran.stdout
+
+
+def test_one_that_does_not_never_loads_it():
+    code = (
+        "import sys\n"
+        "from tests.telemetry.happenings import happened\n"
+        "happened()\n"
+        "assert not any(name.startswith('opentelemetry') for name in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_missing_package_is_named_with_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(MissingExtra, match=r"foldline\[otel\]"):
+        Telemetry()

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import threading
+
+import pytest
+from tests.telemetry.happenings import SECRET, WORDS, happened
+
+from foldline.core.errors import InputError
+from foldline.core.events import CompactionFinished, ContextWarning
+from foldline.telemetry.trace import Sums, Trace, read
+
+
+@pytest.mark.requirement("H19")
+def test_every_event_is_a_line_and_none_holds_content_or_a_secret(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    session = happened(trace, name=f"run with {SECRET}")
+    text = trace.path.read_text(encoding="utf-8")
+    events = [json.loads(line) for line in text.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds.count("compaction.started") == kinds.count("compaction.finished") == 1
+    assert "context.warning" in kinds
+    assert WORDS not in text
+    assert SECRET not in text
+    assert "run with [redacted]" in text
+    end = next(event for event in events if event["event"] == "compaction.finished")
+    assert end["receipt"]["tokens_after"] == session.receipts[-1].tokens_after
+    assert end["receipt"]["recall"] == sorted(session.receipts[-1].recall)
+
+
+@pytest.mark.requirement("H19")
+def test_a_broken_off_compaction_is_told_with_its_kind(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    trace(CompactionFinished("s", 1.0, 3, error="KeyboardInterrupt", seconds=0.5))
+    (event,) = read(trace.path)
+    assert (event["status"], event["error"]) == ("interrupted", "KeyboardInterrupt")
+
+
+@pytest.mark.requirement("H19")
+def test_the_sums_are_those_of_the_receipts(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    receipts = [happened(trace, name=name).receipts[-1] for name in ("a", "b")]
+    sums = Sums()
+    for event in read(trace.path):
+        sums.add(event)
+    assert sums.compactions == {"compacted": 2}
+    assert sums.triggers == {"automatic": 2}
+    assert sums.freed == sum(r.tokens_before - r.tokens_after for r in receipts)
+    assert sums.usd == pytest.approx(sum(r.spent.usd for r in receipts))
+    assert sums.requests == sum(r.spent.attempts for r in receipts)
+    assert sums.to_dict()["warnings"] == sums.warnings > 0
+
+
+@pytest.mark.requirement("H19")
+def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    happened(trace, name="<script>alert(1)</script>")
+    page = trace.page(tmp_path / "trace.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'" in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "compactions compacted" in page
+    assert "<meter" in page
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
+def test_a_trace_and_its_page_are_for_their_owner_only(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    trace(ContextWarning("s", 1.0))
+    for path in (trace.path, trace.page(tmp_path / "trace.html")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_several_threads_write_whole_lines(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    threads = [
+        threading.Thread(target=lambda: [trace(ContextWarning("s" * 500, 1.0)) for _ in range(50)])
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [event["session"] for event in read(trace.path)] == ["s" * 500] * 200
+
+
+def test_damage_is_counted_and_hides_nothing_else(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    trace(ContextWarning("s", 1.0))
+    junk = b'{"event": "context.war\n[]\n\xff\xfe\n{"event": 3}\n' + b"[" * 100_000 + b"\n"
+    odd = b'{"event": "compaction.finished", "receipt": 3, "seconds": "x", "time": 1e99}\n'
+    trace.path.write_bytes(trace.path.read_bytes() + junk + odd)
+    trace(ContextWarning("s", 2.0))
+    sums = Sums()
+    for event in read(trace.path):
+        sums.add(event)
+    assert (sums.warnings, sums.skipped, sums.events) == (2, 5, 3)
+    assert "lines that are no events" in trace.page(tmp_path / "p.html").read_text()
+
+
+def test_a_trace_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"none\.jsonl"):
+        Trace(tmp_path / "none.jsonl").page(tmp_path / "p.html")
