@@ -128,6 +128,7 @@ def fill(session, count=60, start=0):
 # --- appending and showing -----------------------------------------------------------------
 
 
+@pytest.mark.requirement("K1")
 def test_what_was_appended_is_shown_as_the_very_objects_that_came(opened):
     session = opened()
     wires = [said(0), *step(1), said(2)]
@@ -173,6 +174,7 @@ def test_a_view_is_compacted_when_due_and_not_before(opened):
     assert len(session.messages) == 80
 
 
+@pytest.mark.requirement("K20", "H2")
 def test_a_second_view_with_nothing_new_is_equal_and_does_no_work(opened):
     useless = Useless()
     session = opened(policy=Policy("useless", (Rung(useless, 0.1),)))
@@ -371,6 +373,7 @@ def test_extending_by_nothing_is_nothing(opened):
     assert session.view() == []
 
 
+@pytest.mark.requirement("H7")
 def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opened):
     session = opened(window=200_000)
     session.append(said(0))
@@ -394,6 +397,7 @@ def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opene
 # --- durability ----------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("H9")
 def test_a_session_goes_on_where_it_was_with_the_same_view(opened):
     session = opened()
     fill(session, 70)
@@ -650,6 +654,7 @@ def test_compactions_are_undone_one_by_one(opened):
     assert back[-1] == sum(session._state.setting.counter.message(m) for m in session.messages)
 
 
+@pytest.mark.requirement("C21")
 def test_a_pinned_message_stays_in_sight_after_a_restart_too(opened):
     session = opened()
     numbers = fill(session, 20)
@@ -673,6 +678,7 @@ def test_pinning_what_does_not_exist_is_an_error(opened):
         session.pin("0123456789")
 
 
+@pytest.mark.requirement("J3", "F93")
 def test_everything_that_was_removed_is_recalled_after_a_restart(opened):
     session = opened(policy="default", window=16_000)
     for number in range(70):
@@ -703,6 +709,7 @@ def test_everything_that_was_removed_is_recalled_after_a_restart(opened):
 # --- pace ----------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("K11", "F57")
 def test_an_attempt_that_changed_nothing_is_repeated_only_after_growth(opened):
     useless = Useless()
     session = opened(policy=Policy("useless", (Rung(useless, 0.1),)))
@@ -755,6 +762,7 @@ def test_a_view_that_passes_its_limit_does_not_wait(opened):
     assert max(sizes) <= session.budget.limit
 
 
+@pytest.mark.requirement("K3")
 def test_an_idle_session_has_a_cold_cache(opened):
     clock, seeing = Clock(), Seeing()
     policy = Policy("seeing", (Rung(seeing, 0.1),))
@@ -777,6 +785,7 @@ def test_an_idle_session_has_a_cold_cache(opened):
 # --- reported usage ------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("K8", "F59")
 def test_reported_usage_counts_more_than_our_own_count(opened):
     session = opened()
     fill(session, 20)
@@ -942,6 +951,7 @@ def test_a_summarizer_that_gives_no_answer_leaves_the_history_unchanged(opened, 
     assert len(session.view()) == 60
 
 
+@pytest.mark.requirement("K14")
 def test_a_summarizer_that_uses_its_own_session_is_told_instead_of_waiting_for_ever(opened):
     session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(said(0))))
     fill(session, 60)
@@ -975,6 +985,7 @@ def test_an_exception_in_a_strategy_leaves_the_session_as_it_was(opened):
 # --- threads and tasks ---------------------------------------------------------------------
 
 
+@pytest.mark.requirement("K20")
 def test_threads_append_one_at_a_time(opened):
     session = opened(window=100_000)
 
@@ -1077,6 +1088,7 @@ def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
     assert number
 
 
+@pytest.mark.requirement("K15")
 def test_a_cancelled_compaction_changes_nothing_and_lets_the_next_one_in(opened):
     async def main():
         asked = asyncio.Event()

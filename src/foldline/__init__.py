@@ -36,7 +36,11 @@ if TYPE_CHECKING:
     from foldline.core.spending import Limits
     from foldline.core.strategy import Policy
     from foldline.session import Session
+    from foldline.session.hooks import Cancel, Hooks
+    from foldline.settings import load_config
     from foldline.strategies.presets import policy
+    from foldline.telemetry.spans import Telemetry
+    from foldline.telemetry.trace import Trace
 
 __version__ = "0.1.0"
 
@@ -45,24 +49,29 @@ _HOMES = {
     "Ask": "core.asks",
     "Budget": "core.budget",
     "BudgetError": "core.errors",
+    "Cancel": "session.hooks",
     "CannotFit": "core.errors",
     "Compaction": "app",
     "Config": "core.config",
     "ContextOverflow": "core.errors",
     "FoldlineError": "core.errors",
+    "Hooks": "session.hooks",
     "InputError": "core.errors",
     "Limits": "core.spending",
     "MissingExtra": "core.errors",
     "ModelError": "core.errors",
     "Policy": "core.strategy",
-    "Receipt": "core.receipt",
     "RecallError": "core.errors",
+    "Receipt": "core.receipt",
     "Reply": "core.asks",
     "Session": "session",
     "StoreError": "core.errors",
+    "Telemetry": "telemetry.spans",
+    "Trace": "telemetry.trace",
     "UnknownFormat": "core.errors",
     "compact": "app",
     "count": "app",
+    "load_config": "settings",
     "policy": "strategies.presets",
 }
 
@@ -71,11 +80,13 @@ __all__ = [
     "Ask",
     "Budget",
     "BudgetError",
+    "Cancel",
     "CannotFit",
     "Compaction",
     "Config",
     "ContextOverflow",
     "FoldlineError",
+    "Hooks",
     "InputError",
     "Limits",
     "MissingExtra",
@@ -86,9 +97,12 @@ __all__ = [
     "Reply",
     "Session",
     "StoreError",
+    "Telemetry",
+    "Trace",
     "UnknownFormat",
     "compact",
     "count",
+    "load_config",
     "policy",
 ]
 

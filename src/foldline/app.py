@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
-from foldline.core.budget import Budget
-from foldline.core.compaction import compaction
+from foldline.core.budget import UNKNOWN_WINDOW, Budget
+from foldline.core.config import EMBEDDED, Config
 from foldline.core.edits import Fold
 from foldline.core.errors import BudgetError
 from foldline.core.handles import handles
@@ -24,7 +25,10 @@ from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import dialect
 from foldline.recall import Folded, Holdings, Recalled, recall
+from foldline.strategies.presets import configured
 from foldline.strategies.presets import policy as named_policy
+from foldline.strategies.reinject import reinjected
+from foldline.strategies.span import Span, partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,16 @@ def compact(
     window: int | None = None,
     format: str = "auto",  # noqa: A002  # the word of the field
     policy: str | Policy | None = None,
-    summarizer: Model | Callable[[Ask], Reply | str] | None = None,
+    model: str = "",
+    summarizer: Model | Callable[[Ask], Reply | str] | str | None = None,
     focus: str = "",
+    start: int | str | None = None,
+    up_to: int | str | None = None,
     counter: TextCounter | None = None,
     pins: Sequence[int | str] = (),
     tools: Sequence[Any] | None = None,
     system: str | None = None,
+    config: Config | None = None,
 ) -> Compaction:
     """
     Bring a conversation within a budget.
@@ -80,34 +88,46 @@ def compact(
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
         format: The wire format, or "auto" to recognise it.
-        policy: A policy or its name; default the whole ladder.
+        policy: A policy or its name, instead of the one that ``config`` describes.
+        model: The model that will read the messages: tells how to count, and its window.
         summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
             account stands at the head of the snapshot when it can be used; otherwise lines alone
-            do.
+            do. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
         focus: What is to be remembered above all, in your own words.
+        start: Position or id of the message from which on everything is folded, due or not; what
+            comes before it stays as it is.
+        up_to: Position or id of the last message that is folded; what comes after it stays.
         counter: What counts a text; default the best at hand.
         pins: Positions or ids of messages that must stay.
         tools: Tool schemas that are sent besides the messages.
         system: A system prompt that is sent besides the messages.
+        config: Everything else that can be set and matters to a single call.
 
     Returns:
         The messages in the shape that came in, with a receipt.
 
     Raises:
-        InputError: The messages cannot be read; the error names the message and the field.
+        InputError: The messages cannot be read; the error names the message and the field. Or
+            nothing between ``start`` and ``up_to`` may be folded.
         BudgetError: The numbers contradict each other.
     """
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins)
-    counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
+    counts = TokenCounter(counter or choose_counter(model or None), provider=wire.provider)
     with bounded_nesting():
         overhead = counts.overhead(
             transcript.system if system is None else system,
             transcript.tools if tools is None else tools,
         )
-    limits = _budget(budget, window, overhead)
-    ladder = named_policy(policy or "default")
-    result = compact_transcript(transcript, counts, limits, ladder, summarizer, focus)
+    settings = _sized(_checked(config), model, window)
+    limits = budget_for(budget, window, overhead, settings)
+    ladder = configured(settings) if policy is None else named_policy(policy)
+    if start is not None or up_to is not None:
+        ends = ("" if end is None else transcript.named(end) for end in (start, up_to))
+        view = View.of(transcript.messages, counts, dialect=transcript.dialect)
+        ladder, limits = partial(view, Span(*ends), None if budget is None else limits)
+    with answering(summarizer, settings, model) as who:
+        result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
     if result.receipt.status != "compacted":
         return replace(result, messages=messages)
     return replace(result, messages=wire.encode(result.shown))
@@ -134,6 +154,7 @@ def compact_transcript(
     policy: Policy,
     summarizer: Model | Callable[[Ask], Reply | str] | None = None,
     focus: str = "",
+    config: Config | None = None,
 ) -> Compaction:
     """
     Compact a decoded conversation; see `compact`.
@@ -143,15 +164,28 @@ def compact_transcript(
     """
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     names = handles(transcript.messages)
-    need = Need(budget.target, budget.limit, budget.scale, names, focus=focus)
+    settings = config or Config()
+    need = Need(
+        budget.target,
+        budget.limit,
+        budget.scale,
+        names,
+        requests=settings.pace.requests,
+        limits=settings.limits,
+        focus=focus,
+        summary=settings.summary,
+    )
     if summarizer is None:
-        outcome = drive(compaction(before, budget, policy, need), _nobody)
+        outcome = drive(reinjected(before, budget, policy, need), _nobody)
     else:
         # Imported here: what answers knows of threads, which nothing else here needs.
         from foldline.session.answering import answered, reader
 
-        need = replace(need, reader=reader(summarizer, budget.scale))
-        steps = compaction(before, budget, policy, need)
+        # A number of tokens says nothing about the window of who answers.
+        is_window = budget.resolved and not budget.fixed
+        window = budget.scale if is_window else UNKNOWN_WINDOW
+        need = replace(need, reader=reader(summarizer, window))
+        steps = reinjected(before, budget, policy, need)
         outcome = drive(steps, lambda ask: answered(summarizer, ask))
     receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
@@ -166,9 +200,54 @@ def _dialect(messages: Any, name: str) -> Dialect:
     return detect_dialect(messages) if name == "auto" else dialect(name)
 
 
-def _budget(budget: int | None, window: int | None, overhead: int) -> Budget:
+@contextmanager
+def answering(
+    summarizer: Model | Callable[[Ask], Reply | str] | str | None, config: Config, model: str
+) -> Iterator[Model | Callable[[Ask], Reply | str] | None]:
+    """Make the client of a summarizer that is named, and close it afterwards."""
+    if summarizer is None and config.summarizer != EMBEDDED:
+        summarizer = config.summarizer
+    if not isinstance(summarizer, str) or summarizer == EMBEDDED:
+        yield None if isinstance(summarizer, str) else summarizer
+        return
+    # Imported here: it loads the network, which nothing else here needs.
+    from foldline.models.choosing import summarizer as named
+
+    with named(summarizer, of=model) as client:
+        yield client
+
+
+def _checked(config: Config | None) -> Config:
+    if config is not None and not isinstance(config, Config):
+        raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
+    return config or Config()
+
+
+def _sized(config: Config, model: str, window: int | None) -> Config:
+    """Return a configuration with the window of a model that is named."""
+    if not model:
+        return config
+    # Imported here: the catalogue is read from a file, which nothing else here needs.
+    from foldline.session.summarizing import sized
+
+    return sized(config, model, window=window, output=None)
+
+
+def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:
+    """
+    Return what messages may take.
+
+    Args:
+        budget: The largest number of tokens; or
+        window: the model's window, in tokens.
+        overhead: Tokens of system prompt and tool schemas.
+        config: The thresholds.
+
+    Raises:
+        BudgetError: Both are given, or nothing is left for messages.
+    """
     if budget is not None and window is not None:
         raise BudgetError("Give a budget or a window, not both.")
     if budget is not None:
         return Budget.of_tokens(budget)
-    return Budget.of_window(window, overhead=overhead)
+    return config.budget(window, overhead=overhead)

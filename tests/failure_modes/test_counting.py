@@ -23,8 +23,8 @@ def tokens(messages, **rest):
     return foldline.count(messages, counter=COUNTER, **rest)
 
 
+@pytest.mark.requirement("K7", "F74")
 def test_system_prompt_and_tools_make_a_compaction_due():
-    """F74."""
     budget = Budget.of_window(100_000, output=0, margin=0, overhead=50_000)
     assert budget.is_due(1.0, 60_000)
     assert not Budget.of_window(100_000, output=0, margin=0).is_due(1.0, 60_000)
@@ -61,8 +61,8 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("dialect", "block"), SHAPES)
+@pytest.mark.requirement("K7", "F75")
 def test_media_are_not_counted_as_text_and_never_as_nothing(dialect, block):
-    """F75."""
     if dialect == "gemini":
         message = {"role": "user", "parts": [block]}
     elif dialect == "langchain":
@@ -74,8 +74,8 @@ def test_media_are_not_counted_as_text_and_never_as_nothing(dialect, block):
         assert tokens([message], format=dialect) <= 6_000
 
 
+@pytest.mark.requirement("F75")
 def test_an_image_inside_a_tool_result_is_an_image():
-    """F75."""
     source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     block = {
         "type": "tool_result",
@@ -95,15 +95,15 @@ DENSE = {
 
 
 @pytest.mark.parametrize("kind", DENSE)
+@pytest.mark.requirement("K6", "F77")
 def test_dense_texts_are_never_far_under_what_they_cost(kind):
-    """F77."""
     pytest.importorskip("splintr")
     exact = SplintrCounter("o200k").count(DENSE[kind])
     assert COUNTER.count(DENSE[kind]) >= exact / 1.5
 
 
+@pytest.mark.requirement("F78")
 def test_signatures_count_nothing_and_visible_reasoning_does():
-    """F78."""
     counter = TokenCounter(COUNTER)
     signed = Thinking("a short thought", True, {"signature": "x" * 8_000})
     hidden = Thinking("", True, {"encrypted_content": "x" * 50_000})
@@ -112,8 +112,8 @@ def test_signatures_count_nothing_and_visible_reasoning_does():
     assert counter.part(hidden) == 0
 
 
+@pytest.mark.requirement("F79")
 def test_a_call_that_stands_on_the_wire_twice_is_counted_once():
-    """F79."""
     arguments = {"text": "word " * 500}
     once = {
         "type": "ai",
@@ -135,20 +135,20 @@ def test_a_call_that_stands_on_the_wire_twice_is_counted_once():
         ("langchain", {"type": "human", "content": [{"type": "new_thing", "data": 1}]}),
     ],
 )
+@pytest.mark.requirement("F81")
 def test_an_unknown_part_is_a_number_rather_than_an_exception(dialect, message):
-    """F81."""
     assert tokens([message], format=dialect) > 0
 
 
+@pytest.mark.requirement("H6", "F82")
 def test_the_text_of_a_special_token_is_counted_like_any_other():
-    """F82."""
     messages = [{"role": "user", "content": "say <|endoftext|> and <|im_start|>"}]
     assert tokens(messages) > 5
     assert foldline.count(messages) > 5
 
 
+@pytest.mark.requirement("C23", "F83")
 def test_a_given_window_wins_and_an_unknown_one_is_conservative():
-    """F83."""
     unknown = Budget.of_window(None)
     assert not unknown.resolved
     assert unknown.scale <= 128_000
@@ -156,8 +156,8 @@ def test_a_given_window_wins_and_an_unknown_one_is_conservative():
     assert known.budget.scale < 200_000
 
 
+@pytest.mark.requirement("F58", "K8", "F59")
 def test_what_a_provider_reported_for_the_old_prefix_does_not_fire_again():
-    """F58, F59."""
     session = Session.open(
         None, "a", store=MemoryStore(), window=20_000, counter=COUNTER, format="anthropic"
     )

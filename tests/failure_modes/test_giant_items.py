@@ -17,8 +17,8 @@ GIANT = "\n".join(f"row {n}: value_{n} = {n * 7}" for n in range(6_000))
 
 
 @pytest.mark.parametrize("name", ["default", "clear", "window"])
+@pytest.mark.requirement("F50", "C8")
 def test_a_single_message_larger_than_the_window_is_cut_with_a_handle(name):
-    """F50."""
     value = [{"role": "user", "content": "x" * 1_000_000}]
     result = check_run(value, policy=name, window=32_000, counter=COUNTER)
     assert result.receipt.status == "compacted"
@@ -28,8 +28,8 @@ def test_a_single_message_larger_than_the_window_is_cut_with_a_handle(name):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.requirement("F51")
 def test_a_giant_result_in_the_tail_is_cut_and_its_pair_stays(dialect):
-    """F51."""
     value = wire(log(U("t"), A(c("1")), T("1", "y " * 200_000)), dialect)
     result = check_run(value, format=dialect, budget=500, counter=COUNTER)
     assert result.receipt.status == "compacted"
@@ -39,8 +39,8 @@ def test_a_giant_result_in_the_tail_is_cut_and_its_pair_stays(dialect):
 
 
 @pytest.mark.parametrize("name", ["default", "window"])
+@pytest.mark.requirement("F49")
 def test_a_summary_of_giants_needs_no_window_of_its_own(name):
-    """F49."""
     value = wire(
         log(*(m for n in range(12) for m in (U(f"{n} {GIANT[:60_000]}"), A("ok")))), "openai-chat"
     )
@@ -48,8 +48,8 @@ def test_a_summary_of_giants_needs_no_window_of_its_own(name):
     assert result.receipt.status == "compacted"
 
 
+@pytest.mark.requirement("F49")
 def test_a_summariser_that_is_asked_is_never_asked_more_than_its_window():
-    """F49."""
     asked = []
 
     def summarizer(ask):
@@ -62,13 +62,13 @@ def test_a_summariser_that_is_asked_is_never_asked_more_than_its_window():
     assert len(asked) <= 8
 
 
+@pytest.mark.requirement("F53")
 def test_a_reserve_smaller_than_the_output_does_not_delay_compaction():
-    """F53."""
     assert Budget.of_window(200_000, output=64_000).is_due(1.0, 150_000)
 
 
+@pytest.mark.requirement("F70")
 def test_many_large_results_are_brought_to_the_target_in_one_pass():
-    """F70."""
     steps = [m for n in range(10) for m in (A(c(str(n))), T(str(n), GIANT[:200_000]))]
     value = wire(log(U("t"), *steps), "anthropic")
     result = check_run(value, window=40_000, counter=COUNTER)
@@ -76,8 +76,8 @@ def test_many_large_results_are_brought_to_the_target_in_one_pass():
     assert len(json.dumps(result.messages)) < 400_000
 
 
+@pytest.mark.requirement("F95")
 def test_metadata_beside_a_cut_output_stays():
-    """F95."""
     value = [
         {"role": "user", "parts": [{"text": "t"}]},
         {"role": "model", "parts": [{"functionCall": {"name": "run", "args": {"c": "make"}}}]},
@@ -99,8 +99,8 @@ def test_metadata_beside_a_cut_output_stays():
     assert len(response["output"]) < len(GIANT)
 
 
+@pytest.mark.requirement("F95")
 def test_a_failed_tool_stays_a_failed_one_when_its_output_is_cut():
-    """F95."""
     value = wire(log(U("t"), A(c("1")), T("1", GIANT, is_error=True)), "anthropic")
     result = check_run(value, budget=600, counter=COUNTER)
     assert result.messages[2]["content"][0]["is_error"] is True

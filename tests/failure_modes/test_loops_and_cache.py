@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from tests.neutral import A, T, U, c, log
 
 import foldline
@@ -58,8 +59,8 @@ def rewrites(session, count, size=300):
     return changed
 
 
+@pytest.mark.requirement("F57")
 def test_one_tool_loop_over_the_whole_view_is_no_endless_compaction():
-    """F57."""
     session = opened(4_000)
     session.append({"role": "user", "content": "task " * 3_000})
     session.view()
@@ -70,31 +71,31 @@ def test_one_tool_loop_over_the_whole_view_is_no_endless_compaction():
     assert len(session.receipts) <= attempts + 1
 
 
+@pytest.mark.requirement("F61")
 def test_a_fixed_overhead_near_the_trigger_does_not_thrash():
-    """F61."""
     tools = [{"type": "function", "function": {"name": "t", "description": "word " * 5_000}}]
     session = opened(8_000, tools=tools)
     session.append({"role": "user", "content": "task"})
     assert rewrites(session, 40, 60) <= 12
 
 
+@pytest.mark.requirement("F63", "J1")
 def test_clearing_happens_in_batches_rather_than_on_every_turn():
-    """F63."""
     session = opened(8_000)
     session.append({"role": "user", "content": "task"})
     assert rewrites(session, 60) <= 20
 
 
+@pytest.mark.requirement("F65", "K2")
 def test_results_shorter_than_their_placeholder_are_not_touched():
-    """F65."""
     steps = [m for n in range(8) for m in (A(c(str(n))), T(str(n), "ok"))]
     value = wire(log(U("t " * 2_000), *steps, A("x"), U("u")), "openai-chat")
     result = check_run(value, policy="clear", budget=900, counter=COUNTER)
     assert sum(m.get("content") == "ok" for m in result.messages) in (0, 8)
 
 
+@pytest.mark.requirement("F66")
 def test_a_parallel_batch_that_was_not_read_is_present_as_a_whole():
-    """F66."""
     calls = [c(str(n)) for n in range(5)]
     results = [T(str(n), f"value_{n} " * 1_000) for n in range(5)]
     value = wire(log(U("t"), A(*calls), *results), "openai-chat")
@@ -104,8 +105,8 @@ def test_a_parallel_batch_that_was_not_read_is_present_as_a_whole():
     assert all(f"value_{n}" in text for n, text in enumerate(told))
 
 
+@pytest.mark.requirement("F67")
 def test_interleaved_results_are_cleared_too():
-    """F67."""
     value = wire(
         log(U("t"), A(c("1")), A(c("2")), T("1", "a " * 900), T("2", "b " * 900), A("x"), U("u")),
         "anthropic",
@@ -116,16 +117,16 @@ def test_interleaved_results_are_cleared_too():
     assert json.dumps(result.messages).count("[Cleared: ") == 2
 
 
+@pytest.mark.requirement("F69")
 def test_many_tiny_events_are_no_reason_to_compact():
-    """F69."""
     session = opened(100_000)
     session.extend([{"role": "user", "content": f"event {n}"} for n in range(300)])
     assert len(session.view()) == 300
     assert session.receipts == ()
 
 
+@pytest.mark.requirement("F71", "F99")
 def test_a_read_whose_result_was_cleared_can_be_read_again_or_recalled():
-    """F71, F99."""
     steps = [
         m
         for n in range(9)
@@ -137,8 +138,8 @@ def test_a_read_whose_result_was_cleared_can_be_read_again_or_recalled():
     assert any("v0 v0" in result.recall(handle).text for handle in result.receipt.recall)
 
 
+@pytest.mark.requirement("F41", "F73")
 def test_a_cleared_result_is_summarised_from_what_it_really_said():
-    """F41, F73."""
     session = opened(6_000, policy="default")
     session.append({"role": "user", "content": "task"})
     for number in range(60):

@@ -57,8 +57,8 @@ def sweep(messages, share=0.3):
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3, 4])
+@pytest.mark.requirement("K38", "F01")
 def test_interleaved_calls_are_not_split_by_the_cut(keep):
-    """F01."""
     told = (U("task"), *[A("a")] * 4, A(c("1")), A(c("2")), T("1"), T("2"), A("done"))
     assert is_paired(kept(told, keep))
     turn = words(kept(told, keep, "anthropic"))
@@ -66,36 +66,36 @@ def test_interleaved_calls_are_not_split_by_the_cut(keep):
 
 
 @pytest.mark.parametrize("keep", range(1, 6))
+@pytest.mark.requirement("F02")
 def test_no_cut_leaves_orphaned_results_of_parallel_calls(keep):
-    """F02."""
     told = (U("t"), A(c("1"), c("2"), c("3")), *(T(n) for n in "123"), U("a"), A("b"), U("u"))
     assert is_paired(kept(told, keep))
 
 
+@pytest.mark.requirement("F03")
 def test_two_parallel_results_stay_on_the_same_side_each_once():
-    """F03."""
     sweep([U("w" * 40), A(c("1"), c("2")), T("1", "x" * 400), T("2", "y" * 40), A("ok"), U("n")])
     after = kept([U("w"), A(c("1"), c("2")), T("1", "x"), T("2", "y"), A("ok"), U("n")], 2)
     assert words(after) == ["U:w", "A{1,2}", "T(1)", "T(2)", "A:ok", "U:n"]
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
+@pytest.mark.requirement("F05")
 def test_a_call_and_its_distant_result_stay_together(keep):
-    """F05."""
     told = (U("1"), A(c("1")), U("2"), A("thinking aloud"), T("1"), A("done"), U("3"))
     after = words(kept(told, keep))
     assert ("A{1}" in after) == ("T(1)" in after)
 
 
+@pytest.mark.requirement("F06")
 def test_a_short_history_of_one_step_never_becomes_results_without_a_user():
-    """F06."""
     after = kept([U("t"), A(c("1"), c("2")), T("1"), T("2"), A("z")], 1)
     assert words(after)[0] == "U:t"
     assert is_paired(after)
 
 
+@pytest.mark.requirement("G2", "F07")
 def test_a_history_of_which_one_side_was_dropped_is_mended_and_both_are_reported():
-    """F07."""
     steps = [m for n in range(5) for m in (A(c(str(n))), T(str(n), f"result {n}"))]
     told = log(*[U("t"), *steps][-4:], A(c("x")), U("u"))
     del_call = log(T("3", "result 3"), *told[1:])
@@ -106,16 +106,16 @@ def test_a_history_of_which_one_side_was_dropped_is_mended_and_both_are_reported
     assert len(edits) >= 2
 
 
+@pytest.mark.requirement("F09")
 def test_a_dead_call_does_not_block_compaction_for_ever():
-    """F09."""
     runs = [m for n in range(2, 20) for m in (U(f"run {n}"), A(c(str(n))), T(str(n), LONG))]
     after = kept([U("run 1"), A(c("1")), *runs, A("done"), U("run 20"), A(c("20"))], 2)
     assert "T(5)" not in words(after)
     assert words(after)[-1] == "A{20}"
 
 
+@pytest.mark.requirement("F10")
 def test_a_pending_confirmation_stays_when_it_is_pinned_until_it_is_resolved():
-    """F10."""
     side = [m for n in range(50) for m in (U(f"side {n}"), A(f"answer {n}"))]
     told = [
         U("pay"),
@@ -130,8 +130,8 @@ def test_a_pending_confirmation_stays_when_it_is_pinned_until_it_is_resolved():
     assert value[2] in result.messages
 
 
+@pytest.mark.requirement("F11")
 def test_a_late_second_result_is_kept_and_never_stands_without_its_call():
-    """F11."""
     told = [
         *(U("t"), A(c("1")), T("1", "started job 7"), A("ok")),
         *(m for n in range(6) for m in (U(LONG), A(f"answer {n}"))),
@@ -142,28 +142,28 @@ def test_a_late_second_result_is_kept_and_never_stands_without_its_call():
     assert "finished: 42 rows" in json.dumps(result.messages)
 
 
+@pytest.mark.requirement("F13")
 def test_an_orphan_as_the_first_event_leaves_the_conversation_usable():
-    """F13."""
     sweep([T("zz", "x " * 50), *(m for _ in range(6) for m in (U(LONG), A("ok"))), U("u")], 0.5)
 
 
+@pytest.mark.requirement("F14")
 def test_a_call_that_runs_beside_a_finished_one_does_not_become_no_result():
-    """F14."""
     after = kept([U("t"), A(c("1")), A(c("2")), T("2")], 1)
     assert NO_RESULT not in [r.text for m in after for r in m.results]
     assert "A{1}" in words(after)
 
 
 @pytest.mark.parametrize("keep", range(1, 9))
+@pytest.mark.requirement("F15")
 def test_the_first_message_behind_a_summary_is_never_a_result(keep):
-    """F15."""
     told = [U("t"), *(m for n in range(4) for m in (A(c(str(n))), T(str(n)))), A("x"), U("u")]
     after = kept(told, keep)
     assert not after[1].results
 
 
+@pytest.mark.requirement("F17")
 def test_gemini_accepts_what_follows_a_summary():
-    """F17."""
     steps = [m for n in range(12) for m in (A(c(str(n))), T(str(n), LONG))]
     value = wire(log(U("t"), *steps, A("x"), U("u")), "gemini")
     result = check_run(value, budget=1_500, counter=COUNTER)
@@ -180,8 +180,8 @@ def signed_turn(number):
     ]
 
 
+@pytest.mark.requirement("F18")
 def test_a_signature_stays_on_the_first_of_parallel_calls_all_or_nothing():
-    """F18."""
     value = wire(log(U("t"), *signed_turn(1), *signed_turn(2), A("x"), U("u")), "gemini")
     signed = {json.dumps(p) for m in value for p in m["parts"] if "thoughtSignature" in p}
     for share in (0.2, 0.4, 0.6, 0.8):
@@ -195,8 +195,8 @@ def test_a_signature_stays_on_the_first_of_parallel_calls_all_or_nothing():
                     assert len(calls) == 2
 
 
+@pytest.mark.requirement("F19")
 def test_signed_reasoning_stays_with_its_loop_or_is_left_out_whole():
-    """F19."""
     value = wire(
         log(U("t"), *(m for n in range(8) for m in (A(LONG), U("go on"))), *signed_turn(9)),
         "anthropic",
@@ -207,8 +207,8 @@ def test_signed_reasoning_stays_with_its_loop_or_is_left_out_whole():
     assert [b for b in blocks if b["type"] == "thinking"] == value[-3]["content"][:1]
 
 
+@pytest.mark.requirement("F21")
 def test_an_assistant_item_does_not_keep_an_id_whose_reasoning_is_gone():
-    """F21."""
     thinking = Message("assistant", (Thinking("hm", signed=True), Text("a " * 50)))
     told = [U("t"), thinking, *(m for _ in range(4) for m in (U("x"), A(LONG))), U("u")]
     value = wire(log(*told), "openai-responses")
@@ -217,8 +217,8 @@ def test_an_assistant_item_does_not_keep_an_id_whose_reasoning_is_gone():
     assert value[1]["id"] in ids or value[2]["id"] not in ids
 
 
+@pytest.mark.requirement("F22")
 def test_both_representations_of_a_call_change_together():
-    """F22."""
     block = {"type": "tool_use", "id": "1", "name": "write", "input": {"text": LONG * 20}}
     server = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
     value = [
@@ -238,8 +238,8 @@ def test_both_representations_of_a_call_change_together():
 
 
 @pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.requirement("F23")
 def test_ids_stay_unique_when_what_is_left_is_compacted_again(name):
-    """F23."""
     steps = [m for n in range(20) for m in (A(c(str(n))), T(str(n), LONG))]
     value = wire(log(S("s"), U("t"), *steps, A("x"), U("u")), name)
     tokens = foldline.count(value, format=name, counter=COUNTER)
@@ -264,8 +264,8 @@ def test_clearing_arguments_and_results_of_a_mixed_message_keeps_what_the_user_s
     assert found.after(plan.edits).messages[2].parts[1] == Text("and then?")
 
 
+@pytest.mark.requirement("F07")
 def test_a_repair_is_only_ever_inserted_or_shown_never_written_into_the_log():
-    """F07."""
     shown = log(U("t"), A(c("1")), U("u"))
     before = tuple(shown)
     (edit,) = repair(shown, "openai-chat")

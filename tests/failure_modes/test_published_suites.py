@@ -60,6 +60,7 @@ def test_a_model_message_with_a_file_can_be_split_off():
     assert (1,) in [g.members for g in older]
 
 
+@pytest.mark.requirement("G3")
 def test_one_long_tool_loop_without_another_user_is_split_at_a_step():
     """S-9."""
     steps = [m for n in range(200) for m in (A(c(str(n))), T(str(n), "word " * 50))]
@@ -190,6 +191,7 @@ def test_in_an_output_with_media_only_the_text_is_cut():
     ],
     ids=["one line", "long lines", "emoji", "blank", "chinese"],
 )
+@pytest.mark.requirement("H7", "K26")
 def test_any_output_is_bounded_and_stays_valid_text(text):
     """O-9, O-14."""
     (message,) = log(T("1", text, "a/b"))

@@ -37,8 +37,8 @@ def opened(store, name="s", window=8_000, **rest):
     )
 
 
+@pytest.mark.requirement("F85")
 def test_what_is_appended_while_a_compaction_runs_is_kept():
-    """F85."""
     store = MemoryStore()
 
     async def main():
@@ -54,8 +54,8 @@ def test_what_is_appended_while_a_compaction_runs_is_kept():
     assert len(opened(store).messages) == len(long_history()) + 1
 
 
+@pytest.mark.requirement("F86")
 def test_compacting_what_is_shown_deletes_nothing_from_the_log():
-    """F86."""
     store = MemoryStore()
     session = opened(store)
     session.extend(long_history())
@@ -63,8 +63,8 @@ def test_compacting_what_is_shown_deletes_nothing_from_the_log():
     assert [m.raw for m in opened(store).messages] == long_history()
 
 
+@pytest.mark.requirement("F89", "F90")
 def test_a_change_that_is_not_recorded_is_not_shown_either():
-    """F89, F90."""
 
     class Full(MemoryStore):
         full = False
@@ -105,8 +105,8 @@ session.view()
 """
 
 
+@pytest.mark.requirement("F91")
 def test_a_process_that_dies_right_after_recording_leaves_the_new_state_once(tmp_path):
-    """F91."""
     path = tmp_path / "a.db"
     with opened(SqliteStore(path)) as session:
         session.extend(long_history())
@@ -148,8 +148,8 @@ def test_everything_removed_is_recalled_by_another_process(tmp_path):
     assert all(message in recalled or json.dumps(message) in shown for message in value)
 
 
+@pytest.mark.requirement("F93", "J3")
 def test_every_handle_that_is_shown_can_be_recalled(tmp_path):
-    """F93."""
     session = opened(SqliteStore(tmp_path / "a.db"), policy="clear")
     session.extend(long_history())
     named = re.findall(r"recall ([0-9a-f.]+)", json.dumps(session.view()))
@@ -158,8 +158,8 @@ def test_every_handle_that_is_shown_can_be_recalled(tmp_path):
         assert session.recall(handle).text.startswith("result ")
 
 
+@pytest.mark.requirement("F94")
 def test_the_state_grows_by_what_is_appended_and_not_by_compactions():
-    """F94."""
     store = MemoryStore()
     session = opened(store)
     session.extend(long_history())
@@ -171,8 +171,8 @@ def test_the_state_grows_by_what_is_appended_and_not_by_compactions():
     assert len(session.receipts) == recorded
 
 
+@pytest.mark.requirement("F97")
 def test_sessions_in_one_store_never_see_each_other():
-    """F97."""
     store = MemoryStore()
     parent, child = opened(store, "parent"), opened(store, "child")
     parent.extend(long_history())
@@ -184,8 +184,8 @@ def test_sessions_in_one_store_never_see_each_other():
         parent.recall(handle)
 
 
+@pytest.mark.requirement("F99")
 def test_recalled_text_comes_in_pages_and_is_not_removed_again_at_once():
-    """F99."""
     session = opened(MemoryStore())
     session.extend(long_history())
     session.view()

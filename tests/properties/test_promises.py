@@ -47,6 +47,7 @@ def test_a_damaged_history_keeps_every_promise(dialect, data, budget, name):
 
 @given(conversations(giants=True, most=5), budgets(), policies)
 @settings(max_examples=40)
+@pytest.mark.requirement("C8", "K18", "K26")
 def test_giant_items_keep_every_promise(conversation, budget, name):
     dialect, wire = conversation
     limit = budget_of(wire, dialect, budget, COUNTER)
@@ -76,6 +77,7 @@ def test_what_was_repaired_is_accepted_and_not_repaired_again(conversation):
 
 @given(conversations(giants=False), st.floats(0.2, 1.5), policies)
 @settings(max_examples=80)
+@pytest.mark.requirement("K4")
 def test_a_window_keeps_every_promise(conversation, share, name):
     dialect, wire = conversation
     window = max(400, int(count(wire, format=dialect, counter=COUNTER) / share))
@@ -118,6 +120,7 @@ def test_everything_removed_is_recalled_from_an_archive(conversation, share):
 
 @given(conversations(giants=False, most=6), policies)
 @settings(max_examples=40)
+@pytest.mark.requirement("C21", "K32")
 def test_pinned_messages_stay(conversation, name):
     dialect, wire = conversation
     limit = budget_of(wire, dialect, 0.5, COUNTER)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
+from foldline.tools.timely import Late, timely
 
 Result = TypeVar("Result")
 Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
@@ -49,26 +47,18 @@ def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:
         words = "the summarizer is async: use the methods aview and acompact"
         return Reply(error=words, retry=False, attempts=0)
     began = monotonic()
-    future: Future[Reply] = Future()
-    context = copy_context()
-    worker = threading.Thread(
-        target=lambda: context.run(_settle, future, call, ask), name="foldline-ask", daemon=True
-    )
-    worker.start()
     try:
-        reply = future.result(timeout=ask.seconds)
-    except TimeoutError:
+        reply = timely(lambda: _given(call, ask), ask.seconds, "foldline-ask")
+    except Late:
         reply = _late(ask)
     return replace(reply, seconds=monotonic() - began)
 
 
-def _settle(future: Future[Reply], call: Callable[[Ask], Any], ask: Ask) -> None:
+def _given(call: Callable[[Ask], Any], ask: Ask) -> Reply:
     try:
-        future.set_result(_checked(call(ask)))
+        return _checked(call(ask))
     except Exception as error:  # noqa: BLE001  # whatever it raises: the ladder goes on
-        future.set_result(_failed(error))
-    except BaseException as error:  # noqa: BLE001  # to be raised where the answer is awaited
-        future.set_exception(error)
+        return _failed(error)
 
 
 async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Final
+from typing import Any
 
 from foldline.core.accounting import recallable
 from foldline.core.edits import Rewrite, rewritten
@@ -18,10 +18,8 @@ from foldline.core.receipt import Receipt
 from foldline.formats.dialect import Dialect
 from foldline.session.codec import Reading, kept, read, reread
 from foldline.session.history import BOUND, Batch
+from foldline.session.observing import note_bound, note_pressure
 from foldline.session.state import State
-
-HARD_OUTPUT: Final = 20_000
-"""A tool output larger than this is cut when it is recorded, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +72,9 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
             if batch is not None:
                 state.history.add(batch)
     state.pace.active = now
+    if batch is not None:
+        note_bound(state, batch.receipt)
+    note_pressure(state)
     return [message.id for message in messages]
 
 
@@ -110,6 +111,7 @@ def _show(state: State, entry: Entry) -> None:
     if entry.edits:
         count += state.shown.rewrite(entry.message.id, entry.shown)
     state.pace.grow(count)
+    state.shelf.appended += count
     state.observe(entry.message, state.shown.tokens, count)
 
 
@@ -117,12 +119,15 @@ def _show(state: State, entry: Entry) -> None:
 
 
 def _entry(state: State, reading: Reading, message: Message) -> Entry:
-    counter = state.setting.counter
-    if not message.results or counter.message(message) <= HARD_OUTPUT:
+    counter, config = state.setting.counter, state.setting.config
+    hard = config.outputs.hard
+    if not config.enabled or not message.results or counter.message(message) <= hard:
         return Entry(reading, message, message)
     from foldline.strategies.truncate import bound
 
-    edits = bound(message, counter, handle=_handle(state, message), hard=HARD_OUTPUT)
+    soft, style = config.outputs.soft, config.outputs.style
+    handle = _handle(state, message)
+    edits = bound(message, counter, handle=handle, soft=soft, hard=hard, style=style)
     return Entry(reading, message, reduce(rewritten, edits, message), edits)
 
 

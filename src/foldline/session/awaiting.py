@@ -8,13 +8,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from foldline.core.budget import Budget
+from foldline.core.cost import CostEstimate
 from foldline.core.messages import Usage
+from foldline.core.overflow import Detector
 from foldline.core.receipt import Receipt
+from foldline.models.info import Prices
 from foldline.recall import Recalled
 from foldline.session import compacting
 from foldline.session.answering import finished
 from foldline.session.appending import append
+from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
+from foldline.session.overflow import overflowed
 from foldline.session.working import Working
 
 
@@ -25,22 +30,35 @@ class Awaiting(Working):
         """Append a wire message; see `append`."""
         return await self._acall(lambda: append(self._state, [message], usage)[0])
 
-    async def aextend(self, messages: Iterable[Any]) -> list[str]:
+    async def aextend(self, messages: Iterable[Any], *, usage: Usage | None = None) -> list[str]:
         """Append several wire messages; see `extend`."""
         wires = list(messages)
-        return await self._acall(lambda: append(self._state, wires))
+        return await self._acall(lambda: append(self._state, wires, usage))
 
     async def aview(self) -> list[Any]:
         """Return what to send to the model; see `view`."""
         return await self._arun(lambda: compacting.view(self._state))
 
+    async def aoverflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
+        """Return what to send instead of a rejected view; see `overflowed`."""
+        return await self._acall(lambda: overflowed(self._state, said, detectors))
+
     async def acompact(
-        self, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
+        self,
+        budget: Budget | int | None = None,
+        *,
+        force: bool = False,
+        focus: str = "",
+        start: str = "",
+        up_to: str = "",
     ) -> Receipt:
-        """Compact if that is due; see `compact`."""
-        return await self._arun(
-            lambda: compacting.compact(self._state, budget, force=force, focus=focus)
-        )
+        """Compact if that is due, or a stretch of the history; see `compact`."""
+        ends = (start, up_to)
+        return await self._arun(lambda: compacting.asked(self._state, budget, ends, force, focus))
+
+    async def aestimate(self, prices: Prices | None = None) -> CostEstimate:
+        """Estimate what a compaction would cost; see `estimate`."""
+        return await self._acall(lambda: estimate(self._state, prices))
 
     async def aundo(self) -> Receipt | None:
         """Take the last compaction back; see `undo`."""
@@ -62,8 +80,10 @@ class Awaiting(Working):
         """Let go of the session; see `close`."""
         async with self._turn:
             self._closed = True
-            if self._owns_store:
-                await finished(asyncio.to_thread(self._state.setting.store.close))
+            if self._state.setting.hired is not None:
+                await self._state.setting.hired.aclose()
+            await finished(asyncio.to_thread(self._let_go))
+        await self._background.aend()
 
     async def __aenter__(self) -> Self:
         return self

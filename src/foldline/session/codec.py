@@ -225,18 +225,9 @@ def thaw(value: Any) -> Any:
     """
     if not isinstance(value, dict) or value.keys() != {OBJECT, "fields"}:
         return value
-    from foldline.formats.langchain_objects import TYPES
-
     name = value[OBJECT]
     if name == PLAIN:
         return value["fields"]
-    if name not in TYPES or not str(name).endswith(("Message", "MessageChunk")):
-        raise InputError(f"there is no message class {name!r}")
-    try:
-        import langchain_core.messages as classes
-    except ImportError as error:
-        raise InputError(
-            "the message is an object of LangChain, which is not installed",
-            hint="Run: pip install langchain-core",
-        ) from error
-    return getattr(classes, name)(**value["fields"])
+    from foldline.formats.langchain_objects import revived
+
+    return revived(name, value["fields"])

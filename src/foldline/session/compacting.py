@@ -7,14 +7,17 @@ it, blocking and awaiting, share every line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from foldline.core.accounting import account
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.compaction import Outcome, compaction
-from foldline.core.handles import handles
+from foldline.core.compaction import Outcome
+from foldline.core.errors import FoldlineError
+from foldline.core.events import Trigger
+from foldline.core.handles import Handles
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
@@ -22,15 +25,26 @@ from foldline.core.strategy import Need, Policy
 from foldline.core.view import View
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
+from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
+from foldline.session.memory import Memory
+from foldline.session.observing import watched
+from foldline.session.reinjecting import read_files
+from foldline.session.requesting import told
 from foldline.session.state import State
+from foldline.strategies.reinject import reinjected
+from foldline.strategies.session_memory import NAME as SESSION_MEMORY
+from foldline.strategies.span import Span, partial
 
 
 def view(state: State) -> Steps[list[Any]]:
     """Compact if that is due, and return what the model sees, in its wire format."""
-    if state.is_due():
-        yield from compact(state)
-    if state.shown.orphaned:
+    if state.requested is not None:
+        yield from compact(state, force=True, focus=state.requested, trigger="requested")
+        state.requested = None
+    elif state.is_due():
+        yield from compact(state, trigger="automatic")
+    if state.shown.damaged:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
@@ -38,7 +52,12 @@ def view(state: State) -> Steps[list[Any]]:
 
 
 def compact(
-    state: State, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
+    state: State,
+    budget: Budget | int | None = None,
+    *,
+    force: bool = False,
+    focus: str = "",
+    trigger: Trigger = "manual",
 ) -> Steps[Receipt]:
     """
     Make what is shown smaller, if that is due.
@@ -48,57 +67,144 @@ def compact(
         budget: What the messages may take this once; a number is of tokens as counted here.
         force: Compact although no trigger was passed, and although the last attempt was just now.
         focus: What is to be remembered above all, in the caller's words.
+        trigger: Why it is compacted; hooks and listeners are told.
 
     Returns:
         The receipt. Unless its status is "compacted", nothing has changed.
     """
     own = budget is None
     allowed = state.setting.budget if budget is None else _budget(budget)
-    counted = _as_counted(allowed, state) if own else allowed
+    counted = as_counted(allowed, state) if own else allowed
     policy = _forced(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
     reason = _why_not(state, before, counted, policy, own=own, force=force)
     if reason:
         return account(before, Outcome("unchanged", reason, before), allowed, policy.name, {})
-    # Shown messages include snapshots and what a repair inserted.
-    names = handles([*state.shown.log, *before.messages])
-    cold = counted.fixed or state.pace.is_cold(state.setting.clock())
+    return (yield from _made(state, before, (allowed, counted), policy, focus, trigger, own=own))
+
+
+def asked(
+    state: State, budget: Budget | int | None, ends: tuple[str, str], force: bool, focus: str
+) -> Steps[Receipt]:
+    """Do what a caller asks for: fold the stretch between two ends, or compact if that is due."""
+    if any(ends):
+        return fold(state, Span(*ends), budget, focus=focus)
+    return compact(state, budget, force=force, focus=focus)
+
+
+def fold(
+    state: State, span: Span, budget: Budget | int | None = None, *, focus: str = ""
+) -> Steps[Receipt]:
+    """
+    Fold a stretch of what is shown, and leave the rest as it is.
+
+    Args:
+        state: The session.
+        span: Ids or handles of the first and the last message.
+        budget: What the messages may take; None for what stays and a snapshot of the rest.
+        focus: What is to be remembered above all, in the caller's words.
+
+    Returns:
+        The receipt. Unless its status is "compacted", nothing has changed.
+
+    Raises:
+        RecallError: A message is unknown, or no longer shown.
+        InputError: The span ends before it starts, or nothing in it may be folded.
+    """
+    before = state.shown.view(state.codec.name)
+    shown = {message.id: len(state.shown.log) for message in before.messages}
+    born = {**Holdings(state.shown.originals).born(), **shown}
+    ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
+    policy, allowed = partial(before, ids, None if budget is None else _budget(budget))
+    sizes = (allowed, allowed)
+    return (yield from _made(state, before, sizes, policy, focus, "partial", own=False))
+
+
+def _made(
+    state: State,
+    before: View,
+    sizes: tuple[Budget, Budget],
+    policy: Policy,
+    focus: str,
+    trigger: Trigger,
+    *,
+    own: bool,
+) -> Steps[Receipt]:
+    """Make a compaction within a budget, as allowed and as counted here, and record it."""
+    allowed, counted = sizes
+    with watched(state, trigger) as watch:
+        if watch.refusal is None:
+            outcome, names = yield from _outcome(state, before, counted, policy, focus)
+        else:
+            outcome, names = Outcome("unchanged", watch.refusal, before), {}
+        warnings = (*_warnings(state, allowed, counted), *watch.warnings)
+        if trigger == "overflow":
+            outcome = replace(outcome, reason=f"overflow: {outcome.reason}")
+        memory = _memory_in(state, outcome)
+        prepared = None if memory is None else memory.prepared
+        watch.receipt = account(before, outcome, allowed, policy.name, names, warnings, prepared)
+        if own or outcome.edits:
+            _record(state, outcome, watch.receipt, memory)
+    return watch.receipt
+
+
+def prospect(state: State) -> Steps[tuple[View, Outcome]]:
+    """Return what is shown, and what a forced compaction would make of it; nothing is kept."""
+    before = state.shown.view(state.codec.name)
+    if not before.messages:
+        return before, Outcome("unchanged", "there are no messages", before)
+    budget = as_counted(state.setting.budget, state)
+    outcome, _ = yield from _outcome(state, before, budget, _forced(state.setting.policy), "")
+    return before, outcome
+
+
+def _outcome(
+    state: State, before: View, budget: Budget, policy: Policy, focus: str
+) -> Steps[tuple[Outcome, Mapping[str, str]]]:
+    """Return what becomes of a view, and the handles of what may go."""
     setting = state.setting
+    # Shown messages include snapshots and what a repair inserted.
+    names = Handles((*state.shown.log, *before.messages))
+    reader, _ = who_is_asked(state)
+    memory = state.shelf.memory
     need = Need(
-        counted.target,
-        counted.limit,
-        counted.scale,
+        budget.target,
+        budget.limit,
+        budget.scale,
         names,
-        cold,
-        reader=setting.reader,
+        cold=budget.fixed or state.pace.is_cold(setting.clock()),
+        requests=setting.config.pace.requests,
+        reader=reader,
         limits=setting.config.limits,
         focus=focus,
+        memory=None if memory is None else memory.prepared,
+        summary=setting.config.summary,
     )
-    outcome = yield from compaction(before, counted, policy, need)
-    warnings = _warnings(allowed, counted)
-    receipt = account(before, outcome, allowed, policy.name, names, warnings)
-    if own or outcome.edits:
-        _record(state, outcome, receipt)
-    return receipt
+    files = setting.config.files
+    outcome = yield from reinjected(before, budget, policy, need, files, read_files)
+    if state.requested is not None:
+        outcome = told(before, outcome)
+    return outcome, names
 
 
 def _mend(state: State) -> None:
-    """Turn a result that came after its call had been folded into a note that may be sent."""
+    """Mend what the provider would reject: a result whose call was folded, a call left open."""
     before = state.shown.view(state.codec.name)
     edits = repair(before.messages, state.codec.name)
-    state.shown.orphaned = False
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
-        names = handles([*state.shown.log, *before.messages])
+        names = Handles((*state.shown.log, *before.messages))
         policy = state.setting.policy.name
         _record(state, outcome, account(before, outcome, state.setting.budget, policy, names))
+    # Whatever is left is no fault that a repair knows: it is not looked for before every request.
+    state.shown.damaged = False
 
 
 def _budget(budget: Budget | int) -> Budget:
     return budget if isinstance(budget, Budget) else Budget.of_tokens(budget)
 
 
-def _as_counted(budget: Budget, state: State) -> Budget:
+def as_counted(budget: Budget, state: State) -> Budget:
     """Express a budget, which is in the provider's tokens, in tokens as counted here."""
     tokens, fill = state.shown.tokens, state.fill
     if tokens <= 0 or fill <= 0 or tokens == fill:
@@ -138,25 +244,59 @@ def _why_not(
     return ""
 
 
-def _warnings(allowed: Budget, counted: Budget) -> tuple[str, ...]:
-    if allowed.limit == counted.limit:
-        return ()
-    words = (
-        f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
-        f"{counted.limit:,} as counted here; that is what the messages were allowed."
-    )
-    return (words,)
+def _warnings(state: State, allowed: Budget, counted: Budget) -> tuple[str, ...]:
+    _, pause = who_is_asked(state)
+    problem = state.shelf.problem and f"The session memory was not renewed: {state.shelf.problem}."
+    counts = ""
+    if allowed.limit != counted.limit:
+        counts = (
+            f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
+            f"{counted.limit:,} as counted here; that is what the messages were allowed."
+        )
+    return tuple(words for words in (counts, pause, problem) if words)
 
 
-def _record(state: State, outcome: Outcome, receipt: Receipt) -> None:
-    at = len(state.shown.log)
-    kind = COMPACTION if outcome.edits else ATTEMPT
-    batch = Batch(len(state.history.batches), at, kind, receipt, state.setting.clock())
-    with state.recorded(Change(at=at, batches=(batch.stored(),))):
-        if outcome.edits:
-            state.shown.show(outcome.view)
+def _memory_in(state: State, outcome: Outcome) -> Memory | None:
+    """Return the session memory, if it is in effect now."""
+    used = any(rung.is_in_effect and rung.name == SESSION_MEMORY for rung in outcome.rungs)
+    return state.shelf.memory if used and outcome.edits else None
+
+
+def _record(
+    state: State, outcome: Outcome, receipt: Receipt, memory: Memory | None = None
+) -> None:
+    if outcome.edits:
+        _record_edits(state, outcome.view, receipt, memory)
+    else:
+        _record_attempt(state, receipt)
+
+
+def _record_edits(state: State, view: View, receipt: Receipt, memory: Memory | None) -> None:
+    at, now = len(state.shown.log), state.setting.clock()
+    batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
+    if memory is not None:
+        prepared = memory.prepared
+        batch = replace(batch, prepared=len(prepared.edits), prepared_at=prepared.at)
+    stored = batch.stored(None if memory is None else memory.stored)
+    with state.recorded(Change(at=at, batches=(stored,), forgets=True)):
+        state.shown.show(view)
+        state.shelf.void(state.shown.tokens)
         state.history.add(batch)
         state.attempted()
+
+
+def _record_attempt(state: State, receipt: Receipt) -> None:
+    at, now, history = len(state.shown.log), state.setting.clock(), state.history
+    last = history.repeated(receipt)
+    if last is None:
+        batch = Batch(len(history.batches), at, ATTEMPT, receipt, now)
+        with state.recorded(Change(at=at, batches=(batch.stored(),))):
+            history.add(batch)
+            state.attempted()
+    else:
+        with state.recorded(Change(at=at, again=last.number, time=now)):
+            history.again(last.number, at, now)
+            state.attempted()
 
 
 def undo(state: State) -> Receipt | None:
@@ -167,17 +307,25 @@ def undo(state: State) -> Receipt | None:
 
     Returns:
         Its receipt; None when no compaction is in effect.
+
+    Raises:
+        FoldlineError: A hook called it off.
     """
     batch = state.history.last()
     if batch is None:
         return None
     at = len(state.shown.log)
-    with state.recorded(Change(at=at, undone=batch.number)):
-        state.history.undo(batch.number, at)
-        state.shown.replay(state.history.edits())
-        # Otherwise the next view would make the same compaction again.
-        state.attempted()
-    return batch.receipt
+    with watched(state, "undo") as watch:
+        if watch.refusal is not None:
+            raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
+        with state.recorded(Change(at=at, undone=batch.number, forgets=True)):
+            state.history.undo(batch.number, at)
+            state.shown.replay(state.history.edits())
+            state.shelf.void(state.shown.tokens)
+            # Otherwise the next view would make the same compaction again.
+            state.attempted()
+        watch.receipt = batch.receipt
+    return watch.receipt
 
 
 def pin(state: State, handle: str) -> str:
@@ -196,6 +344,7 @@ def pin(state: State, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.shown.originals).born()).id
     if not state.shown.originals[number].pinned:
-        with state.recorded(Change(at=len(state.shown.log), pinned=number)):
+        with state.recorded(Change(at=len(state.shown.log), pinned=number, forgets=True)):
             state.shown.pin(number)
+            state.shelf.void(state.shown.tokens)
     return number

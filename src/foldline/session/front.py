@@ -10,19 +10,26 @@ from typing import Any, Self
 
 from foldline.core.budget import Budget
 from foldline.core.config import Config
+from foldline.core.cost import CostEstimate
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
+from foldline.core.overflow import Detector
 from foldline.core.ports import Store
 from foldline.core.receipt import Receipt
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.models.info import Prices
 from foldline.recall import Recalled
 from foldline.session import compacting
 from foldline.session.answering import Summarizer
 from foldline.session.appending import append
 from foldline.session.awaiting import Awaiting
+from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
+from foldline.session.hooks import Hooks
 from foldline.session.opening import open_state
+from foldline.session.overflow import overflowed
+from foldline.session.surrounding import surround
 
 
 class Session(Awaiting):
@@ -47,11 +54,12 @@ class Session(Awaiting):
         model: str | None = None,
         window: int | None = None,
         format: str = "auto",  # noqa: A002  # what it is called everywhere in this library
-        policy: str | Policy = "default",
+        policy: str | Policy | None = None,
         store: Store | None = None,
         counter: TokenCounter | TextCounter | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: Summarizer | str | None = None,
         config: Config | None = None,
+        hooks: Hooks | None = None,
         output: int | None = None,
         tools: Iterable[Any] | None = None,
         system: str | None = None,
@@ -63,15 +71,17 @@ class Session(Awaiting):
         Args:
             path: The archive, a SQLite file; None with ``store``.
             name: Of the session.
-            model: The model that will read the view; tells how to count.
-            window: Its window in tokens.
+            model: The model that will read the view; tells how to count, and its window.
+            window: Its window in tokens, where the catalogue of models does not know it.
             format: The wire format; "auto" goes by the messages.
-            policy: A policy or its name.
+            policy: A policy or its name, instead of the one that ``config`` describes.
             store: Where to keep the session instead of in a file.
             counter: Counts tokens instead of the one for the model.
             summarizer: A model, or a function, async for the async methods, that gets an `Ask` and
-                returns a `Reply` or a text; its account stands at the head of a snapshot.
+                returns a `Reply` or a text; its account stands at the head of a snapshot. Or a
+                name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
             config: Everything else that can be set.
+            hooks: What to call before and after a compaction, and when the window fills.
             output: Tokens reserved for the answer.
             tools: Tool schemas as they are sent; counted, never changed.
             system: A system prompt that is sent beside the messages; counted, never changed.
@@ -81,16 +91,10 @@ class Session(Awaiting):
             StoreError: The archive cannot be opened, or the session is in another format.
             BudgetError: Nothing is left for messages in the window.
         """
-        if store is None and path is None:
-            raise StoreError("A session needs a place.", hint="Give a path, or a store.")
-        owned = store is None
-        if store is None:
-            from foldline.stores.sqlite import SqliteStore
-
-            store = SqliteStore(os.fspath(path or ""))
+        place = _archive(path) if store is None else store
         try:
             state = open_state(
-                store,
+                place,
                 name,
                 model=model,
                 window=window,
@@ -98,6 +102,7 @@ class Session(Awaiting):
                 policy=policy,
                 summarizer=summarizer,
                 config=config or Config(),
+                hooks=hooks or Hooks(),
                 counter=counter,
                 output=output,
                 tools=tools,
@@ -105,10 +110,10 @@ class Session(Awaiting):
                 clock=clock,
             )
         except BaseException:
-            if owned:
-                store.close()
+            if store is None:
+                place.close()
             raise
-        return cls(state, summarizer=summarizer, owns_store=owned)
+        return cls(state, summarizer=state.setting.summarizer, owns_store=store is None)
 
     # --- blocking --------------------------------------------------------------------------
 
@@ -131,10 +136,10 @@ class Session(Awaiting):
         """
         return self._call(lambda: append(self._state, [message], usage)[0])
 
-    def extend(self, messages: Iterable[Any]) -> list[str]:
+    def extend(self, messages: Iterable[Any], *, usage: Usage | None = None) -> list[str]:
         """Append several wire messages, all or none, and return their ids; see `append`."""
         wires = list(messages)
-        return self._call(lambda: append(self._state, wires))
+        return self._call(lambda: append(self._state, wires, usage))
 
     def view(self) -> list[Any]:
         """
@@ -145,22 +150,69 @@ class Session(Awaiting):
         """
         return self._run(lambda: compacting.view(self._state))
 
+    def overflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
+        """
+        Return what to send instead of a view that the provider rejected as too long.
+
+        The view is made strictly smaller without a model, and the limit that the provider named
+        counts as long as the session is open. Send what is returned once: a second overflow,
+        before anything was appended, is an error.
+
+            try:
+                answer = send(session.view())
+            except BadRequestError as error:
+                answer = send(session.overflowed(error))
+
+        Args:
+            said: What the provider said: the exception of any SDK, a response, or its JSON.
+            detectors: Functions that know further errors; see `foldline.core.overflow.detect`.
+
+        Raises:
+            ContextOverflow: Nothing strictly smaller can be sent, or it was too long as well; it
+                says what takes the room.
+            InputError: A response that is no overflow. An exception that is none is raised itself.
+        """
+        return self._call(lambda: overflowed(self._state, said, detectors))
+
     def compact(
-        self, budget: Budget | int | None = None, *, force: bool = False, focus: str = ""
+        self,
+        budget: Budget | int | None = None,
+        *,
+        force: bool = False,
+        focus: str = "",
+        start: str = "",
+        up_to: str = "",
     ) -> Receipt:
         """
-        Compact if that is due.
+        Compact if that is due, or a stretch of the history in any case.
 
         Args:
             budget: What the messages may take this once, in tokens as counted here.
             force: Compact although no trigger was passed and although the last attempt, which may
                 have failed, was just now.
             focus: What is to be remembered above all, in your own words.
+            start: Id or handle of the message from which on everything is folded; what came
+                before it stays as it is.
+            up_to: Id or handle of the last message that is folded; what came after it stays.
 
         Returns:
             The receipt; unless its status is "compacted" nothing has changed.
+
+        Raises:
+            RecallError: A message that ``start`` or ``up_to`` names is unknown, or folded already.
+            InputError: Nothing between the two may be folded.
         """
-        return self._run(lambda: compacting.compact(self._state, budget, force=force, focus=focus))
+        ends = (start, up_to)
+        return self._run(lambda: compacting.asked(self._state, budget, ends, force, focus))
+
+    def estimate(self, prices: Prices | None = None) -> CostEstimate:
+        """
+        Estimate what a compaction would cost now and when it would have paid; nothing is changed.
+
+        Args:
+            prices: Of the model that reads the view; default those of the catalogue.
+        """
+        return self._call(lambda: estimate(self._state, prices))
 
     def undo(self) -> Receipt | None:
         """
@@ -174,6 +226,19 @@ class Session(Awaiting):
     def pin(self, message: str) -> str:
         """Keep a message, named by id or handle, in sight from now on, and return its id."""
         return self._call(lambda: compacting.pin(self._state, message))
+
+    def surround(self, *, system: str | None = None, tools: Iterable[Any] | None = None) -> None:
+        """
+        Count another system prompt and other tools, where they are known only when sent.
+
+        Args:
+            system: The system prompt that the next view is sent with.
+            tools: The tool schemas that it is sent with.
+
+        Raises:
+            BudgetError: They leave nothing for messages; the budget is as it was.
+        """
+        self._call(lambda: surround(self._state, system, tools))
 
     def recall(
         self,
@@ -219,8 +284,8 @@ class Session(Awaiting):
         """Let go of the session; closing twice is allowed."""
         with self._turn:
             self._closed = True
-            if self._owns_store:
-                self._state.setting.store.close()
+            self._let_go()
+        self._background.end()
 
     def __enter__(self) -> Self:
         return self
@@ -232,3 +297,11 @@ class Session(Awaiting):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _archive(path: str | os.PathLike[str] | None) -> Store:
+    if path is None:
+        raise StoreError("A session needs a place.", hint="Give a path, or a store.")
+    from foldline.stores.sqlite import SqliteStore
+
+    return SqliteStore(os.fspath(path))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from foldline.core.edit_json import edits_from_json, edits_to_json
 from foldline.core.edits import Edit, Fold
 from foldline.core.errors import InputError, StoreError
 from foldline.core.messages import Message
-from foldline.core.ports import StoredBatch
+from foldline.core.ports import StoredBatch, StoredMemory
 from foldline.core.receipt import Receipt
 from foldline.recall import Folded, Holdings
+from foldline.session import memory
 from foldline.session.codec import freeze, thaw
 from foldline.session.receipts import receipt_from_dict
 
@@ -32,7 +34,9 @@ class Batch:
     The edits of one step, with the receipt that accounts for them.
 
     ``number`` counts from 0, ``at`` is how many messages the log had, ``undone_at`` how many when
-    the batch was taken back, None while it is in effect.
+    the batch was taken back, None while it is in effect. ``prepared`` is how many of its edits
+    had been prepared, when the log had ``prepared_at`` messages. ``repeats`` counts the attempts
+    in a row that an attempt stands for; ``at`` and ``time`` are of the last of them.
     """
 
     number: int
@@ -41,22 +45,44 @@ class Batch:
     receipt: Receipt
     time: float
     undone_at: int | None = None
+    prepared: int = 0
+    prepared_at: int = 0
+    repeats: int = 1
 
     @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits, whether in effect or not."""
         return self.receipt.edits
 
-    def stored(self) -> StoredBatch:
-        """Return what is kept of the batch."""
+    @property
+    def folds(self) -> Iterator[tuple[Fold, int]]:
+        """Yield the folds, and how long the log was when each was made."""
+        for position, edit in enumerate(self.edits):
+            if isinstance(edit, Fold):
+                yield edit, self.prepared_at if position < self.prepared else self.at
+
+    def stored(self, prepared: StoredMemory | None = None) -> StoredBatch:
+        """
+        Return what is kept of the batch.
+
+        Args:
+            prepared: How its first edits stand in the store already, with what they recall.
+        """
+        receipt = self.receipt
+        if prepared is not None:
+            # What was added to the prepared handles stands behind them.
+            fresh = islice(receipt.recall.items(), len(prepared.content["recall"]), None)
+            receipt = replace(receipt, recall=dict(fresh))
         return StoredBatch(
             self.number,
             self.at,
             self.kind,
-            edits_to_json(self.edits, freeze),
-            self.receipt.to_dict(),
+            edits_to_json(self.edits[self.prepared :], freeze),
+            receipt.to_dict(),
             self.time,
             self.undone_at,
+            prepared,
+            self.repeats,
         )
 
 
@@ -67,15 +93,26 @@ def restored_batch(stored: StoredBatch) -> Batch:
     Raises:
         StoreError: This version of Foldline cannot read it.
     """
+    early, recall = ((), {}) if stored.memory is None else memory.applied(stored.memory)
     try:
-        edits = edits_from_json(stored.edits, thaw)
+        edits = (*early, *edits_from_json(stored.edits, thaw))
         receipt = receipt_from_dict(stored.receipt, edits)
     except (InputError, KeyError, TypeError) as error:
         raise StoreError(
             f"The compaction {stored.number} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
         ) from error
-    return Batch(stored.number, stored.at, stored.kind, receipt, stored.time, stored.undone_at)
+    return Batch(
+        stored.number,
+        stored.at,
+        stored.kind,
+        replace(receipt, recall={**recall, **receipt.recall}) if recall else receipt,
+        stored.time,
+        stored.undone_at,
+        len(early),
+        0 if stored.memory is None else stored.memory.at,
+        stored.repeats,
+    )
 
 
 class History:
@@ -87,6 +124,19 @@ class History:
     def add(self, batch: Batch) -> None:
         """Add the newest batch."""
         self.batches.append(batch)
+
+    def repeated(self, receipt: Receipt) -> Batch | None:
+        """Return the last attempt, where this one did no more than it: it counts as the same."""
+        last = self.batches[-1] if self.batches else None
+        if last is None or last.kind != ATTEMPT or last.receipt.status != receipt.status:
+            return None
+        asked = last.receipt.spent.attempts or receipt.spent.attempts
+        return None if asked else last
+
+    def again(self, number: int, at: int, time: float) -> None:
+        """Note that an attempt was made once more, when the log has ``at`` messages."""
+        batch = self.batches[number]
+        self.batches[number] = replace(batch, at=at, time=time, repeats=batch.repeats + 1)
 
     def undo(self, number: int, at: int) -> None:
         """Take a batch back, when the log has ``at`` messages."""
@@ -124,10 +174,9 @@ class History:
     def snapshots(self) -> dict[str, Folded]:
         """Return what every snapshot that was ever made stands for, by its id."""
         return {
-            edit.snapshot.id: Folded(edit.messages, batch.at)
+            edit.snapshot.id: Folded(edit.messages, at)
             for batch in self.batches
-            for edit in batch.edits
-            if isinstance(edit, Fold)
+            for edit, at in batch.folds
         }
 
     def issued(self, handle: str) -> bool:
@@ -141,4 +190,6 @@ class History:
 
     def holdings(self, originals: dict[str, Message]) -> Holdings:
         """Return what can be recalled from a log with these originals."""
-        return Holdings(originals, self.snapshots(), tuple(batch.at for batch in self.batches))
+        moments = [batch.at for batch in self.batches]
+        moments += [batch.prepared_at for batch in self.batches if batch.prepared]
+        return Holdings(originals, self.snapshots(), tuple(moments))

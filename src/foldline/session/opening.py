@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
-from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.errors import StoreError
+from foldline.core.errors import BudgetError, StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.formats.nesting import bounded_nesting
 from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
+from foldline.session.hooks import Hooks
 from foldline.session.state import Setting, State
+from foldline.session.summarizing import hired, sized
+from foldline.strategies.presets import configured
 from foldline.strategies.presets import policy as named_policy
+from foldline.strategies.session_memory import remembering
 
 AUTO: Final = "auto"
 
@@ -32,9 +36,10 @@ def open_state(
     model: str | None,
     window: int | None,
     format: str,  # noqa: A002  # what it is called everywhere in this library
-    policy: str | Policy,
-    summarizer: Summarizer | None,
+    policy: str | Policy | None,
+    summarizer: Summarizer | str | None,
     config: Config,
+    hooks: Hooks,
     counter: TokenCounter | TextCounter | None,
     output: int | None,
     tools: Iterable[Any] | None,
@@ -46,6 +51,9 @@ def open_state(
 
     What is asked for now counts for now; what is not is taken from when the session was started.
     """
+    for what, value, kind in (("config", config, Config), ("hooks", hooks, Hooks)):
+        if not isinstance(value, kind):
+            raise BudgetError(f"{what} is a foldline.{kind.__name__}, not {value!r:.40}.")
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
@@ -64,19 +72,46 @@ def open_state(
     counts = _counter(counter, model, codec)
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
-    budget = Budget.of_window(window or stored.head.window, output=output, overhead=overhead)
+    window = window or stored.head.window
+    config = sized(config, model, window=window, output=output)
+    budget = config.budget(window, output=output, overhead=overhead)
+    config = _as_told(config, window, output)
+    own = hired(summarizer, config, model)
+    who = own if isinstance(summarizer, str) else summarizer or own
     by_format = counts is not counter and not _provider(model)
     setting = Setting(
         store,
         counts,
         budget,
-        named_policy(policy),
+        _ladder(policy, config),
         clock,
         by_format,
-        reader(summarizer, budget.scale),
+        reader(who, budget.scale),
         config,
+        hooks,
+        model,
+        who,
+        own,
     )
     return State(setting, codec, stored)
+
+
+def _as_told(config: Config, window: int | None, output: int | None) -> Config:
+    """Note what the caller gave where it is looked up when the provider says otherwise."""
+    room = config.room
+    return replace(
+        config,
+        room=replace(
+            room,
+            window=room.window if window is None else window,
+            output=room.output if output is None else output,
+        ),
+    )
+
+
+def _ladder(policy: str | Policy | None, config: Config) -> Policy:
+    ladder = configured(config) if policy is None else named_policy(policy)
+    return remembering(ladder) if config.memory.enabled else ladder
 
 
 def _dialect_name(name: str) -> str:

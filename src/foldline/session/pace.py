@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
 
 from foldline.core.budget import Budget
-
-GROWTH: Final = 0.05
-"""New tokens between two automatic attempts, as a fraction of the effective window."""
-
-CACHE_SECONDS: Final = 300.0
-"""After this many idle seconds a provider's prompt cache is taken to have expired."""
+from foldline.core.thresholds import Pacing
 
 
 @dataclass(slots=True)
@@ -21,12 +15,13 @@ class Pace:
 
     ``grown`` is how many tokens were appended since, None before the first attempt; ``fitted``
     tells whether the view was within its limit after it. ``active`` is when the session was last
-    used, in seconds.
+    used, in seconds. ``rules`` are the numbers that this is judged by.
     """
 
     grown: int | None = None
     fitted: bool = False
     active: float = 0.0
+    rules: Pacing = field(default_factory=Pacing)
 
     def grow(self, tokens: int) -> None:
         """Note that a message of so many tokens was appended."""
@@ -41,14 +36,14 @@ class Pace:
         """
         Tell whether an automatic attempt has to wait.
 
-        It waits until the window has grown by `GROWTH`, whatever the last one gave: one that freed
-        nothing will not free more a message later, and one that just worked is not repeated. Only
-        a view that has passed its limit since does not wait.
+        It waits until the window has grown by ``rules.growth``, whatever the last one gave: one
+        that freed nothing will not free more a message later, and one that just worked is not
+        repeated. Only a view that has passed its limit since does not wait.
         """
-        if self.grown is None or self.grown >= GROWTH * budget.scale:
+        if self.grown is None or self.grown >= self.rules.growth * budget.scale:
             return False
         return not (self.fitted and self.grown and tokens > budget.limit)
 
     def is_cold(self, now: float) -> bool:
         """Tell whether the provider's cache has expired by ``now``, in seconds."""
-        return now - self.active > CACHE_SECONDS
+        return now - self.active > self.rules.cache_seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foldline.core.compaction import RungReport
+from foldline.core.compaction import Evicted, RungReport
 from foldline.core.edits import Edit
 from foldline.core.receipt import Receipt
 from foldline.core.spending import Spent
@@ -23,4 +23,8 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
     rungs = tuple(RungReport(**rung) for rung in plain.pop("rungs"))
     warnings = tuple(plain.pop("warnings"))
     spent = Spent(**plain.pop("spent", {}))
-    return Receipt(**plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent)
+    out = plain.pop("evicted", {})
+    evicted = Evicted(tuple(out.get("files", ())), out.get("unknown", 0))
+    return Receipt(
+        **plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent, evicted=evicted
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.core.edits import Edit, apply
 from foldline.core.messages import Message
+from foldline.core.repair import says_nothing
 from foldline.core.salience.index import SalienceIndex
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -33,7 +34,8 @@ class Shown:
 
     Appending costs the same however long the log is; ``index`` grows with it, so that a compaction
     does not read the log for its statistics. ``tokens`` is what the shown messages take;
-    ``epoch`` counts the times that the shown messages changed other than by appending.
+    ``epoch`` counts the times that the shown messages changed other than by appending; ``damaged``
+    says that a provider would not accept them as they are.
     """
 
     def __init__(self, counter: TokenCounter) -> None:
@@ -45,9 +47,10 @@ class Shown:
         self.tokens = 0
         self.epoch = 0
         self.index = SalienceIndex()
-        self.orphaned = False
+        self.damaged = False
         self.anchor: Anchor | None = None
         self._calls: set[str] = set()
+        self._open: set[str] = set()
         self._wires: list[Any] = []
         self._pristine = True
         self._encoded = True
@@ -56,7 +59,7 @@ class Shown:
         """Add a message to the log, show it, and return its tokens."""
         count = self.counter.message(message)
         self.index.add(message)
-        self._pair(message)
+        self._check(message)
         self.log.append(message)
         self.originals[message.id] = message
         self.messages[message.id] = message
@@ -68,13 +71,16 @@ class Shown:
             self._encoded = False
         return count
 
-    def _pair(self, message: Message) -> None:
-        """Note which calls are shown, and whether a result came whose call no longer is."""
-        for call in message.calls:
-            if call.id:
-                self._calls.add(call.id)
-        if self.epoch and any(r.call_id and r.call_id not in self._calls for r in message.results):
-            self.orphaned = True
+    def _check(self, message: Message) -> None:
+        """Note open calls, and what has to be mended: a half of a pair, or a silent message."""
+        for result in message.results:
+            if result.call_id:
+                self.damaged |= result.call_id not in self._calls
+                self._open.discard(result.call_id)
+        self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
+        numbers = {call.id for call in message.calls if call.id}
+        self._calls |= numbers
+        self._open |= numbers
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
@@ -88,8 +94,10 @@ class Shown:
         self.counts = dict(zip(self.messages, view.counts, strict=True))
         self.tokens = sum(view.counts)
         self.anchor = None
-        self.orphaned = False
-        self._calls = {call.id for m in view.messages for call in m.calls if call.id}
+        self.damaged = False
+        self._calls, self._open = set(), set()
+        for message in view.messages:
+            self._check(message)
         self._changed()
 
     def replay(self, edits: Iterable[Edit]) -> None:

@@ -10,22 +10,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from foldline.core.asks import Reader
 from foldline.core.budget import Budget
 from foldline.core.calibrate import Calibration
 from foldline.core.config import Config
 from foldline.core.errors import FoldlineError, StoreError
+from foldline.core.events import Level, Pressure
 from foldline.core.messages import Message
 from foldline.core.ports import Change, Store, StoredSession
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
 from foldline.formats.dialect import Dialect
+from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
 from foldline.session.history import History, restored_batch
+from foldline.session.hooks import Hooks
 from foldline.session.identities import Identities
+from foldline.session.memory import Shelf, from_store
 from foldline.session.pace import Pace
+from foldline.session.pressure import pressure
 from foldline.session.shown import Anchor, Shown
+
+if TYPE_CHECKING:
+    from foldline.models.client import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,8 @@ class Setting:
 
     ``clock`` returns seconds since 1970. ``by_format`` says that the provider whose rules count
     media is the one of the wire format, once that is known. ``reader`` is who answers an Ask, None
-    when nobody does.
+    when nobody does. ``model`` is the name of the model that reads the view, "" when unknown.
+    ``summarizer`` is who answers; ``hired`` is the same if it was made for this session alone.
     """
 
     store: Store
@@ -46,6 +56,10 @@ class Setting:
     by_format: bool = False
     reader: Reader | None = None
     config: Config = field(default_factory=Config)
+    hooks: Hooks = field(default_factory=Hooks)
+    model: str = ""
+    summarizer: Summarizer | None = None
+    hired: Client | None = None
 
 
 class State:
@@ -62,6 +76,8 @@ class State:
         self.setting = setting
         self.codec = codec
         self.name = stored.head.name
+        self.requested: str | None = None
+        self.shelf = Shelf(setting.config.breaker.closed())
         self._restore(stored)
 
     # --- from and to the store -------------------------------------------------------------
@@ -72,13 +88,15 @@ class State:
         self.ids = Identities()
         self.history = History([restored_batch(batch) for batch in stored.batches])
         self.calibration = Calibration()
-        self.pace = Pace()
+        self.pace = Pace(rules=self.setting.config.pace)
         self.viewed = 0
         self.known_dialect = stored.head.dialect
         self.codec.follow(self.known_dialect)
         if stored.messages:
             self._reread(stored, self.codec.dialect)
         self._resume()
+        self._remember(stored)
+        self.level: Level = self.pressure.level
         # Last: what an exception left half read is read again.
         self.stale = False
 
@@ -107,6 +125,18 @@ class State:
         for message, count in zip(late, counts, strict=True):
             tokens += count
             self.observe(message, tokens, count)
+
+    def _remember(self, stored: StoredSession) -> None:
+        """Take up the session memory, as long as exactly what it covers is shown."""
+        self.shelf.void(self.shown.tokens)
+        if stored.memory is None or not self.setting.config.memory.enabled:
+            return
+        found = from_store(stored.memory, tuple(self.shown.messages.values()))
+        if found is not None:
+            behind = list(self.shown.counts.values())[len(found.prepared.covered) :]
+            self.shelf.put(found, sum(behind))
+            # Counted once now, so that it costs nothing when it is taken up.
+            self.setting.counter.messages(edit.snapshot for edit in found.prepared.folds)
 
     def refresh(self) -> None:
         """Read the session again from the store, if it was left half way."""
@@ -176,9 +206,25 @@ class State:
         """Note that a compaction was tried or taken back, so that the next one waits."""
         self.pace.attempted(self.fill <= self.setting.budget.limit)
 
+    @property
+    def pressure(self) -> Pressure:
+        """How full the window is, known in constant time."""
+        setting = self.setting
+        return pressure(self.fill, setting.budget, setting.policy, setting.config)
+
     def is_due(self) -> bool:
         """Tell whether a compaction should be tried now, in constant time."""
         budget, fill = self.setting.budget, self.fill
+        if not self.setting.config.enabled:
+            return False
         if fill <= budget.target or not budget.is_due(self.setting.policy.trigger, fill):
             return False
         return not self.pace.holds(budget, fill)
+
+    def is_memory_due(self) -> bool:
+        """Tell whether the next compaction should be prepared now, in constant time."""
+        config, budget = self.setting.config, self.setting.budget
+        if not (config.enabled and config.memory.enabled) or self.fill <= budget.target:
+            return False
+        pause = max(config.memory.every, config.pace.growth * budget.scale)
+        return self.shelf.appended >= pause

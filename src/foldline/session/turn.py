@@ -116,6 +116,12 @@ class Turn:
         self.__exit__(kind, error, trace)
 
 
+def loop_of_turn() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop in whose task the turn was taken that is held here, if any."""
+    held = _held.get()
+    return held[-1].loop if held else None
+
+
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from foldline.core.asks import Ask, Reply, Steps, drive
+from foldline.core.breaker import Breaker
 from foldline.core.budget import Budget
 from foldline.core.errors import StoreError
+from foldline.core.events import Pressure
 from foldline.core.messages import Message
+from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
 from foldline.recall import Recalled, recall
 from foldline.session.answering import (
@@ -20,8 +23,12 @@ from foldline.session.answering import (
     drive_beside,
     finished,
 )
+from foldline.session.asking import breaker
+from foldline.session.background import Background
+from foldline.session.reinjecting import is_in_view
 from foldline.session.state import State
 from foldline.session.turn import Turn
+from foldline.strategies.touches import Touch, newest, touches
 
 
 class Working:
@@ -35,6 +42,7 @@ class Working:
         self._owns_store = owns_store
         self._turn = Turn()
         self._closed = False
+        self._background = Background(state, self._turn, summarizer, lambda: not self._closed)
 
     # --- what is known at once -------------------------------------------------------------
 
@@ -59,19 +67,73 @@ class Working:
         return self._state.shown.tokens
 
     @property
+    def pressure(self) -> Pressure:
+        """How full the window is, and how much may be appended before a compaction."""
+        return self._state.pressure
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The log: every message as it was appended, in order."""
         return tuple(self._state.shown.log)
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
-        """The receipts of everything that was tried, in order, undone compactions included."""
+        """
+        The receipts of everything that was tried, in order, undone compactions included.
+
+        Of attempts in a row that asked no model and changed nothing there is the first.
+        """
         return tuple(batch.receipt for batch in self._state.history.batches)
+
+    @property
+    def memory(self) -> Prepared | None:
+        """What is prepared for the next compaction, None when nothing is."""
+        memory = self._state.shelf.memory
+        return None if memory is None else memory.prepared
+
+    @property
+    def breaker(self) -> Breaker:
+        """Whether the summarizer is asked, as the receipts tell."""
+        return breaker(self._state)
+
+    @property
+    def touched(self) -> tuple[Touch, ...]:
+        """The last touch of every file by a tool, newest first; reads the whole log."""
+        return newest(touches(self._state.shown.log, self._state.setting.config.files))
+
+    def is_in_view(self, path: str) -> bool:
+        """
+        Tell whether the model still sees a file as it read or wrote it last.
+
+        Once a compaction has taken it out of sight, "already read" no longer holds.
+
+        Args:
+            path: As a tool was given it; relative to the root directory, where one is set.
+        """
+        return is_in_view(self._state, path)
+
+    def request_compaction(self, focus: str = "") -> None:
+        """
+        Compact when the next view is asked for, whatever the triggers say.
+
+        For tools that the model calls: the call gets its result first, and keeps it.
+
+        Args:
+            focus: What is to be remembered above all.
+        """
+        self._state.requested = focus
 
     def _recall(self, handle: str, access: dict[str, Any]) -> Recalled:
         state = self._state
         holdings = state.history.holdings(state.shown.originals)
         return recall(holdings, handle, counter=state.setting.counter, **access)
+
+    def _let_go(self) -> None:
+        """Close what was opened for this session alone."""
+        if self._owns_store:
+            self._state.setting.store.close()
+        if self._state.setting.hired is not None:
+            self._state.setting.hired.close()
 
     # --- one at a time ---------------------------------------------------------------------
 
@@ -83,7 +145,9 @@ class Working:
     def _call(self, work: Callable[[], Result]) -> Result:
         with self._turn:
             self._ready()
-            return work()
+            result = work()
+        self._background.nudge()
+        return result
 
     def _run(self, work: Callable[[], Steps[Result]]) -> Result:
         with self._turn:
@@ -96,7 +160,9 @@ class Working:
             return work()
 
         async with self._turn:
-            return await finished(asyncio.to_thread(ready_work))
+            result = await finished(asyncio.to_thread(ready_work))
+        self._background.anudge()
+        return result
 
     async def _arun(self, work: Callable[[], Steps[Result]]) -> Result:
         async def answer(ask: Ask) -> Reply:

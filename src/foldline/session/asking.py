@@ -1,0 +1,59 @@
+"""Whether the summarizer is asked: one that gave nothing usable several times has a pause."""
+
+from __future__ import annotations
+
+from foldline.core.asks import Reader
+from foldline.core.breaker import Breaker
+from foldline.core.receipt import Receipt
+from foldline.session.state import State
+
+
+def breaker(state: State) -> Breaker:
+    """
+    Return what the receipts of a session say about its summarizer.
+
+    Nothing else is kept for it, so that a restart changes nothing. When the user said something
+    since, or the session is opened with another policy or model, an open breaker is half-open.
+    """
+    found, last = state.setting.config.breaker.closed(), None
+    for batch in state.history.batches:
+        usable = was_usable(batch.receipt)
+        if usable is not None:
+            found, last = found.after(usable, batch.time), batch
+    if last is None or found.failures < found.threshold:
+        return found
+    changed = _is_other(state, last.receipt) or any(
+        message.is_spoken() for message in state.shown.log[last.at :]
+    )
+    return found.ease() if changed else found
+
+
+def was_usable(receipt: Receipt) -> bool | None:
+    """Tell whether the answers of a model were of use; None when no model was asked."""
+    if not receipt.spent.attempts:
+        return None
+    fell_back = any(rung.outcome == "fallback" for rung in receipt.rungs)
+    return receipt.status == "compacted" and not fell_back
+
+
+def _is_other(state: State, receipt: Receipt) -> bool:
+    reader, model = state.setting.reader, receipt.spent.model
+    named = reader is not None and reader.name and model
+    return receipt.policy != state.setting.policy.name or bool(
+        named and reader is not None and reader.name != model
+    )
+
+
+def allowed(state: State) -> tuple[Reader | None, str]:
+    """Return who is asked now, and if nobody is although somebody could, why."""
+    reader, now = state.setting.reader, state.setting.clock()
+    if reader is None:
+        return None, ""
+    found = breaker(state)
+    if found.allows(now):
+        return reader, ""
+    return None, (
+        f"The summarizer was not asked: the last {found.failures} compactions got nothing usable "
+        f"from it. It is asked again in {found.wait(now):.0f} seconds, or when the user says "
+        "something."
+    )

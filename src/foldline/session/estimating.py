@@ -1,0 +1,136 @@
+"""What the next compaction of a session would cost: tried without asking anyone, kept nowhere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from foldline.core.asks import Ask, Reply, drive
+from foldline.core.compaction import Outcome
+from foldline.core.cost import READ, WRITE, CostEstimate, Factors, pays_after
+from foldline.core.edits import Fold
+from foldline.core.view import View
+from foldline.models.info import Prices
+from foldline.session.compacting import prospect
+from foldline.session.state import State
+
+UNPRICED = Prices(1.0, 5.0)
+"""Assumed for the proportions of a price that is not known, in any currency."""
+
+MILLION = 1_000_000
+
+
+def estimate(state: State, prices: Prices | None = None) -> CostEstimate:
+    """
+    Estimate what a forced compaction would cost now, and when it would have paid.
+
+    The ladder is climbed as it would be, on the same messages, but every question to a model is
+    counted instead of asked.
+
+    Args:
+        state: The session; it is not changed.
+        prices: Of the agent's model; None for those of the catalogue.
+    """
+    asked: list[Ask] = []
+
+    def count(ask: Ask) -> Reply:
+        asked.append(ask)
+        return Reply(error="this is an estimate", retry=False)
+
+    before, outcome = drive(prospect(state), count)
+    if outcome.status != "compacted":
+        return CostEstimate(outcome.status, outcome.reason, usd=0.0)
+    known = prices or _prices(state)
+    effort = _effort(state, outcome, before, asked)
+    cold = state.pace.is_cold(state.setting.clock())
+    behind, added = _behind(before, outcome)
+    agent = known or UNPRICED
+    factors = _factors(agent)
+    usd = _usd(state, effort, known)
+    paid = _usd(state, effort, agent) if usd is None else usd
+    fresh = agent.input / MILLION
+    made = replace(
+        effort,
+        usd=usd,
+        freed=before.tokens - outcome.view.tokens,
+        rewritten=0 if cold else behind,
+        cold=cold,
+    )
+    return replace(
+        made,
+        requests=pays_after(
+            made.freed,
+            behind=made.rewritten,
+            added=0 if cold else added,
+            asked=(paid or 0.0) / fresh if fresh else 0.0,
+            factors=factors,
+        ),
+        saved_usd=None if known is None else made.freed * factors.read * fresh,
+    )
+
+
+def _effort(state: State, outcome: Outcome, before: View, asked: list[Ask]) -> CostEstimate:
+    """Return how often a model would be asked and what it would read and write."""
+    made = CostEstimate("compacted", outcome.reason)
+    if not asked:
+        return made
+    text = before.counter.text
+    read = text(asked[0].prompt) + text(asked[0].system)
+    gone = {number for edit in outcome.edits if isinstance(edit, Fold) for number in edit.messages}
+    folded = sum(
+        tokens
+        for message, tokens in zip(before.messages, before.counts, strict=True)
+        if message.id in gone
+    )
+    # What does not fit into one request is told in several of the same size.
+    most = state.setting.config.limits.attempts
+    times = max(1, min(math.ceil(folded / max(1, read)), most)) if folded > 1.5 * read else 1
+    return replace(
+        made,
+        asks=times,
+        input_tokens=times * read,
+        output_tokens=times * asked[0].max_tokens,
+    )
+
+
+def _behind(before: View, outcome: Outcome) -> tuple[int, int]:
+    """Return the tokens that stay behind the first change, and those that are new."""
+    old = {id(message) for message in before.messages}
+    behind = added = 0
+    changed = False
+    for position, message in enumerate(outcome.view.messages):
+        changed = changed or message is not before.messages[position]
+        tokens = outcome.view.counts[position]
+        if id(message) not in old:
+            added += tokens
+        elif changed:
+            behind += tokens
+    return behind, added
+
+
+def _usd(state: State, effort: CostEstimate, agent: Prices | None) -> float | None:
+    """Return what the questions cost: by the summarizer's own prices, else by the agent's."""
+    if not effort.asks:
+        return 0.0
+    reader = state.setting.reader
+    own = None if reader is None else reader.usd(effort.input_tokens, effort.output_tokens)
+    if own is not None or agent is None:
+        return own
+    return (effort.input_tokens * agent.input + effort.output_tokens * agent.output) / MILLION
+
+
+def _factors(prices: Prices) -> Factors:
+    if prices.input <= 0:
+        return Factors()
+    write = WRITE if prices.cache_write is None else prices.cache_write / prices.input
+    read = READ if prices.cache_read is None else prices.cache_read / prices.input
+    return Factors(write, read, prices.output / prices.input)
+
+
+def _prices(state: State) -> Prices | None:
+    """Return the catalogue's prices of the model that reads the view."""
+    if not state.setting.model:
+        return None
+    from foldline.models.catalogue import Catalogue
+
+    return Catalogue.load().find(state.setting.model).prices

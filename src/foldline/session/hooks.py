@@ -1,0 +1,166 @@
+"""
+Hooks: what a program does before and after a compaction, and when the window fills.
+
+A hook is a function, or an async one. It can call a compaction off, but never harm it: one that
+raises, takes too long or answers nonsense is named in the receipt, and the compaction goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from foldline.core.amounts import positive
+from foldline.core.errors import BudgetError
+from foldline.core.events import Event
+from foldline.session.turn import loop_of_turn
+from foldline.tools.timely import Late, started, timely
+
+Hook: TypeAlias = Callable[[Any], Any]
+"""Gets the event; what it returns counts only before a compaction."""
+
+Listener: TypeAlias = Callable[[Event], object]
+"""Gets every event; called at once, so it has to be quick."""
+
+Moment: TypeAlias = Literal["before", "after", "warning", "listeners"]
+MOMENTS: Final[tuple[Moment, ...]] = ("before", "after", "warning", "listeners")
+
+NAME: Final = "foldline-hook"
+
+
+class Cancel(Exception):
+    """
+    Raised, or returned, by a hook to call a compaction off.
+
+    Args:
+        reason: Why; the receipt says so.
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """
+    What to call when something happens to a context; each is a function or several, in order.
+
+    Args:
+        before: Get a `CompactionStarted`. One that returns False or a `Cancel`, or raises a
+            `Cancel`, calls the compaction off; None and True let it go on.
+        after: Get the `CompactionFinished` that belongs to it, however it ended.
+        warning: Get a `ContextWarning`, once each time that a threshold is passed.
+        listeners: Get every event, at once and in order; never async.
+        seconds: What each hook may take.
+
+    Raises:
+        BudgetError: A hook cannot be called, or ``seconds`` is no number.
+    """
+
+    before: Hook | Iterable[Hook] = ()
+    after: Hook | Iterable[Hook] = ()
+    warning: Hook | Iterable[Hook] = ()
+    listeners: Listener | Iterable[Listener] = ()
+    seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        positive("hooks.seconds", self.seconds)
+        for moment in MOMENTS:
+            given = getattr(self, moment)
+            calls = self.at(moment) if callable(given) or isinstance(given, Iterable) else (given,)
+            if not all(callable(call) for call in calls):
+                raise BudgetError(
+                    f"hooks.{moment} has something that cannot be called.",
+                    hint="Give a function, or several.",
+                )
+            object.__setattr__(self, moment, calls)  # an iterator could be read but once
+
+    def at(self, moment: Moment) -> tuple[Hook, ...]:
+        """Return the functions for a moment."""
+        given: Hook | Iterable[Hook] = getattr(self, moment)
+        return (given,) if callable(given) else tuple(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What hooks said: why not, None for no objection; and sentences about those that failed."""
+
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def ask(hooks: Hooks, event: Event) -> Answers:
+    """Call the hooks before a compaction until one objects."""
+    warnings: list[str] = []
+    for hook in hooks.at("before"):
+        answer, warning = _call(hook, event, hooks.seconds)
+        if warning:
+            warnings.append(warning)
+        elif answer is False or isinstance(answer, Cancel):
+            reason = answer.reason if isinstance(answer, Cancel) else ""
+            words = f"the hook {_name(hook)} called it off"
+            return Answers(f"{words}: {reason}" if reason else words, tuple(warnings))
+        elif answer is not None and answer is not True:
+            warnings.append(
+                f"The hook {_name(hook)} returned {answer!r:.40}, which means nothing: "
+                "None goes on, False or a Cancel calls it off."
+            )
+    return Answers(None, tuple(warnings))
+
+
+def notify(hooks: Hooks, moment: Moment, event: Event) -> tuple[str, ...]:
+    """Call hooks whose answers do not count; return a sentence for each that failed."""
+    warnings = (_call(hook, event, hooks.seconds)[1] for hook in hooks.at(moment))
+    return tuple(warning for warning in warnings if warning)
+
+
+def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
+    """Call hooks without waiting for them, where that would keep a program from being stopped."""
+    if hooks.at(moment):
+        started(lambda: notify(hooks, moment, event), NAME)
+
+
+def _call(hook: Hook, event: Event, seconds: float) -> tuple[Any, str]:
+    """Return what a hook answers, and what is wrong with it."""
+    loop = _free_loop()
+    try:
+        return timely(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
+    except Cancel as cancel:
+        return cancel, ""
+    except (Late, TimeoutError):
+        return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
+    except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
+        return None, f"The hook {_name(hook)} raised {type(error).__name__}: {error!s:.200}"
+
+
+def _answer(
+    hook: Hook, event: Event, seconds: float, loop: asyncio.AbstractEventLoop | None
+) -> Any:
+    answer = hook(event)
+    if not inspect.isawaitable(answer):
+        return answer
+    if loop is None:
+        return asyncio.run(_within(answer, seconds))
+    return asyncio.run_coroutine_threadsafe(_within(answer, seconds), loop).result()
+
+
+async def _within(answer: Awaitable[Any], seconds: float) -> Any:
+    async with asyncio.timeout(seconds):
+        return await answer
+
+
+def _free_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that the session is used from, unless this very thread runs it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return loop_of_turn()
+    return None
+
+
+def _name(hook: Hook) -> str:
+    return getattr(hook, "__qualname__", type(hook).__name__)

@@ -1,0 +1,130 @@
+"""Session memory between a session and its store: written in one step, read after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from foldline.core.breaker import Breaker
+from foldline.core.edit_json import edits_from_json, edits_to_json
+from foldline.core.edits import Edit
+from foldline.core.errors import InputError, StoreError
+from foldline.core.messages import Message
+from foldline.core.ports import StoredMemory
+from foldline.core.prepared import Prepared, fingerprint
+from foldline.core.spending import Spent
+from foldline.session.codec import freeze, thaw
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is prepared, and how it stands in the store."""
+
+    prepared: Prepared
+    stored: StoredMemory
+
+
+@dataclass(slots=True)
+class Shelf:
+    """
+    Where a session keeps what is prepared.
+
+    ``appended`` is how many tokens came since it was last tried to prepare something, ``revision``
+    counts the times that what was shown changed other than by appending, and ``problem`` says why
+    the last try came to nothing. ``breaker`` counts answers of the summarizer that were of no use.
+    """
+
+    breaker: Breaker
+    memory: Memory | None = None
+    appended: int = 0
+    revision: int = 0
+    problem: str = ""
+
+    def void(self, tokens: int) -> None:
+        """Note that other messages are shown now, of so many tokens: nothing prepared holds."""
+        self.memory, self.appended, self.problem = None, tokens, ""
+        self.revision += 1
+
+    def put(self, memory: Memory, appended: int = 0) -> None:
+        """Keep what is prepared now; so many tokens were appended behind it."""
+        self.memory, self.appended, self.problem = memory, appended, ""
+
+
+def to_store(prepared: Prepared, generation: int) -> StoredMemory:
+    """
+    Return what is kept of something prepared.
+
+    Args:
+        prepared: It covers at least one message.
+        generation: The generation that the session will have with it.
+    """
+    content = {
+        "edits": edits_to_json(prepared.edits, freeze),
+        "recall": dict(prepared.recall),
+        "covered": len(prepared.covered),
+        "dialect": prepared.dialect,
+        "fallback": prepared.fallback,
+        "reason": prepared.reason,
+        "spent": asdict(prepared.spent),
+    }
+    digest = fingerprint(prepared.covered, prepared.dialect)
+    return StoredMemory(prepared.until, digest, prepared.at, generation, prepared.time, content)
+
+
+def from_store(stored: StoredMemory, shown: Sequence[Message]) -> Memory | None:
+    """
+    Take up what another process prepared.
+
+    Args:
+        stored: What is kept of it.
+        shown: What the model sees now.
+
+    Returns:
+        The memory; None when other messages are shown than those that it was made for, or when
+        another version of Foldline wrote it. Then it is prepared anew when that is due.
+    """
+    try:
+        covered = tuple(shown[: _whole(stored.content["covered"])])
+        dialect = stored.content["dialect"]
+        if not covered or covered[-1].id != stored.until:
+            return None
+        if fingerprint(covered, dialect) != stored.digest:
+            return None
+        prepared = Prepared(
+            covered,
+            edits_from_json(stored.content["edits"], thaw),
+            dialect,
+            stored.at,
+            stored.time,
+            dict(stored.content["recall"]),
+            stored.content["fallback"] is True,
+            str(stored.content["reason"]),
+            Spent(**stored.content["spent"]),
+        )
+    except (InputError, LookupError, TypeError, ValueError, AttributeError):
+        return None
+    return Memory(prepared, stored)
+
+
+def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
+    """
+    Return the edits that a compaction took over, and what their handles recall.
+
+    Raises:
+        StoreError: This version of Foldline cannot read them.
+    """
+    try:
+        edits = edits_from_json(stored.content["edits"], thaw)
+        return edits, dict(stored.content["recall"])
+    except (InputError, LookupError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"The session memory of message {stored.until} cannot be read: {error}",
+            hint="Open the archive with the version of Foldline that wrote it.",
+        ) from error
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("not a number of messages")
+    return value

@@ -1,0 +1,169 @@
+"""Telling what happens in a session: hooks are asked and told, listeners hear every event."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from time import monotonic
+from typing import Any
+
+from foldline.core.events import (
+    CompactionFinished,
+    CompactionStarted,
+    ContextWarning,
+    Event,
+    MemoryPrepared,
+    ToolOutputBounded,
+    Trigger,
+)
+from foldline.core.prepared import Prepared
+from foldline.core.receipt import Receipt
+from foldline.session import hooks
+from foldline.session.pressure import rises
+from foldline.session.state import State
+from foldline.telemetry import logs
+
+_numbers = count(1)
+
+
+@dataclass(slots=True)
+class Watch:
+    """
+    A compaction that is being watched.
+
+    ``refusal`` is why a hook called it off, None when none did; ``warnings`` are sentences about
+    hooks that failed. Whoever compacts sets ``receipt``; None means that nothing was done.
+    """
+
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+    receipt: Receipt | None = None
+
+
+@contextmanager
+def watched(state: State, trigger: Trigger) -> Iterator[Watch]:
+    """
+    Tell that a compaction starts, let it run, and tell once how it ended.
+
+    Args:
+        state: The session.
+        trigger: Why it is compacted.
+
+    Returns:
+        The watch. After the block, its receipt has the warnings of the hooks that came later.
+    """
+    setting, began = state.setting, monotonic()
+    started = CompactionStarted(
+        **_who(state),
+        trigger=trigger,
+        tokens=state.shown.tokens,
+        limit=setting.budget.limit,
+        messages=len(state.shown.messages),
+        policy=setting.policy.name,
+    )
+    tell(state, started)
+    watch = Watch()
+    try:
+        answers = hooks.ask(setting.hooks, started)
+        watch.refusal, watch.warnings = answers.refusal, answers.warnings
+        yield watch
+    except BaseException as error:
+        finished = _finished(state, started, None, began, type(error).__name__)
+        tell(state, finished)
+        hooks.notify_later(setting.hooks, "after", finished)
+        raise
+    finished = _finished(state, started, watch.receipt, began)
+    tell(state, finished)
+    warnings = hooks.notify(setting.hooks, "after", finished)
+    if watch.receipt is not None and warnings:
+        watch.receipt = replace(watch.receipt, warnings=(*watch.receipt.warnings, *warnings))
+    note_pressure(state)
+
+
+def _finished(
+    state: State,
+    started: CompactionStarted,
+    receipt: Receipt | None,
+    began: float,
+    error: str = "",
+) -> CompactionFinished:
+    return CompactionFinished(
+        **{**_who(state), "number": started.number},
+        trigger=started.trigger,
+        receipt=receipt,
+        error=error,
+        seconds=monotonic() - began,
+    )
+
+
+def note_pressure(state: State) -> None:
+    """Tell, once, that the window has become fuller than a threshold; in constant time."""
+    now, before = state.pressure, state.level
+    state.level = now.level
+    if not rises(before, now.level):
+        return
+    event = ContextWarning(**_who(state), pressure=now)
+    tell(state, event)
+    for warning in hooks.notify(state.setting.hooks, "warning", event):
+        logs.warn(warning)
+
+
+def note_bound(state: State, receipt: Receipt) -> None:
+    """Tell that tool outputs were cut when they were recorded."""
+    tell(
+        state,
+        ToolOutputBounded(
+            **_who(state),
+            handles=tuple(receipt.recall),
+            tokens_before=receipt.tokens_before,
+            tokens_after=receipt.tokens_after,
+        ),
+    )
+
+
+def note_prepared(state: State, prepared: Prepared) -> None:
+    """Tell that the next compaction was prepared in the background."""
+    counter, spent = state.setting.counter, prepared.spent
+    tell(
+        state,
+        MemoryPrepared(
+            **_who(state),
+            messages=len(prepared.covered),
+            tokens=sum(counter.message(fold.snapshot) for fold in prepared.folds),
+            requests=spent.attempts,
+            usd=spent.usd,
+        ),
+    )
+
+
+def tell(state: State, event: Event) -> None:
+    """Let everybody who listens hear an event; one who fails is noted in the log."""
+    logs.log(event)
+    given = state.setting.hooks.at("listeners")
+    for listener in (*_automatic(given), *given):
+        try:
+            listener(event)
+        except Exception as error:  # noqa: BLE001  # whoever listens must not harm what happens
+            logs.warn(f"The listener {listener!r:.80} raised {type(error).__name__}.")
+
+
+def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
+    """Return the listener for OpenTelemetry where the program uses that and gave none itself."""
+    if "opentelemetry.trace" not in sys.modules:
+        return ()
+    from foldline.telemetry.spans import Telemetry, shared
+
+    return () if any(isinstance(one, Telemetry) for one in given) else (shared(),)
+
+
+def _who(state: State) -> dict[str, Any]:
+    return {
+        "session": state.name,
+        "time": state.setting.clock(),
+        "number": next(_numbers),
+        "model": state.setting.model,
+        "provider": state.setting.counter.provider,
+    }

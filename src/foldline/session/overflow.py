@@ -1,0 +1,193 @@
+"""
+The reactive path: the provider rejected a view as too long.
+
+What it said teaches the real limit, and what the view really took. The view is then made strictly
+smaller, without asking a model, and may be sent once more. If that is too long as well, nothing is
+sent a third time: the error says what takes the room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any, Final
+
+from foldline.core.asks import Ask, Reply, drive
+from foldline.core.budget import Budget
+from foldline.core.errors import BudgetError, ContextOverflow, InputError
+from foldline.core.overflow import Detector, Overflow, overflow_in
+from foldline.core.strategy import Policy
+from foldline.session import compacting
+from foldline.session.history import COMPACTION
+from foldline.session.shown import Anchor
+from foldline.session.state import State
+from foldline.strategies.presets import window as dropping
+
+REASON: Final = "overflow"
+"""How the reason of a receipt begins that was made here."""
+
+OTHER: Final = "other"
+
+WINDOW_HINT: Final = "Give the window that the model really has."
+
+FARTHEST: Final = 8
+"""What a provider says that a view took is believed up to so many times of what was counted."""
+
+
+def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
+    """
+    Make a rejected view strictly smaller, and return what to send instead.
+
+    Args:
+        state: The session.
+        said: What the provider said: an exception, a response, or its JSON.
+        detectors: Further ones; see `foldline.core.overflow.detect`.
+
+    Raises:
+        ContextOverflow: Nothing strictly smaller can be sent, or it was sent already.
+        InputError: It is a response, and no overflow. An exception that is none is raised itself.
+    """
+    found = _found(state, said, detectors)
+    cause = said if isinstance(said, BaseException) else None
+    if _is_second(state):
+        message = "The provider rejected what was left after one compaction as too long, too."
+        raise _final(message, _sent(state), found.limit) from cause
+    _learn(state, found)
+    for policy in (state.setting.policy, dropping()):
+        with _alone(state, policy):
+            receipt = drive(compacting.compact(state, _allowed(state), trigger=REASON), _nobody)
+            if receipt.status == "compacted":
+                state.requested = None
+                return drive(compacting.view(state), _nobody)
+    why = receipt.reason.removeprefix(f"{REASON}: ")
+    raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
+
+
+def _found(state: State, said: Any, detectors: Iterable[Detector]) -> Overflow:
+    if isinstance(said, ContextOverflow):
+        raise said
+    found = overflow_in(said, state.setting.config.room.window, detectors)
+    if found is not None:
+        return found
+    if isinstance(said, BaseException):
+        raise said
+    raise InputError(
+        "the provider did not say that the request was too long",
+        hint="Give what it said: the exception, or the response.",
+    )
+
+
+def _is_second(state: State) -> bool:
+    """Tell whether an overflow was dealt with since the last message was appended."""
+    now = len(state.shown.log)
+    since = takewhile(lambda batch: batch.at == now, reversed(state.history.batches))
+    return any(
+        batch.kind == COMPACTION
+        and batch.undone_at is None
+        and batch.receipt.reason.startswith(REASON)
+        for batch in since
+    )
+
+
+# --- what it teaches -----------------------------------------------------------------------
+
+
+def _learn(state: State, found: Overflow) -> None:
+    """Take the real limit for this session, and what the shown messages really take."""
+    tokens, overhead = state.shown.tokens, state.setting.budget.overhead
+    counted = state.fill + overhead
+    taken = counted if found.given is None else found.given
+    if found.given is None and found.limit is not None:
+        taken = max(taken, found.limit - found.output + 1)
+    taken = min(taken, FARTHEST * (tokens + overhead))
+    if found.given is not None:
+        state.calibration = state.calibration.observe(tokens, taken, overhead)
+    state.shown.anchor = Anchor(taken, tokens)
+    _shrink(state, found.limit or taken, found.output)
+
+
+def _shrink(state: State, limit: int, output: int) -> None:
+    """Never allow more than what fits a limit; a limit that is no news changes nothing."""
+    setting = state.setting
+    room, budget = setting.config.room, setting.budget
+    # A reserve that was meant for a larger window may be larger than this one.
+    reserve = output or min(limit // 8 if room.output is None else room.output, limit // 2)
+    try:
+        learned = setting.config.budget(limit, output=reserve, overhead=budget.overhead)
+    except BudgetError as error:
+        raise _final(error.message, _staying(state), limit, error.hint) from error
+    if learned.scale < budget.scale:
+        config = replace(setting.config, room=replace(room, window=limit, output=reserve))
+        state.setting = replace(setting, budget=learned, config=config)
+
+
+def _allowed(state: State) -> Budget:
+    """Return what the messages may take now, as counted here, and less than they take."""
+    counted, less = compacting.as_counted(state.setting.budget, state), state.shown.tokens - 1
+    limit = max(1, min(counted.limit, less))
+    return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
+
+
+# --- without a model -----------------------------------------------------------------------
+
+
+@contextmanager
+def _alone(state: State, policy: Policy) -> Iterator[None]:
+    """Compact with a policy, and without asking anybody: the provider is waiting."""
+    before = state.setting
+    state.setting = replace(before, policy=policy, reader=None)
+    try:
+        yield
+    finally:
+        state.setting = replace(state.setting, policy=before.policy, reader=before.reader)
+
+
+def _nobody(_: Ask) -> Reply:
+    return Reply(error="no model is asked after an overflow", retry=False, attempts=0)
+
+
+# --- nothing is left -----------------------------------------------------------------------
+
+
+def _sent(state: State) -> Counter[str]:
+    """Return what takes the room, in tokens, by why it is there."""
+    view, taken = state.shown.view(state.codec.name), Counter[str]()
+    for index, tokens in enumerate(view.counts):
+        why = view.protected.get(index, OTHER)
+        taken["system and tools" if why == "system" else why] += tokens
+    taken["system and tools"] += state.setting.budget.overhead
+    return taken
+
+
+def _staying(state: State) -> Counter[str]:
+    """Return what takes the room and must stay."""
+    taken = _sent(state)
+    del taken[OTHER]
+    return taken
+
+
+def _final(
+    message: str, taken: Counter[str], limit: int | None, hint: str = ""
+) -> ContextOverflow:
+    """Make the error, with the largest share first and in its hint."""
+    breakdown = {why: tokens for why, tokens in taken.most_common() if tokens}
+    if breakdown and not hint:
+        why, tokens = next(iter(breakdown.items()))
+        hint = (
+            f"Most of it, {tokens:,} tokens, is {_MEANT[why]}; shorten it, or use a larger model."
+        )
+    return ContextOverflow(message, breakdown=breakdown, limit=limit, hint=hint or WINDOW_HINT)
+
+
+_MEANT: Final = {
+    "system and tools": "the system prompt and the tool schemas",
+    "task": "the first thing that the user said",
+    "latest": "the latest thing that the user said",
+    "pinned": "what was pinned",
+    "unread": "tool results that the model has not read yet",
+    "pending": "calls that still wait for their results",
+    OTHER: "the conversation before",
+}

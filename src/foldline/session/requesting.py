@@ -1,0 +1,50 @@
+"""The answer to a model that asked for a compaction: what became of it, where it reads it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from foldline.core.compaction import Outcome
+from foldline.core.edits import Rewrite
+from foldline.core.messages import ToolResult
+from foldline.core.view import View
+from foldline.tools.compact import REQUESTED, done
+
+KIND: Final = "answer"
+
+PASSES: Final = 2
+"""The words hold a figure that they change themselves; the second time it is right."""
+
+
+def told(before: View, outcome: Outcome) -> Outcome:
+    """
+    Say in the result of the model's call how much smaller the conversation became.
+
+    The result was recorded before the compaction was made, and said only that it is requested. It
+    is not touched where it is not there, or where the words would not fit.
+
+    Args:
+        before: The view that was compacted.
+        outcome: What became of it.
+    """
+    if outcome.status != "compacted":
+        return outcome
+    view = outcome.view
+    edits: tuple[Rewrite, ...] = ()
+    for _ in range(PASSES):
+        edits = _answers(outcome.view, done(before.tokens, view.tokens))
+        view = outcome.view.after(edits)
+    if view.tokens > outcome.view.tokens:
+        return outcome
+    return replace(outcome, view=view, edits=(*outcome.edits, *edits))
+
+
+def _answers(view: View, words: str) -> tuple[Rewrite, ...]:
+    return tuple(
+        Rewrite(message.id, position, part.text.replace(REQUESTED, words), KIND, keep_media=True)
+        for index, message in enumerate(view.messages)
+        if view.protected.get(index) == "unread"
+        for position, part in enumerate(message.parts)
+        if isinstance(part, ToolResult) and REQUESTED in part.text
+    )

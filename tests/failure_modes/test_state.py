@@ -1,0 +1,244 @@
+"""State that other libraries lost, resurrected, doubled or let grow without end."""
+
+import json
+import threading
+
+import pytest
+
+from foldline import Reply, Session
+from foldline.core.asks import Ask
+from foldline.core.edits import Fold
+from foldline.core.errors import StoreError
+from foldline.core.messages import Usage
+from foldline.core.strategy import Plan, Policy, Rung
+from foldline.counters.estimated import EstimatedCounter
+from foldline.stores.memory import MemoryStore
+from foldline.stores.sqlite import SqliteStore
+from foldline.strategies.clear import Clear
+
+COUNTER = EstimatedCounter("o200k")
+FILLER = "several words of filler " * 20
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000.0
+
+    def __call__(self):
+        return self.now
+
+
+def opened(store, window=8_000, **rest):
+    settings = {"counter": COUNTER, "format": "openai-chat", "policy": "salient"}
+    return Session.open(None, "s", store=store, window=window, **{**settings, **rest})
+
+
+def said(number, role=None):
+    role = role or ("user" if number % 2 == 0 else "assistant")
+    return {"role": role, "content": f"{number}: {FILLER}"}
+
+
+def filled(store, count=70, **rest):
+    session = opened(store, **rest)
+    session.extend(said(number) for number in range(count))
+    return session
+
+
+@pytest.mark.requirement("F85")
+def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_the_summary():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(_):
+        begun.set()
+        assert go_on.wait(60)
+        return "an account"
+
+    store = MemoryStore()
+    session = filled(store, summarizer=slow)
+    compacting = threading.Thread(target=session.compact)
+    compacting.start()
+    assert begun.wait(60)
+    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),))
+    appending.start()
+    go_on.set()
+    compacting.join(60)
+    appending.join(60)
+
+    assert session.view()[-1] == said(99, "assistant")
+    assert "an account" in json.dumps(session.view())
+    assert len(opened(store).messages) == 71
+
+
+@pytest.mark.requirement("F86")
+def test_of_a_hundred_items_those_that_no_budget_shows_stay_in_the_log():
+    store = MemoryStore()
+    session = filled(store, 100)
+    receipt = session.compact(2_000)
+    assert len(session.view()) < 20
+    assert [m.raw for m in opened(store).messages] == [said(n) for n in range(100)]
+    assert all(session.recall(handle).raw for handle in receipt.recall)
+
+
+@pytest.mark.requirement("F90", "F89")
+def test_a_model_that_raises_counts_nothing_as_summarised():
+    class OnlyByModel:
+        name = "by model"
+
+        def propose(self, _view, _need):
+            reply = yield Ask("?", 10)
+            return Plan(reason=reply.error)
+
+    def broken(_):
+        raise OSError("no route")
+
+    store = MemoryStore()
+    policy = Policy("mine", (Rung(OnlyByModel(), 0.8),))
+    session = filled(store, 20, window=2_200, policy=policy, summarizer=broken)
+    before = session.view()
+    assert before == [said(number) for number in range(20)]
+    again = opened(store, window=2_200, policy=policy)
+    assert [m.raw for m in again.messages] == before
+    assert again.view() == before
+    assert again.receipts[-1].status == "unchanged"
+
+
+@pytest.mark.requirement("F91")
+def test_a_change_whose_reply_was_lost_is_there_once():
+    class Deaf(MemoryStore):
+        deaf = False
+
+        def commit(self, name, generation, change):
+            made = super().commit(name, generation, change)
+            if self.deaf:
+                raise KeyboardInterrupt
+            return made
+
+    store = Deaf()
+    session = filled(store)
+    store.deaf = True
+    with pytest.raises(KeyboardInterrupt):
+        session.compact()
+    store.deaf = False
+    view = session.view()
+    assert len(session.receipts) == 1
+    assert opened(store).view() == view
+
+
+@pytest.mark.requirement("F93")
+def test_what_the_archive_did_not_take_names_no_handle():
+    class Full(MemoryStore):
+        def commit(self, name, generation, change):
+            if change.batches:
+                raise StoreError("The disk is full.")
+            return super().commit(name, generation, change)
+
+    session = filled(Full())
+    with pytest.raises(StoreError):
+        session.view()
+    shown = session._state.shown.wires(session._state.codec.dialect)
+    assert shown == [said(number) for number in range(70)]
+
+
+# --- growth ------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("F94", "F57")
+def test_a_thousand_attempts_that_change_nothing_leave_one_receipt(tmp_path):
+    path = tmp_path / "a.db"
+    policy = Policy("clear only", (Rung(Clear(), 0.5),))
+    session = filled(SqliteStore(path, durability="process"), 60, policy=policy)
+    statuses = {session.compact(force=True).status for _ in range(50)}
+    size = path.stat().st_size + path.with_name("a.db-wal").stat().st_size
+    statuses |= {session.compact(force=True).status for _ in range(950)}
+    session._state.setting.store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    assert "compacted" not in statuses
+    assert len(session.receipts) == 1
+    assert session._state.history.batches[0].repeats == 1_000
+    assert path.stat().st_size <= size
+    again = opened(SqliteStore(path), policy=policy)
+    assert again.receipts == session.receipts
+    assert again._state.history.batches == session._state.history.batches
+
+
+@pytest.mark.requirement("F94")
+def test_the_state_of_many_compactions_grows_with_what_was_said_and_not_faster():
+    store = MemoryStore()
+    session = opened(store, window=1_600)
+    sizes = []
+    for number in range(1_200):
+        session.append(said(number))
+        session.view()
+        if number in (600, 1_199):
+            stored = store.load("s")
+            log = sum(len(json.dumps(m.wire)) for m in stored.messages)
+            state = sum(len(json.dumps([b.edits, b.receipt])) for b in stored.batches)
+            sizes.append(state / log)
+
+    assert sum(r.status == "compacted" for r in session.receipts) > 100
+    assert sizes[1] < sizes[0] * 1.2
+    assert sizes[1] < 4
+    assert max(len(json.dumps(r.to_dict())) for r in session.receipts) < 10_000
+
+
+@pytest.mark.requirement("F94", "K21")
+def test_what_a_model_says_in_an_error_does_not_swell_the_receipt():
+    def shouting(_):
+        return Reply(error="overloaded " * 100_000, retry=False)
+
+    receipt = filled(MemoryStore(), summarizer=shouting).compact()
+    assert receipt.status == "compacted"
+    assert any(rung.outcome == "fallback" for rung in receipt.rungs)
+    assert len(json.dumps(receipt.to_dict()["rungs"])) < 5_000
+
+
+# --- what a projection shows after one and after several compactions ----------------------------
+
+
+@pytest.mark.requirement("H1", "F91")
+def test_only_the_latest_snapshot_is_shown_and_it_covers_what_the_first_one_did():
+    store = MemoryStore()
+    session = filled(store)
+    first = session.compact()
+    session.extend(said(number) for number in range(70, 140))
+    second = session.compact()
+    view = json.dumps(session.view())
+    assert view.count("Snapshot by Foldline") == 1
+    older, newer = ([e for e in r.edits if isinstance(e, Fold)][-1] for r in (first, second))
+    assert older.snapshot.id in newer.messages, "the first snapshot is part of the second"
+    assert json.dumps(opened(store).view()) == view, "as told by the whole history"
+
+
+@pytest.mark.requirement("F58")
+def test_usage_that_was_kept_from_before_a_compaction_sets_off_no_second_one():
+    session = opened(MemoryStore())
+    session.extend(said(number) for number in range(60))
+    session.append(said(61, "assistant"), usage=Usage(input=7_900, output=50))
+    session.view()
+    done = len([r for r in session.receipts if r.status == "compacted"])
+    session.view()
+    session.append(said(62))
+    session.view()
+    assert done == 1
+    assert len([r for r in session.receipts if r.status == "compacted"]) == 1
+
+
+@pytest.mark.requirement("F61", "F57")
+def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while():
+    tools = [{"type": "function", "function": {"name": "t", "description": "word " * 4_900}}]
+    asked = []
+
+    def counting(ask):
+        asked.append(ask)
+        return Reply(error="no", retry=False)
+
+    clock = Clock()
+    session = opened(MemoryStore(), tools=tools, clock=clock, summarizer=counting)
+    session.append(said(0))
+    for number in range(60):
+        session.append(said(number, "assistant"))
+        session.view()
+    compacted = sum(receipt.status == "compacted" for receipt in session.receipts)
+    grown = 60 * 90
+    assert compacted <= grown / (0.05 * session.budget.scale) + 1
+    assert len(asked) <= 3, "the breaker is open after three that gave nothing"

@@ -1,0 +1,81 @@
+"""What is put back breaks no promise, on any wire, over generated histories and budgets."""
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from foldline.app import Compaction
+from foldline.core.accounting import account
+from foldline.core.asks import drive
+from foldline.core.budget import Budget
+from foldline.core.files import FileSettings
+from foldline.core.groups import Site
+from foldline.core.handles import handles
+from foldline.core.strategy import Need
+from foldline.core.tokens import TokenCounter
+from foldline.core.view import View
+from foldline.counters.estimated import EstimatedCounter
+from foldline.formats.registry import DIALECTS
+from foldline.strategies.attachment import Found, attached
+from foldline.strategies.presets import POLICIES, policy
+from foldline.strategies.reinject import reinjected
+from foldline.strategies.touches import Touch
+from foldline.testing.histories import conversations
+from foldline.testing.promises import (
+    check_accepted,
+    check_pair,
+    check_prefix,
+    check_shrink,
+    check_task,
+    check_unread,
+)
+
+SETTINGS = FileSettings(root="/repo")
+UGLY = ("```\n" * 9, "words\n" * 90, "", "\n\n", "汉字 \N{GRINNING FACE}\n" * 40, "## Files\n" * 3)
+
+
+def found(texts):
+    touch = Site(0, 0)
+    return tuple(
+        Found(
+            Touch(f"{n}.py", "read", touch, touch, ("no", "such"), text), "text", text, len(text)
+        )
+        for n, text in enumerate(texts)
+    )
+
+
+def compacted(transcript, counter, limit, name, files):
+    before = View.of(transcript.messages, counter, dialect=transcript.dialect)
+    budget = Budget.of_tokens(limit)
+    names = handles(transcript.messages)
+    need = Need(budget.target, budget.limit, budget.scale, names)
+    steps = reinjected(before, budget, policy(name), need, SETTINGS, lambda *_: files)
+    outcome = drive(steps, lambda _: None)
+    receipt = account(before, outcome, budget, name, names)
+    return Compaction(None, receipt, transcript, transcript.with_messages(outcome.view.messages))
+
+
+@pytest.mark.requirement("K31")
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(data=st.data(), name=st.sampled_from(sorted(POLICIES)), texts=st.permutations(UGLY))
+@settings(max_examples=60)
+def test_what_is_put_back_keeps_every_promise_and_is_replaced(dialect, data, name, texts):
+    _, wire = data.draw(conversations(dialect, giants=False, most=8))
+    transcript = DIALECTS[dialect].decode(wire)
+    counter = TokenCounter(EstimatedCounter("o200k"))
+    files = found(texts)
+    whole = counter.messages(transcript.messages)
+    first = compacted(transcript, counter, max(1, whole * 2 // 3), name, files)
+    assume(first.receipt.status == "compacted")
+    for result in (first, compacted(first.shown, counter, max(1, whole // 2), name, files[2:])):
+        if result.receipt.status != "compacted":
+            continue
+        check_accepted(result.shown, dialect)
+        check_shrink(result, None)
+        check_prefix(result, None)
+        check_pair(result)
+        check_unread(result)
+        check_task(result)
+        back = [m for m in result.shown.messages if m.is_attachment()]
+        assert len(back) <= 1
+        assert all(path.endswith(".py") for m in back for path in attached(m.text))

@@ -1,0 +1,391 @@
+"""What a session does when the provider says "too long", over HTTP and with the real SDKs."""
+
+import asyncio
+
+import anthropic
+import httpx2
+import openai
+import pytest
+
+from foldline.core.errors import ContextOverflow, InputError
+from foldline.core.messages import Usage
+from foldline.core.overflow import Overflow
+from foldline.session import Session
+from foldline.session.hooks import Cancel, Hooks
+from foldline.stores.memory import MemoryStore
+from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Overflow as TooLong
+from foldline.testing.scripted import RateLimit, Status
+
+TASK = "Mend the build of src/app.py."
+
+
+def chat_history(steps, lines=20, last="Now the tests."):
+    yield {"role": "user", "content": TASK}
+    for step in range(steps):
+        function = {"name": "run", "arguments": f'{{"step": {step}}}'}
+        call = {"id": f"c{step}", "type": "function", "function": function}
+        yield {"role": "assistant", "content": None, "tool_calls": [call]}
+        yield {"role": "tool", "tool_call_id": f"c{step}", "content": output(step, lines)}
+    if last:
+        yield {"role": "user", "content": last}
+
+
+def responses_history(steps):
+    yield {"role": "user", "content": TASK}
+    for step in range(steps):
+        call = {"type": "function_call", "call_id": f"c{step}", "name": "run", "arguments": "{}"}
+        yield call
+        text = output(step, 20)
+        yield {"type": "function_call_output", "call_id": f"c{step}", "output": text}
+    yield {"role": "user", "content": "Now the tests."}
+
+
+def claude_history(steps):
+    yield {"role": "user", "content": TASK}
+    for step in range(steps):
+        call = {"type": "tool_use", "id": f"c{step}", "name": "run", "input": {"step": step}}
+        yield {"role": "assistant", "content": [call]}
+        text = output(step, 20)
+        result = {"type": "tool_result", "tool_use_id": f"c{step}", "content": text}
+        yield {"role": "user", "content": [result]}
+
+
+def output(step, lines):
+    return "\n".join(
+        f"step {step}.{n} of {step * n} in build/log_{step}.txt" for n in range(lines)
+    )
+
+
+def opened(messages, window=200_000, **options):
+    session = Session.open(None, "s", store=MemoryStore(), window=window, **options)
+    session.extend(messages)
+    return session
+
+
+@pytest.fixture(scope="module")
+def http():
+    with httpx2.Client() as client:
+        yield client
+
+
+WIRES = {
+    "openai-chat": chat_history,
+    "openai-responses": responses_history,
+    "anthropic": claude_history,
+}
+
+
+def sender(wire, server, http):
+    """Return a function that sends messages over a wire with the real SDK."""
+    options = {"api_key": "any", "http_client": http, "max_retries": 0}
+    if wire == "anthropic":
+        claude = anthropic.Anthropic(base_url=server.url, **options)
+        return lambda view: claude.messages.create(model="m", messages=view, max_tokens=300)
+    client = openai.OpenAI(base_url=server.openai_url, **options)
+    if wire == "openai-chat":
+        return lambda view: client.chat.completions.create(model="m", messages=view)
+    return lambda view: client.responses.create(model="m", input=view)
+
+
+def rejected(wire, send, view):
+    """Send a view that is rejected, and return the error of the SDK."""
+    kind = anthropic.BadRequestError if wire == "anthropic" else openai.BadRequestError
+    with pytest.raises(kind) as caught:
+        send(view)
+    return caught.value
+
+
+# --- one overflow --------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("F54", "F55", "K33")
+@pytest.mark.parametrize(
+    ("wire", "window"),
+    # OpenAI Responses names no limit: then it cannot be much smaller than what was sent.
+    [("openai-chat", 6_000), ("anthropic", 6_000), ("openai-responses", 12_000)],
+)
+def test_a_rejected_view_is_sent_once_more_strictly_smaller_and_accepted(wire, window, http):
+    with ScriptedServer(["Done."], window=window) as server:
+        session = opened(WIRES[wire](60), format=wire)
+        send = sender(wire, server, http)
+        view = session.view()
+        error = rejected(wire, send, view)
+        smaller = session.overflowed(error)
+        send(smaller)
+        first, second = server.requests
+        assert second.tokens < first.tokens
+        assert second.tokens <= window
+        assert server.violations == ()
+        assert TASK in second.text
+    receipt = session.receipts[-1]
+    assert receipt.status == "compacted"
+    assert receipt.reason.startswith("overflow")
+    assert receipt.tokens_after < receipt.tokens_before
+    assert receipt.spent.attempts == 0
+    assert session.view() == smaller
+
+
+@pytest.mark.requirement("F54")
+def test_the_limit_that_was_named_counts_from_then_on():
+    session = opened(chat_history(60))
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    assert session.budget.limit < 8_000
+    session.extend(chat_history(40, last=""))
+    session.append({"role": "assistant", "content": "All ran."})
+    session.view()
+    assert session.tokens < 8_000
+
+
+def test_a_limit_that_is_no_news_changes_no_budget():
+    session = opened(chat_history(60), window=30_000)
+    before = session.budget
+    session.overflowed("prompt is too long: 40000 tokens > 50000 maximum")
+    assert session.budget == before
+    assert session.receipts[-1].status == "compacted"
+
+
+@pytest.mark.requirement("F55")
+def test_a_provider_that_counts_more_than_we_do_is_believed():
+    # By our count everything fits twice; by the provider's it does not.
+    session = opened(chat_history(20), window=14_000)
+    ours = session.tokens
+    assert ours < 7_000
+    session.overflowed(f"prompt is too long: {3 * ours} tokens > 14000 maximum")
+    assert 3 * session.tokens < 14_000
+
+
+def test_without_a_number_what_was_sent_is_the_most_that_is_allowed():
+    session = opened(chat_history(60))
+    sent = session.tokens
+    session.overflowed({"error": {"code": "context_length_exceeded", "message": "no numbers"}})
+    assert session.tokens <= sent // 2
+    assert session.budget.limit < sent
+
+
+def test_what_the_request_reserved_for_its_answer_is_left_free():
+    words = "input length and `max_tokens` exceed context limit: 19000 + 3000 > 8000, decrease"
+    session = opened(chat_history(60))
+    session.overflowed(words)
+    assert session.budget.limit < 5_000
+    assert session.tokens < 5_000
+
+
+def test_a_reserve_for_a_larger_window_does_not_eat_the_real_one():
+    session = opened(chat_history(60), output=32_000)
+    session.overflowed("prompt is too long: 20000 tokens > 16000 maximum")
+    assert session.tokens < 8_000
+
+
+@pytest.mark.requirement("F70")
+def test_one_pass_is_enough_however_many_large_results_there_are():
+    session = opened(chat_history(10, lines=900), window=400_000)
+    before = session.tokens
+    session.overflowed(f"prompt is too long: {before} tokens > 12000 maximum")
+    assert session.tokens < 12_000
+    assert [receipt.reason.startswith("overflow") for receipt in session.receipts[-1:]] == [True]
+
+
+def test_no_model_is_asked():
+    def never(ask):
+        raise AssertionError(f"asked: {ask.prompt[:40]}")
+
+    session = opened(chat_history(60), summarizer=never)
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    assert session.receipts[-1].spent.attempts == 0
+
+
+def test_a_model_is_asked_again_afterwards():
+    asked = []
+
+    def summarizer(ask):
+        asked.append(ask)
+        return "Goal: mend the build. " * 20
+
+    session = opened(chat_history(60), summarizer=summarizer)
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    session.extend(chat_history(60))
+    session.compact(force=True)
+    assert asked
+
+
+def test_what_was_removed_is_recalled_and_can_be_taken_back():
+    session = opened(chat_history(60))
+    view = session.view()
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    handle = next(iter(session.receipts[-1].recall))
+    assert session.recall(handle).text
+    session.undo()
+    assert session.view() == view
+
+
+def test_async_programs_have_the_same():
+    async def run():
+        session = opened(chat_history(60))
+        smaller = await session.aoverflowed("prompt is too long: 20000 tokens > 8000 maximum")
+        assert smaller == await session.aview()
+        with pytest.raises(ContextOverflow):
+            await session.aoverflowed("prompt is too long: 9000 tokens > 8000 maximum")
+
+    asyncio.run(run())
+
+
+# --- the second time -----------------------------------------------------------------------
+
+
+@pytest.mark.requirement("F54")
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_second_overflow_ends_in_an_error_and_nothing_is_sent_again(wire, http):
+    with ScriptedServer(default=TooLong(6_000, 9_000)) as server:
+        session = opened(WIRES[wire](60), format=wire)
+        send = sender(wire, server, http)
+        smaller = session.overflowed(rejected(wire, send, session.view()))
+        error = rejected(wire, send, smaller)
+        with pytest.raises(ContextOverflow) as caught:
+            session.overflowed(error)
+        assert len(server.requests) == 2
+        assert server.requests[1].tokens < server.requests[0].tokens
+    assert caught.value.limit == (None if wire == "openai-responses" else 6_000)
+    assert set(caught.value.breakdown) <= {"task", "latest", "unread", "other"}
+    assert sum(caught.value.breakdown.values()) == session.tokens
+    assert "tokens, is" in caught.value.hint
+
+
+@pytest.mark.requirement("F54")
+def test_a_loop_that_only_views_and_tells_ends_by_itself():
+    with ScriptedServer(default=TooLong(6_000, 9_000)) as server:
+        client = openai.OpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
+        session = opened(chat_history(60))
+
+        def turn():
+            while True:
+                try:
+                    return client.chat.completions.create(model="m", messages=session.view())
+                except openai.BadRequestError as error:
+                    session.overflowed(error)
+
+        with client, pytest.raises(ContextOverflow):
+            turn()
+        assert len(server.requests) == 2
+
+
+def test_a_cap_that_leaves_no_room_says_what_to_do():
+    words = "input length and `max_tokens` exceed context limit: 500 + 9000 > 8000, decrease"
+    with pytest.raises(ContextOverflow, match="reserve less output"):
+        opened(chat_history(2)).overflowed(words)
+
+
+def test_the_error_keeps_what_the_provider_said():
+    session = opened(chat_history(60))
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    error = RuntimeError("prompt is too long: 9000 tokens > 8000 maximum")
+    with pytest.raises(ContextOverflow) as caught:
+        session.overflowed(error)
+    assert caught.value.__cause__ is error
+
+
+def test_a_turn_later_it_may_happen_again():
+    session = opened(chat_history(60))
+    session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+    session.extend(chat_history(20))
+    session.overflowed("prompt is too long: 9000 tokens > 4000 maximum")
+    assert session.tokens < 4_000
+
+
+@pytest.mark.requirement("F54")
+def test_what_must_stay_is_too_large_at_once_and_accounted_for():
+    session = opened(chat_history(30), system="You mend builds.")
+    for number in range(60):
+        remark = {"role": "user", "content": f"Remember that door {number} stays shut at night."}
+        session.pin(session.append(remark))
+        session.append({"role": "assistant", "content": "Noted."})
+    session.append({"role": "user", "content": "Go on."})
+    view = session.view()
+    with pytest.raises(ContextOverflow) as caught:
+        session.overflowed("prompt is too long: 40000 tokens > 800 maximum")
+    error = caught.value
+    assert list(error.breakdown)[:1] == ["pinned"]
+    assert {"system and tools", "task", "latest"} <= set(error.breakdown)
+    assert "other" not in error.breakdown
+    assert "what was pinned" in str(error)
+    assert error.limit == 800
+    assert session.view() == view
+
+
+def test_a_system_prompt_larger_than_the_window_says_so():
+    session = opened(chat_history(3), system="You mend builds. " * 3_000)
+    with pytest.raises(ContextOverflow) as caught:
+        session.overflowed("prompt is too long: 9000 tokens > 4000 maximum")
+    assert next(iter(caught.value.breakdown)) == "system and tools"
+
+
+def test_an_empty_session_has_nothing_to_give():
+    session = Session.open(None, "s", store=MemoryStore(), window=8_000)
+    with pytest.raises(ContextOverflow, match="there are no messages"):
+        session.overflowed("prompt is too long: 9000 tokens > 4000 maximum")
+
+
+def test_a_hook_that_calls_it_off_is_named():
+    session = opened(chat_history(60), hooks=Hooks(before=lambda _: Cancel("not now")))
+    with pytest.raises(ContextOverflow, match="not now"):
+        session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
+
+
+# --- what is no overflow -------------------------------------------------------------------
+
+
+@pytest.mark.requirement("K33", "F55")
+@pytest.mark.parametrize("step", [RateLimit(), Status(400), Status(500), Status(401)])
+def test_another_error_is_raised_itself_and_changes_nothing(step, http):
+    with ScriptedServer([step]) as server:
+        session = opened(chat_history(60))
+        view = session.view()
+        with pytest.raises(openai.APIStatusError) as caught:
+            sender("openai-chat", server, http)(view)
+    with pytest.raises(openai.APIStatusError) as again:
+        session.overflowed(caught.value)
+    assert again.value is caught.value
+    assert (session.view(), session.receipts) == (view, ())
+
+
+def test_an_answer_that_is_none_is_named():
+    session = opened(chat_history(3))
+    with pytest.raises(InputError, match="did not say"):
+        session.overflowed({"choices": [{"finish_reason": "stop"}]})
+
+
+@pytest.mark.requirement("K33")
+def test_an_answer_that_took_more_than_the_window_is_an_overflow():
+    session = opened(chat_history(60), window=30_000)
+    answer = {"stop_reason": "end_turn", "usage": {"input_tokens": 31_000, "output_tokens": 4}}
+    session.overflowed(answer)
+    assert session.receipts[-1].reason.startswith("overflow")
+
+
+@pytest.mark.requirement("C19")
+def test_own_detectors_are_asked_first():
+    session = opened(chat_history(60))
+
+    def own(failure):
+        return Overflow("own", 8_000) if failure.text == "E4711" else None
+
+    with pytest.raises(RuntimeError):
+        session.overflowed(RuntimeError("E4711"))
+    session.overflowed(RuntimeError("E4711"), detectors=(own,))
+    assert session.budget.limit < 8_000
+
+
+def test_an_overflow_of_our_own_is_not_dealt_with_twice():
+    session = opened(chat_history(60))
+    error = ContextOverflow("too long", breakdown={})
+    with pytest.raises(ContextOverflow) as caught:
+        session.overflowed(error)
+    assert caught.value is error
+
+
+def test_reported_usage_does_not_hide_an_overflow():
+    session = opened(chat_history(30))
+    session.append({"role": "assistant", "content": "Done."}, usage=Usage(100, 5))
+    session.append({"role": "user", "content": "More."})
+    session.overflowed("prompt is too long: 20000 tokens > 6000 maximum")
+    assert session.tokens < 6_000
