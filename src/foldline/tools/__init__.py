@@ -1,0 +1,95 @@
+"""
+Tools that an agent may call, written once for every provider.
+
+    tools = Toolbox(session_tools(session))
+    client.messages.create(tools=tools.schemas("anthropic"), messages=session.view(), ...)
+    output = tools.run(call.name, call.input)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldline.tools.compact import compact_tool
+    from foldline.tools.files import Workspace, file_tools
+    from foldline.tools.functions import tool_of
+    from foldline.tools.journal import Journal
+    from foldline.tools.memory import MemoryTool
+    from foldline.tools.notes import NoteTool
+    from foldline.tools.output import ErrorCode, ToolOutput
+    from foldline.tools.permissions import FULL, READ_ONLY, Permissions, ToolView
+    from foldline.tools.recall import recall_tool, session_tools
+    from foldline.tools.registry import ToolRegistry
+    from foldline.tools.running import ToolSettings
+    from foldline.tools.skills import Skills
+    from foldline.tools.spec import Tool, Toolbox
+    from foldline.tools.todo import Todo, TodoTool
+    from foldline.tools.toolset import Several, Toolset
+
+_HOMES = {
+    "ErrorCode": "output",
+    "FULL": "permissions",
+    "Journal": "journal",
+    "MemoryTool": "memory",
+    "NoteTool": "notes",
+    "Permissions": "permissions",
+    "READ_ONLY": "permissions",
+    "Several": "toolset",
+    "Skills": "skills",
+    "Todo": "todo",
+    "TodoTool": "todo",
+    "Tool": "spec",
+    "ToolOutput": "output",
+    "ToolRegistry": "registry",
+    "ToolSettings": "running",
+    "ToolView": "permissions",
+    "Toolbox": "spec",
+    "Toolset": "toolset",
+    "Workspace": "files",
+    "compact_tool": "compact",
+    "file_tools": "files",
+    "recall_tool": "recall",
+    "session_tools": "recall",
+    "tool_of": "functions",
+}
+
+__all__ = [
+    "FULL",
+    "READ_ONLY",
+    "ErrorCode",
+    "Journal",
+    "MemoryTool",
+    "NoteTool",
+    "Permissions",
+    "Several",
+    "Skills",
+    "Todo",
+    "TodoTool",
+    "Tool",
+    "ToolOutput",
+    "ToolRegistry",
+    "ToolSettings",
+    "ToolView",
+    "Toolbox",
+    "Toolset",
+    "Workspace",
+    "compact_tool",
+    "file_tools",
+    "recall_tool",
+    "session_tools",
+    "tool_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'foldline.tools' has no attribute {name!r}")
+    return getattr(import_module(f"foldline.tools.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

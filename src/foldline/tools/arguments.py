@@ -1,0 +1,200 @@
+"""
+Checking the arguments of a call against the schema of its tool.
+
+The schemas are the part of JSON Schema that the tools need, and no more: a word that is not
+enforced here is an error when the tool is made, not a promise that nobody keeps.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from foldline.core.amounts import meant
+from foldline.core.errors import InputError
+
+Schema = Mapping[str, Any]
+
+DEPTH: Final = 16
+"""How deep schemas and values may be nested."""
+
+LONGEST: Final = 1 << 20
+"""The most characters of JSON text that are read as arguments."""
+
+TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    ),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+
+BOUNDS: Final[Mapping[str, tuple[Callable[[Any, Any], bool], str]]] = {
+    "minimum": (lambda value, bound: value >= bound, "is at least {}"),
+    "maximum": (lambda value, bound: value <= bound, "is at most {}"),
+    "minLength": (lambda value, bound: len(value) >= bound, "has at least {} characters"),
+    "maxLength": (lambda value, bound: len(value) <= bound, "has at most {} characters"),
+    "minItems": (lambda value, bound: len(value) >= bound, "has at least {} items"),
+    "maxItems": (lambda value, bound: len(value) <= bound, "has at most {} items"),
+}
+
+KNOWN: Final = frozenset(
+    {"type", "description", "enum", "items", "properties", "required", "default"}
+    | {"additionalProperties", *BOUNDS}
+)
+
+
+def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:
+    """
+    Check that a schema says only what is enforced.
+
+    Args:
+        schema: The schema.
+        where: What errors call it.
+        depth: How deep it may be nested.
+
+    Raises:
+        InputError: A word, a type or a required name is unknown; ``field`` says where.
+    """
+    if not isinstance(schema, Mapping) or depth <= 0:
+        raise InputError("a schema is an object, not nested too deeply", field=where)
+    for word in schema:
+        if word not in KNOWN:
+            raise InputError(f"the word {word!r} of JSON Schema is not enforced here", field=where)
+    kinds = _kinds(schema)
+    if not kinds or any(kind not in TYPES for kind in kinds):
+        raise InputError(f"a schema has a type of {', '.join(TYPES)}", field=where)
+    inner = schema.get("properties", {})
+    missing = [name for name in schema.get("required", ()) if name not in inner]
+    if missing:
+        raise InputError(f"{missing[0]!r} is required, but not described", field=where)
+    for name, one in inner.items():
+        check_schema(one, f"{where}.{name}", depth - 1)
+    if "items" in schema:
+        check_schema(schema["items"], f"{where}[]", depth - 1)
+
+
+def parsed(arguments: Any) -> Any:
+    """
+    Return arguments as a JSON value; nothing at all means none.
+
+    Args:
+        arguments: A mapping, or the JSON text that a provider sends.
+
+    Raises:
+        InputError: The text is no JSON.
+    """
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+        return {}
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    if not isinstance(arguments, str):
+        return arguments
+    if len(arguments) > LONGEST:
+        raise InputError(f"the arguments have more than {LONGEST:,} characters")
+    try:
+        return json.loads(arguments, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the arguments are no JSON: {error}") from error
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def checked(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
+    """
+    Check a value, and mend what models often get wrong.
+
+    A list or object that came as JSON text is read; a whole number that came as 3.0 is one;
+    what is missing gets its default.
+
+    Args:
+        schema: What it should be; checked by `check_schema`.
+        value: A JSON value.
+        where: The name of the argument.
+
+    Returns:
+        The value, and sentences about all that is wrong with it.
+    """
+    kinds = _kinds(schema)
+    value = _mended(value, kinds)
+    name = where or "the arguments"
+    if not any(TYPES[kind](value) for kind in kinds):
+        return value, [f"{name}: {' or '.join(kinds)} expected, not {_shown(value)}"]
+    if "enum" in schema and value not in schema["enum"]:
+        near = meant(str(value), [str(one) for one in schema["enum"]])
+        known = ", ".join(map(str, schema["enum"]))
+        return value, [f"{name}: {_shown(value)} is not one of {known}. {near}".rstrip()]
+    problems = [
+        f"{name}: {_shown(value)} is wrong; it {words.format(schema[word])}"
+        for word, (holds, words) in BOUNDS.items()
+        if word in schema and value is not None and not holds(value, schema[word])
+    ]
+    if isinstance(value, dict):
+        value, more = _object(schema, value, where)
+    elif isinstance(value, list) and "items" in schema:
+        value, more = _array(schema["items"], value, where)
+    else:
+        more = []
+    return value, [*problems, *more]
+
+
+def _object(
+    schema: Schema, value: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], list[str]]:
+    known = schema.get("properties", {})
+    inside = f"{where}." if where else ""
+    out, problems = dict(value), list[str]()
+    for name, one in known.items():
+        if name in value:
+            out[name], more = checked(one, value[name], f"{inside}{name}")
+            problems += more
+        elif "default" in one:
+            out[name] = one["default"]
+        elif name in schema.get("required", ()):
+            problems.append(f"{inside}{name}: missing")
+    if not schema.get("additionalProperties", False):
+        for name in value:
+            if name not in known:
+                near = meant(str(name), known)
+                listed = f"Known: {', '.join(known) or 'none'}."
+                problems.append(f"{inside}{str(name)[:60]}: unknown. {near}{listed}")
+    return out, problems
+
+
+def _array(items: Schema, value: list[Any], where: str) -> tuple[list[Any], list[str]]:
+    out, problems = [], list[str]()
+    for index, item in enumerate(value):
+        one, more = checked(items, item, f"{where}[{index}]")
+        out.append(one)
+        problems += more
+    return out, problems
+
+
+def _mended(value: Any, kinds: tuple[str, ...]) -> Any:
+    if isinstance(value, str) and "string" not in kinds and {"array", "object"} & {*kinds}:
+        try:
+            read = json.loads(value[:LONGEST], parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            return value
+        return read if any(TYPES[kind](read) for kind in kinds) else value
+    if isinstance(value, float) and "integer" in kinds and value.is_integer():
+        return int(value)
+    return value
+
+
+def _kinds(schema: Schema) -> tuple[str, ...]:
+    kind = schema.get("type")
+    return (kind,) if isinstance(kind, str) else tuple(kind or ())
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

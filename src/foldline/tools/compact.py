@@ -1,0 +1,93 @@
+"""A tool with which the model itself asks for a compaction, and says what matters."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from foldline.tools.output import ToolOutput
+from foldline.tools.spec import Tool
+
+REQUESTED: Final = (
+    "Compaction requested. It is made before you read this: as far as anything could be made "
+    "smaller, older messages now stand in a snapshot above, and otherwise nothing has changed."
+)
+"""The result as it is recorded; a compaction that was made replaces it by what it did."""
+
+LONGEST_FOCUS: Final = 2_000
+
+DESCRIPTION: Final = (
+    "Make the conversation smaller: a snapshot of what matters takes the place of older messages, "
+    "which stay recallable. Use it when a piece of work is done and the next one needs room. "
+    "Nothing that you still have to answer is touched."
+)
+
+PARAMETERS: Final = {
+    "type": "object",
+    "properties": {
+        "focus": {
+            "type": "string",
+            "description": "What has to be remembered above all, in your own words.",
+            "maxLength": LONGEST_FOCUS,
+            "default": "",
+        }
+    },
+    "additionalProperties": False,
+}
+
+
+class Budgeted(Protocol):
+    """What a session is allowed."""
+
+    @property
+    def target(self) -> int:
+        """What a compaction aims for, in tokens."""
+        ...
+
+
+class Compacts(Protocol):
+    """A session, as far as this tool needs it."""
+
+    @property
+    def tokens(self) -> int:
+        """What the messages that the model sees take."""
+        ...
+
+    @property
+    def budget(self) -> Budgeted:
+        """What they may take."""
+        ...
+
+    def request_compaction(self, focus: str = "") -> None:
+        """Compact when the next view is asked for."""
+        ...
+
+
+def compact_tool(session: Compacts) -> Tool:
+    """
+    Return the tool ``compact``, which takes a focus.
+
+    The call is answered at once, and the compaction is made when the next view is asked for. So
+    call and result are the newest messages then, and stay.
+
+    Args:
+        session: A `foldline.Session`.
+    """
+
+    def run(arguments: dict[str, Any]) -> ToolOutput:
+        tokens, target = session.tokens, session.budget.target
+        figures = {"tokens": tokens, "target": target}
+        if tokens <= target:
+            told = f"Nothing to compact: {tokens:,} tokens are in use, {target:,} are the goal."
+            return ToolOutput(told, data={"requested": False, **figures})
+        session.request_compaction(arguments["focus"].strip())
+        return ToolOutput(REQUESTED, data={"requested": True, **figures})
+
+    return Tool("compact", DESCRIPTION, PARAMETERS, run, labels=frozenset({"context"}))
+
+
+def done(before: int, after: int) -> str:
+    """Say what a compaction did, in tokens before and after it; shorter than `REQUESTED`."""
+    return (
+        f"Compacted before you read this: {before:,} → {after:,} tokens. Older messages now stand "
+        "in a snapshot above."
+    )

@@ -1,0 +1,251 @@
+"""A tool: its name, what it takes, and what it does; in the notation of every provider."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Final, Self, TypeAlias
+
+from foldline.core.amounts import meant
+from foldline.core.errors import FoldlineError, InputError
+from foldline.tools.arguments import check_schema, checked, parsed
+from foldline.tools.output import ErrorCode, ToolOutput
+
+Action: TypeAlias = Callable[[dict[str, Any]], ToolOutput]
+AsyncAction: TypeAlias = Callable[[dict[str, Any]], Awaitable[ToolOutput]]
+
+NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What every provider takes as the name of a tool."""
+
+MOST_PROBLEMS: Final = 8
+"""So many things that are wrong with arguments are told at once."""
+
+LABEL: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+LONGEST_REASON: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """
+    Something that a model may call.
+
+    Running it never raises: whatever is wrong comes back as an output, for the model to read.
+
+    Args:
+        name: Up to 64 letters, digits, ``_`` and ``-``.
+        description: What it does, and when to use it.
+        parameters: The JSON schema of the arguments, an object; unknown arguments are refused.
+        action: What it does with checked arguments.
+        async_action: The same for programs that await; default the action in a thread.
+        labels: What it may do, which is what permissions go by: "read" looks, "write" changes,
+            "run" starts programs, "network" reaches other machines; or words of your own.
+
+    Raises:
+        InputError: The name, the schema or a label is none.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    action: Action = field(repr=False)
+    async_action: AsyncAction | None = field(default=None, repr=False)
+    labels: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
+            raise InputError(f"{str(self.name)[:80]!r} is no name for a tool", field="name")
+        check_schema(self.parameters)
+        if self.parameters.get("type") != "object":
+            raise InputError("the arguments of a tool are an object", field="parameters.type")
+        object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
+        object.__setattr__(self, "labels", label_set(self.labels))
+
+    def schema(self, dialect: str) -> dict[str, Any]:
+        """
+        Return the tool as a provider wants it; a copy that is yours.
+
+        Args:
+            dialect: "openai-chat", "openai-responses", "anthropic", "gemini" or "langchain".
+
+        Raises:
+            InputError: There is no such dialect.
+        """
+        write = NOTATIONS.get(dialect)
+        if write is None:
+            raise InputError(
+                f"there is no notation of tools for {dialect[:60]!r}",
+                hint=f"{meant(dialect, NOTATIONS)}Known: {', '.join(NOTATIONS)}.",
+            )
+        return write(self.name, self.description, deepcopy(dict(self.parameters)))
+
+    def run(self, arguments: Any = None) -> ToolOutput:
+        """
+        Run the tool.
+
+        Args:
+            arguments: A mapping, or the JSON text that the provider sent.
+        """
+        given = self._given(arguments)
+        if isinstance(given, ToolOutput):
+            return given
+        try:
+            return _taken(self.action(given))
+        except Exception as error:  # noqa: BLE001  # whatever it raises: the model is told
+            return _failed(self.name, error)
+
+    async def arun(self, arguments: Any = None) -> ToolOutput:
+        """Run the tool without blocking; see `run`. A cancellation is raised."""
+        if self.async_action is None:
+            return await asyncio.to_thread(self.run, arguments)
+        given = self._given(arguments)
+        if isinstance(given, ToolOutput):
+            return given
+        try:
+            return _taken(await self.async_action(given))
+        except Exception as error:  # noqa: BLE001  # as above
+            return _failed(self.name, error)
+
+    def _given(self, arguments: Any) -> dict[str, Any] | ToolOutput:
+        try:
+            value, problems = checked(self.parameters, parsed(arguments))
+        except InputError as error:
+            problems, value = [str(error)], None
+        if not problems and isinstance(value, dict):
+            return value
+        told = "\n".join(f"- {problem}" for problem in problems[:MOST_PROBLEMS])
+        text = f"{self.name} was not run. Mend the arguments and call it again:\n{told}"
+        return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, text, problems=problems)
+
+
+def label_set(labels: Iterable[str]) -> frozenset[str]:
+    """
+    Return labels as a set.
+
+    Raises:
+        InputError: One of them is no label, or they are one text instead of several.
+    """
+    found = frozenset(() if isinstance(labels, str) else labels)
+    wrong = [one for one in found if not isinstance(one, str) or not LABEL.fullmatch(one)]
+    if wrong or isinstance(labels, str):
+        shown = str(wrong[0] if wrong else labels)[:60]
+        raise InputError(f"{shown!r} is no set of labels", hint='Write {"read"}.', field="labels")
+    return found
+
+
+def _taken(output: Any) -> ToolOutput:
+    if isinstance(output, ToolOutput):
+        return output
+    told = f"The tool returned {type(output).__name__} instead of a ToolOutput."
+    return ToolOutput.error(ErrorCode.INTERNAL, told)
+
+
+def _failed(name: str, error: Exception) -> ToolOutput:
+    known = isinstance(error, FoldlineError)
+    words = str(error) if known else f"{type(error).__name__}: {error}"
+    code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION
+    return ToolOutput.error(code, f"{name} failed. {words[:LONGEST_REASON]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """
+    The tools that one agent has; it never changes, and what is not in it cannot be called.
+
+    Args:
+        tools: The tools, in the order in which they are shown.
+
+    Raises:
+        InputError: Two of them have the same name.
+    """
+
+    tools: tuple[Tool, ...]
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        object.__setattr__(self, "tools", tuple(tools))
+        names = [tool.name for tool in self.tools]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"two tools have the name {twice!r}", field="tools")
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        return any(tool.name == name for tool in self.tools)
+
+    def only(self, *names: str) -> Self:
+        """
+        Return a toolbox with some of these tools.
+
+        Raises:
+            InputError: There is no tool of a name.
+        """
+        for name in names:
+            if name not in self:
+                raise InputError(f"there is no tool {name[:60]!r}", hint=self._known(name))
+        return type(self)(tool for tool in self.tools if tool.name in names)
+
+    def schemas(self, dialect: str) -> list[dict[str, Any]]:
+        """Return all tools as a provider wants them; see `Tool.schema`."""
+        return [tool.schema(dialect) for tool in self.tools]
+
+    def run(self, name: str, arguments: Any = None) -> ToolOutput:
+        """Run a tool by its name; one that is not here is an error output."""
+        tool = self._named(name)
+        return self._missing(name) if tool is None else tool.run(arguments)
+
+    async def arun(self, name: str, arguments: Any = None) -> ToolOutput:
+        """Run a tool by its name without blocking; see `run`."""
+        tool = self._named(name)
+        return self._missing(name) if tool is None else await tool.arun(arguments)
+
+    def _named(self, name: str) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def _missing(self, name: str) -> ToolOutput:
+        told = f"There is no tool {str(name)[:60]!r}. {self._known(str(name))}"
+        return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+
+    def _known(self, name: str) -> str:
+        names = [tool.name for tool in self.tools]
+        return f"{meant(name, names)}The tools are: {', '.join(names) or 'none'}."
+
+
+# --- notations -----------------------------------------------------------------------------
+
+
+def _function(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+def _chat(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": _function(name, description, parameters)}
+
+
+def _responses(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", **_function(name, description, parameters), "strict": False}
+
+
+def _anthropic(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": description, "input_schema": parameters}
+
+
+def _gemini(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Gemini reads whole JSON Schema only under this name."""
+    return {"name": name, "description": description, "parametersJsonSchema": parameters}
+
+
+NOTATIONS: Final = {
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "langchain": _chat,
+}

@@ -1,0 +1,208 @@
+"""
+The to-do list of an agent: set whole, one item in progress, kept in a file.
+
+The newest list survives every compaction: the call that sets it is known by its name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from foldline.core.errors import InputError, StoreError
+from foldline.tools.arguments import checked
+from foldline.tools.atomic import replace_file
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Tool
+
+Progress: TypeAlias = Literal["pending", "in_progress", "completed"]
+
+SCHEMA: Final = "foldline.todo/1"
+MOST_ITEMS: Final = 40
+LONGEST_ITEM: Final = 500
+LARGEST_FILE: Final = 1 << 20
+"""Bounds of a list: items, characters of an item, bytes of the file."""
+
+NAMED: Final = 3
+"""How many pending items a recap names."""
+
+DESCRIPTION: Final = (
+    "Set your to-do list, all of it: what you leave out is gone. Use it for work of many steps, "
+    "and set it again as soon as a step is begun or done. At most one item is in progress; an "
+    "empty list clears it."
+)
+
+ITEMS: Final = {
+    "type": "array",
+    "description": "Every item, in order.",
+    "maxItems": MOST_ITEMS,
+    "items": {
+        "type": "object",
+        "properties": {
+            "content": {
+                "type": "string",
+                "description": "What is to be done.",
+                "minLength": 1,
+                "maxLength": LONGEST_ITEM,
+            },
+            "status": {"type": "string", "enum": list(get_args(Progress))},
+        },
+        "required": ["content", "status"],
+        "additionalProperties": False,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One item of the list."""
+
+    content: str
+    status: Progress = "pending"
+
+
+class TodoTool:
+    """
+    A to-do list, and the tool with which a model sets it.
+
+    Args:
+        path: A JSON file that keeps the list; what it holds is taken up. None keeps it in memory.
+
+    Raises:
+        StoreError: The file is there, but is no to-do list; it is left as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = None if path is None else Path(path)
+        self._lock = Lock()
+        self._items: tuple[Todo, ...] = () if self._path is None else _loaded(self._path)
+
+    @property
+    def items(self) -> tuple[Todo, ...]:
+        """The list as it is now."""
+        return self._items
+
+    @property
+    def recap(self) -> str:
+        """The list in one line, such as ``[1/4] in progress: b; pending: c, d``."""
+        return recap(self._items)
+
+    @property
+    def tool(self) -> Tool:
+        """The tool ``todo_write``."""
+        parameters = {
+            "type": "object",
+            "properties": {"todos": ITEMS},
+            "required": ["todos"],
+            "additionalProperties": False,
+        }
+        return Tool(
+            "todo_write",
+            DESCRIPTION,
+            parameters,
+            lambda given: self.write(given["todos"]),
+            labels=frozenset({"plan"}),
+        )
+
+    def write(self, todos: Any) -> ToolOutput:
+        """
+        Set the list, all of it or nothing.
+
+        Args:
+            todos: Objects with ``content`` and ``status``, also as JSON text.
+
+        Returns:
+            The recap; an error where the list makes no sense or cannot be kept. Then the list is
+            what it was.
+        """
+        value, problems = checked(ITEMS, todos, "todos")
+        if not problems:
+            problems = _senseless(value)
+        if problems:
+            told = "\n".join(f"- {problem}" for problem in problems[:8])
+            text = f"The list was not changed:\n{told}"
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, text, problems=problems)
+        items = tuple(Todo(item["content"].strip(), item["status"]) for item in value)
+        with self._lock:
+            try:
+                if self._path is not None:
+                    _kept(self._path, items)
+            except OSError as error:
+                told = f"The list was not changed: it cannot be written ({error.strerror})."
+                return ToolOutput.error(ErrorCode.UNAVAILABLE, told)
+            self._items = items
+        return ToolOutput(
+            recap(items), data={"todos": [asdict(i) for i in items]}, stats=_stats(items)
+        )
+
+    def clear(self) -> ToolOutput:
+        """Empty the list, in its file too."""
+        return self.write([])
+
+
+def recap(items: Sequence[Todo]) -> str:
+    """Say in one line how far a list is, what is in progress, and what comes next."""
+    done = sum(item.status == "completed" for item in items)
+    count = f"[{done}/{len(items)}]"
+    if not items:
+        return f"{count} the list is empty"
+    if done == len(items):
+        return f"{count} all done"
+    now = [item.content for item in items if item.status == "in_progress"]
+    later = [item.content for item in items if item.status == "pending"]
+    more = f" and {len(later) - NAMED} more" if len(later) > NAMED else ""
+    pieces = [f"in progress: {now[0]}"] if now else []
+    pieces += [f"pending: {', '.join(later[:NAMED])}{more}"] if later else []
+    return f"{count} {'; '.join(pieces)}"
+
+
+def _senseless(value: Sequence[dict[str, Any]]) -> list[str]:
+    blank = [n for n, item in enumerate(value) if not item["content"].strip()]
+    if blank:
+        return [f"todos[{blank[0]}].content: it says nothing"]
+    busy = sum(item["status"] == "in_progress" for item in value)
+    return [f"{busy} items are in progress, and one at most may be"] if busy > 1 else []
+
+
+def _stats(items: Sequence[Todo]) -> dict[str, int]:
+    counts = Counter(item.status for item in items)
+    return {"total": len(items), **{status: counts[status] for status in get_args(Progress)}}
+
+
+# --- the file ------------------------------------------------------------------------------
+
+
+def _loaded(path: Path) -> tuple[Todo, ...]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise StoreError(f"The to-do list {path} cannot be read: {error.strerror}.") from error
+    try:
+        stored = json.loads(data)
+        if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
+            raise InputError(f"its schema is not {SCHEMA}")
+        value, problems = checked(ITEMS, stored["todos"], "todos")
+        problems = problems or _senseless(value)
+        if problems:
+            raise InputError(problems[0])
+    except (ValueError, KeyError, TypeError, RecursionError, InputError) as error:
+        raise StoreError(
+            f"The file {path} is no to-do list: {error}.", hint="Move it away, or name another."
+        ) from error
+    return tuple(Todo(**item) for item in value)
+
+
+def _kept(path: Path, items: Sequence[Todo]) -> None:
+    """Write the list; until it is on the disk, whole, the file is what it was."""
+    todos = [asdict(item) for item in items]
+    text = json.dumps({"schema": SCHEMA, "todos": todos, "stats": _stats(items)}, indent=1)
+    replace_file(path, f"{text}\n".encode("ascii"))

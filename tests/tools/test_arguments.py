@@ -1,0 +1,120 @@
+import json
+
+import pytest
+
+from foldline.core.errors import InputError
+from foldline.tools.arguments import LONGEST, check_schema, checked, parsed
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "minLength": 1, "maxLength": 9},
+        "count": {"type": "integer", "minimum": 0, "maximum": 5, "default": 3},
+        "ratio": {"type": ["number", "null"]},
+        "mode": {"type": "string", "enum": ["fast", "slow"]},
+        "names": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+        "deep": {
+            "type": "object",
+            "properties": {"on": {"type": "boolean"}},
+            "required": ["on"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["path"],
+    "additionalProperties": False,
+}
+
+
+def problems(**arguments):
+    return checked(SCHEMA, arguments)[1]
+
+
+def test_right_arguments_pass_and_defaults_are_filled_in():
+    check_schema(SCHEMA)
+    given = {"path": "a", "ratio": None, "mode": "fast", "names": ["x"], "deep": {"on": True}}
+    assert checked(SCHEMA, given) == ({**given, "count": 3}, [])
+    assert "count" not in given
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "path: missing"),
+        ({"path": 5}, "path: string expected, not 5"),
+        ({"path": ""}, "path: '' is wrong; it has at least 1 characters"),
+        ({"path": "x" * 10}, "it has at most 9 characters"),
+        ({"path": "a", "count": 6}, "count: 6 is wrong; it is at most 5"),
+        ({"path": "a", "count": -1}, "it is at least 0"),
+        ({"path": "a", "count": True}, "count: integer expected, not True"),
+        ({"path": "a", "count": 1.5}, "count: integer expected, not 1.5"),
+        ({"path": "a", "ratio": float("nan")}, "ratio: number or null expected"),
+        ({"path": "a", "mode": "fats"}, "'fats' is not one of fast, slow. Did you mean 'fast'?"),
+        ({"path": "a", "names": []}, "it has at least 1 items"),
+        ({"path": "a", "names": ["a", 2]}, "names[1]: string expected, not 2"),
+        ({"path": "a", "names": "no list"}, "names: array expected"),
+        ({"path": "a", "deep": {"on": "yes"}}, "deep.on: boolean expected"),
+        ({"path": "a", "deep": {}}, "deep.on: missing"),
+        ({"path": "a", "pth": "b"}, "pth: unknown. Did you mean 'path'? Known: path, count"),
+    ],
+)
+def test_each_wrong_argument_is_named_with_what_it_should_be(arguments, told):
+    (problem,) = problems(**arguments)
+    assert told in problem
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    assert len(problems(path=5, count="x", other=1)) == 3
+
+
+def test_what_models_often_get_wrong_is_mended():
+    given = {"path": "a", "count": 4.0, "names": '["x", "y"]', "deep": '{"on": true}'}
+    value, wrong = checked(SCHEMA, given)
+    assert wrong == []
+    assert value == {"path": "a", "count": 4, "names": ["x", "y"], "deep": {"on": True}}
+
+
+def test_arguments_come_as_text_as_an_object_or_not_at_all():
+    assert parsed('{"a": 1}') == parsed({"a": 1}) == {"a": 1}
+    assert parsed("") == parsed(None) == parsed("  ") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "NaN", '{"a": Infinity}', "[" * 100_000, '"' + "x" * LONGEST + '"', "'a'"]
+)
+def test_text_that_is_no_json_is_one_error(text):
+    with pytest.raises(InputError, match="arguments"):
+        parsed(text)
+
+
+@pytest.mark.parametrize("value", ["text", 5, [1], None, True])
+def test_arguments_that_are_no_object_are_told(value):
+    assert "object expected" in checked(SCHEMA, value)[1][0]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        [],
+        {"type": "thing"},
+        {"type": "string", "pattern": "a+"},
+        {"type": "object", "required": ["a"]},
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"oneOf": []}}}},
+    ],
+)
+def test_a_schema_that_promises_what_is_not_enforced_is_refused(schema):
+    with pytest.raises(InputError, match="parameters"):
+        check_schema(schema)
+
+
+def test_a_schema_without_an_end_is_refused():
+    endless = {"type": "array"}
+    endless["items"] = endless
+    with pytest.raises(InputError, match="nested"):
+        check_schema(endless)
+
+
+def test_a_value_without_an_end_is_refused_or_passed_over():
+    deep = json.loads("[" * 500 + "]" * 500)
+    assert checked({"type": "array", "items": {"type": "string"}}, deep)[1]
+    assert checked({"type": "array"}, deep)[1] == []

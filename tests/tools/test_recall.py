@@ -1,0 +1,148 @@
+import asyncio
+import json
+
+import pytest
+
+from foldline.core.errors import StoreError
+from foldline.counters.estimated import EstimatedCounter
+from foldline.session import Session
+from foldline.stores.memory import MemoryStore
+from foldline.tools import ErrorCode, Toolbox, session_tools
+from foldline.tools.recall import LEAST, PAGE
+
+LINES = "".join(f"{n}: the value is {n * 7}\n" for n in range(1, 4_001))
+
+
+@pytest.fixture
+def session():
+    with Session.open(
+        None,
+        "s",
+        store=MemoryStore(),
+        window=100_000,
+        format="openai-chat",
+        counter=EstimatedCounter("o200k"),
+    ) as opened:
+        opened.append({"role": "user", "content": "Look it up."})
+        yield opened
+
+
+def add(session, number, text, name="bash", arguments=None):
+    function = {"name": name, "arguments": json.dumps(arguments or {"command": f"run {number}"})}
+    call = {"id": f"c{number}", "type": "function", "function": function}
+    session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    return session.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+
+
+@pytest.fixture
+def tools(session):
+    return Toolbox(session_tools(session))
+
+
+@pytest.mark.requirement("F93")
+def test_what_was_removed_is_read_in_pages_whole_and_in_order(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    read, start, pages = "", 0, 0
+    while True:
+        output = tools.run("recall", {"handle": handle, "start": start})
+        note, _, page = (
+            output.text.partition("\n") if output.text[0] == "[" else ("", "", output.text)
+        )
+        read += page
+        pages += 1
+        if output.status == "success":
+            break
+        start = int(note.partition("start=")[2].rstrip(".]"))
+    assert read == LINES
+    assert pages > 3
+
+
+@pytest.mark.requirement("F99")
+def test_a_page_is_never_put_away_again_by_being_recorded(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    for number in range(2, 8):
+        output = tools.run("recall", {"handle": handle, "start": 0})
+        assert session.budget.limit > PAGE
+        before = len(session.receipts)
+        kept = add(session, number, output.text, "recall", {"handle": handle})
+        assert len(session.receipts) == before
+        assert session.messages[-1].id == kept
+        assert output.text in session.view()[-1]["content"]
+
+
+@pytest.mark.requirement("F99")
+def test_a_page_of_a_page_is_the_page_and_no_longer_chain_arises(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    texts = []
+    for number in range(2, 6):
+        text = tools.run("recall", {"handle": handle}).text
+        texts.append(text)
+        handle = add(session, number, text, "recall", {"handle": handle})[:8]
+    assert len(texts[1]) <= len(texts[0]) + 80
+    assert all("1: the value is 7\n" in text for text in texts)
+
+
+def test_in_a_small_window_a_page_is_small():
+    with Session.open(None, "s", store=MemoryStore(), window=2_000, format="openai-chat") as small:
+        small.append({"role": "user", "content": "x"})
+        handle = add(small, 1, LINES[:9_000])[:8]
+        text = Toolbox(session_tools(small)).run("recall", {"handle": handle}).text
+        counter = small._state.setting.counter
+        assert LEAST / 2 < counter.text(text) <= LEAST + 40
+
+
+def test_lines_a_pattern_and_a_json_path_narrow_it_down(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    assert "5: the value is 35" in tools.run("recall", {"handle": handle, "lines": "5:5"}).text
+    hits = tools.run("recall", {"handle": handle, "grep": "value is 77$"}).text
+    assert "11: the value is 77" in hits
+    value = add(session, 2, json.dumps({"a": {"b": ["found it"]}}))[:8]
+    assert "found it" in tools.run("recall", {"handle": value, "path": "a.b[0]"}).text
+    # What a model leaves blank was not asked for.
+    blank = {"handle": handle, "lines": "5:5", "grep": "", "path": ""}
+    assert "5: the value is 35" in tools.run("recall", blank).text
+
+
+@pytest.mark.requirement("F93")
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ({"handle": "nothing"}, ErrorCode.NOT_FOUND, "is not a handle"),
+        ({"handle": ""}, ErrorCode.NOT_FOUND, "is not a handle"),
+        ({"handle": "0123456789"}, ErrorCode.NOT_FOUND, "Nothing is kept under"),
+        ({"grep": "("}, ErrorCode.NOT_FOUND, ""),
+        ({"lines": "9999:"}, ErrorCode.NOT_FOUND, ""),
+        ({"path": "a.b"}, ErrorCode.NOT_FOUND, ""),
+        ({"start": 10**9}, ErrorCode.NOT_FOUND, "past the end"),
+        ({"start": -1}, ErrorCode.INVALID_ARGUMENTS, "at least 0"),
+        ({"handle": 5}, ErrorCode.INVALID_ARGUMENTS, "string expected"),
+        ({"max_tokens": 10**9}, ErrorCode.INVALID_ARGUMENTS, "unknown"),
+    ],
+)
+def test_what_cannot_be_recalled_is_told_with_what_to_do(session, tools, arguments, code, told):
+    handle = add(session, 1, LINES[:900])[:8]
+    given = {"handle": handle, **arguments}
+    for output in (tools.run("recall", given), asyncio.run(tools.arun("recall", given))):
+        assert (output.status, output.code) == ("error", code)
+        assert told in output.text
+
+
+def test_a_session_that_is_closed_is_an_output(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    session.close()
+    output = tools.run("recall", {"handle": handle})
+    assert (output.code, "closed" in output.text) == (ErrorCode.UNAVAILABLE, True)
+    with pytest.raises(StoreError):
+        session.recall(handle)
+
+
+def test_the_async_twin_reads_the_same(session, tools):
+    handle = add(session, 1, LINES)[:8]
+    output = asyncio.run(tools.arun("recall", {"handle": handle, "lines": "1:3"}))
+    assert output == tools.run("recall", {"handle": handle, "lines": "1:3"})
+    assert output.ok
+
+
+def test_an_empty_text_is_said_to_be_empty(session, tools):
+    handle = add(session, 1, "")[:8]
+    assert tools.run("recall", {"handle": handle}).text == "[It is empty.]"
