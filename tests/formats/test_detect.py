@@ -116,7 +116,7 @@ def test_dialects_are_found_by_name():
     for name in DIALECTS:
         assert dialect(name).name == name
         assert dialect(name) is DIALECTS[name]
-    assert len(DIALECTS) == len(set(DIALECTS)) == 5
+    assert len(DIALECTS) == len(set(DIALECTS)) == 6
 
 
 def test_an_unknown_name_suggests_a_known_one():

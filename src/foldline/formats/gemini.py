@@ -37,8 +37,7 @@ class Gemini:
             return 0.0
         if isinstance(wire, dict):
             return 1.0
-        parted = any(isinstance(i, dict) and isinstance(i.get("parts"), list) for i in items)
-        return 1.0 if parted else 0.0
+        return 1.0 if any(map(_is_content, items)) else 0.0
 
     def decode(self, wire: Any) -> Transcript:
         """Read a list of contents, or a request with ``contents``, its system text and tools."""
@@ -95,6 +94,11 @@ class Gemini:
             return violations(body(wire, "contents")[0])
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
+
+
+def _is_content(item: Any) -> bool:
+    # Pydantic AI's messages have parts too, and a kind.
+    return isinstance(item, dict) and isinstance(item.get("parts"), list) and "kind" not in item
 
 
 # --- reading -------------------------------------------------------------------------------

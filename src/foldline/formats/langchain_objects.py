@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 from foldline.core.errors import InputError
@@ -136,3 +137,26 @@ def created(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
                     hint="Give messages of langchain_core, or dicts.",
                 )
             return getattr(module, CLASSES[kind])(**fields)
+
+
+def revived(name: Any, fields: Mapping[str, Any]) -> Any:
+    """
+    Build a message object again from what was kept of it.
+
+    Args:
+        name: Of its class, such as "AIMessage".
+        fields: Its fields.
+
+    Raises:
+        InputError: There is no such class, or LangChain is not installed.
+    """
+    if name not in TYPES or not str(name).endswith(("Message", "MessageChunk")):
+        raise InputError(f"there is no message class {name!r}")
+    try:
+        module = import_module(_MODULE)
+    except ImportError as error:
+        raise InputError(
+            "the message is an object of LangChain, which is not installed",
+            hint="Run: pip install langchain-core",
+        ) from error
+    return getattr(module, name)(**fields)

@@ -15,6 +15,7 @@ _CLASSES = {
     "anthropic": ("foldline.formats.anthropic", "Anthropic"),
     "gemini": ("foldline.formats.gemini", "Gemini"),
     "langchain": ("foldline.formats.langchain", "LangChain"),
+    "pydantic-ai": ("foldline.formats.pydantic_ai", "PydanticAI"),
 }
 
 

@@ -289,11 +289,56 @@ def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     return {**said, "tool_calls": calls} if calls else said
 
 
+# --- Pydantic AI ---------------------------------------------------------------------------
+
+
+def _pydantic_ai(messages: Sequence[Message]) -> list[Any]:
+    kinds = {"assistant": "response"}
+    return [
+        {
+            "parts": [_pydantic_part(message.role, part) for part in message.parts],
+            "kind": kinds.get(message.role, "request"),
+        }
+        for message in messages
+    ]
+
+
+def _pydantic_part(role: str, part: Part) -> dict[str, Any]:
+    match part:
+        case Thinking(text, signed):
+            sealed = {"signature": SIGNATURE} if signed else {}
+            return {"content": text, **sealed, "part_kind": "thinking"}
+        case ToolCall():
+            named = {"tool_name": part.name, "tool_call_id": _number(part)}
+            return {**named, "args": _value(part), "part_kind": "tool-call"}
+        case ToolResult():
+            pieces = [_pydantic_piece(piece) for piece in part.content]
+            return {
+                "tool_name": part.name,
+                "content": pieces if len(pieces) > 1 else "".join(pieces),
+                "tool_call_id": _number(part),
+                "outcome": "failed" if part.is_error else "success",
+                "part_kind": "tool-return",
+            }
+        case Media():
+            return {"content": [_pydantic_piece(part)], "part_kind": "user-prompt"}
+        case _:
+            kind = {"assistant": "text", "system": "system-prompt"}.get(role, "user-prompt")
+            return {"content": getattr(part, "text", ""), "part_kind": kind}
+
+
+def _pydantic_piece(part: Any) -> Any:
+    if isinstance(part, Media):
+        return {"data": part.raw, "media_type": part.media_type, "kind": "binary"}
+    return part.text
+
+
 WRITERS: Mapping[str, Callable[[Sequence[Message]], Any]] = {
     "openai-chat": _openai_chat,
     "openai-responses": _openai_responses,
     "anthropic": _anthropic,
     "gemini": _gemini,
     "langchain": _langchain,
+    "pydantic-ai": _pydantic_ai,
 }
 DIALECT_NAMES = tuple(WRITERS)

@@ -1,0 +1,69 @@
+"""
+A tool-calling agent over the Anthropic SDK, in a loop that you can read at a glance.
+
+    python examples/anthropic_loop.py
+
+The session is kept on disk: run it twice with a path of your own, and it goes on.
+
+    python examples/anthropic_loop.py review.db
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import anthropic
+from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
+
+from foldline import Session
+from foldline.integrations.loop import sending
+
+TOOLS = [
+    {
+        "name": "read_module",
+        "description": "Read a module of the program.",
+        "input_schema": SCHEMA,
+    }
+]
+
+
+def main(path: Path) -> None:
+    """Hold the conversation."""
+    with (
+        provider("ANTHROPIC_API_KEY", "claude-haiku-4-5") as where,
+        anthropic.Anthropic(api_key=where.key, base_url=where.url) as client,
+        Session.open(path, "review", window=WINDOW, tools=TOOLS, system=SYSTEM) as session,
+    ):
+        for number, question in enumerate(QUESTIONS, 1):
+            session.append({"role": "user", "content": question})
+            tell(number, turn(client, where.model, session), session)
+        finish(session)
+
+
+def turn(client: anthropic.Anthropic, model: str, session: Session) -> str:
+    """Call the model, and its tools, until it has answered."""
+    while True:
+        answer = sending(
+            session,
+            lambda messages: client.messages.create(
+                model=model, system=SYSTEM, messages=messages, tools=TOOLS, max_tokens=700
+            ),
+        )
+        calls = [block for block in answer.content if block.type == "tool_use"]
+        if not calls:
+            return "".join(block.text for block in answer.content if block.type == "text")
+        results = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": read_module(**call.input)}
+            for call in calls
+        ]
+        session.append({"role": "user", "content": results})
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            main(Path(folder, "review.db"))

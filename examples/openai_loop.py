@@ -1,0 +1,66 @@
+"""
+A tool-calling agent over the OpenAI SDK, in a loop that you can read at a glance.
+
+    python examples/openai_loop.py
+
+Nothing of Foldline is needed but the session: append what is said, send what it shows. `sending`
+makes the call, tries once more with less if it was too long, and appends the answer.
+"""
+
+from __future__ import annotations
+
+import json
+
+import openai
+from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
+
+from foldline import Session
+from foldline.integrations.loop import sending
+from foldline.stores.memory import MemoryStore
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "read_module",
+            "description": "Read a module of the program.",
+            "parameters": SCHEMA,
+        },
+    }
+]
+
+
+def main() -> None:
+    """Hold the conversation."""
+    with (
+        provider("OPENAI_API_KEY", "gpt-5-mini") as where,
+        openai.OpenAI(api_key=where.key, base_url=where.openai_url) as client,
+        # With a path in place of None, the session is kept on disk.
+        Session.open(None, "review", store=MemoryStore(), window=WINDOW, tools=TOOLS) as session,
+    ):
+        session.append({"role": "system", "content": SYSTEM})
+        for number, question in enumerate(QUESTIONS, 1):
+            session.append({"role": "user", "content": question})
+            tell(number, turn(client, where.model, session), session)
+        finish(session)
+
+
+def turn(client: openai.OpenAI, model: str, session: Session) -> str:
+    """Call the model, and its tools, until it has answered."""
+    while True:
+        answer = sending(
+            session,
+            lambda messages: client.chat.completions.create(
+                model=model, messages=messages, tools=TOOLS
+            ),
+        )
+        said = answer.choices[0].message
+        if not said.tool_calls:
+            return said.content or ""
+        for call in said.tool_calls:
+            result = read_module(**json.loads(call.function.arguments))
+            session.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A chat model of LangChain that answers Asks, so that it can write summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from foldline.core.asks import Ask, Reader, Reply, Stop
+from foldline.core.budget import UNKNOWN_WINDOW
+from foldline.core.messages import Usage
+from foldline.formats.registry import dialect
+from foldline.session.answering import Summarizer
+
+CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
+"""What chat models call the most that they may write."""
+
+NOSTREAM: Final = "nostream"
+"""The tag by which LangGraph leaves the tokens of a model out of what the user sees."""
+
+STOPS: Final[Mapping[str, Stop]] = {
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "SAFETY": "refusal",
+    "model_context_window_exceeded": "overflow",
+    "tool_calls": "tools",
+    "tool_use": "tools",
+}
+"""Why a model stopped, in the words of the providers; anything else is an ordinary end."""
+
+
+class ChatModel:
+    """
+    Answers Asks with a chat model; its tokens never reach the stream of a graph.
+
+    What the chat model tries again by itself counts as one request here: build it with
+    ``max_retries=0`` where the number of requests must be exact.
+
+    Args:
+        model: A chat model without tools.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        fields = getattr(type(model), "model_fields", {})
+        self._cap = next((name for name in CAPS if name in fields), None)
+
+    @property
+    def reader(self) -> Reader:
+        """What the model reads and writes at most, by its profile."""
+        profile = profile_of(self._model)
+        window, output = profile.get("max_input_tokens"), profile.get("max_output_tokens")
+        known = Reader(window or UNKNOWN_WINDOW, name=name_of(self._model))
+        return replace(known, output=output) if output else known
+
+    def answer(self, ask: Ask) -> Reply:
+        """Answer; what the model raises is told in the Reply by whoever asks."""
+        return self._reply(self._model.invoke(_prompt(ask), _config(), **self._capped(ask)))
+
+    async def aanswer(self, ask: Ask) -> Reply:
+        """Answer in async programs; see `answer`."""
+        said = await self._model.ainvoke(_prompt(ask), _config(), **self._capped(ask))
+        return self._reply(said)
+
+    def _capped(self, ask: Ask) -> dict[str, int]:
+        return {} if self._cap is None else {self._cap: ask.max_tokens}
+
+    def _reply(self, said: Any) -> Reply:
+        message = dialect("langchain").decode([said]).messages[0]
+        told = getattr(said, "response_metadata", None) or {}
+        reason = told.get("finish_reason") or told.get("stop_reason")
+        stop = STOPS.get(str(reason), "end")
+        usage = message.usage or Usage()
+        return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
+
+
+def summarizing(summarizer: Any) -> Summarizer | None:
+    """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
+    if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
+        return ChatModel(summarizer)
+    answers: Summarizer | None = summarizer
+    return answers
+
+
+def profile_of(model: Any) -> Mapping[str, Any]:
+    """Return what LangChain knows about a chat model, empty where it knows nothing."""
+    profile = getattr(model, "profile", None)
+    return profile if isinstance(profile, Mapping) else {}
+
+
+def name_of(model: Any) -> str:
+    """Return the provider's name of a chat model, "" when it does not tell."""
+    for field in ("model_name", "model", "model_id"):
+        name = getattr(model, field, None)
+        if isinstance(name, str) and name:
+            return name
+    return ""
+
+
+def _prompt(ask: Ask) -> list[tuple[str, str]]:
+    return [*([("system", ask.system)] if ask.system else []), ("human", ask.prompt)]
+
+
+def _config() -> dict[str, Any]:
+    return {"tags": [NOSTREAM], "metadata": {"lc_source": "summarization"}}

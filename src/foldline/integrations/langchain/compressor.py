@@ -1,0 +1,185 @@
+"""A compressor of message lists: what came in comes out, or something smaller and a True."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.core.errors import BudgetError
+from foldline.core.identity import content_hash
+from foldline.core.strategy import Policy
+from foldline.formats.registry import dialect
+from foldline.integrations.followers import MOST, Followers
+from foldline.integrations.langchain.chat_model import summarizing
+from foldline.integrations.langchain.naming import named
+from foldline.integrations.langchain.quiet import quiet
+from foldline.session import Session
+from foldline.strategies.presets import fraction
+
+THRESHOLD: Final = 0.7
+PRESERVE: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A whole history, and the shorter lists that stand for it: what came in, what went out."""
+
+    history: list[Any]
+    forms: tuple[list[Any], ...]
+
+    def whole(self, messages: list[Any]) -> list[Any]:
+        """Return the history that a list stands for, which may go on from any of them."""
+        for form in self.forms:
+            if len(messages) >= len(form) and all(map(_alike, form, messages)):
+                return [*self.history, *messages[len(form) :]]
+        return messages
+
+
+class Compressor:
+    """
+    Compresses lists of LangChain messages that grow.
+
+    A list that is not due comes back as the same object. It does not matter whether the caller
+    goes on with the whole history or with what came back: both are known again, and what was
+    compressed once is not compressed, nor paid for, a second time.
+
+        messages, changed = await compressor.compress(messages)
+
+    It is a node of LangGraph too, and a ``pre_model_hook``.
+
+    Args:
+        window: The model's window in tokens.
+        threshold: Compress from this fraction of the effective window on.
+        preserve: Fraction of the history, the newest, that stays verbatim.
+        summarizer: A chat model, or anything else that `Session.open` takes.
+        policy: Instead of one by ``threshold`` and ``preserve``.
+        path: The archive, a SQLite file; None keeps everything in memory.
+        conversations: How many are kept at hand.
+        **options: Further ones of `Session.open`, such as ``model``, ``system`` and ``tools``.
+
+    Raises:
+        BudgetError: A fraction is impossible, or an option contradicts another.
+    """
+
+    def __init__(
+        self,
+        window: int | None = None,
+        *,
+        threshold: float = THRESHOLD,
+        preserve: float = PRESERVE,
+        summarizer: Any = None,
+        policy: str | Policy | None = None,
+        path: Any = None,
+        conversations: int = MOST,
+        **options: Any,
+    ) -> None:
+        if not (0 < threshold <= 1 and 0 <= preserve < 1):
+            raise BudgetError(
+                f"Impossible fractions: threshold {threshold!r}, preserve {preserve!r}.",
+                hint="Give a threshold above 0 and up to 1, and preserve less than 1.",
+            )
+        self._followers = Followers(
+            path,
+            most=conversations,
+            window=window,
+            policy=fraction(preserve, threshold) if policy is None else policy,
+            summarizer=summarizing(summarizer),
+            format="langchain",
+            **options,
+        )
+        self._conversations = conversations
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    async def compress(
+        self, messages: list[Any], config: Mapping[str, Any] | None = None
+    ) -> tuple[list[Any], bool]:
+        """
+        Compress messages if that is due.
+
+        Args:
+            messages: The conversation up to now, or what came back last and what was added.
+            config: Of a run; its ``thread_id`` names the conversation, otherwise the first message
+                does.
+
+        Returns:
+            The messages to send, and whether they are others than came in.
+
+        Raises:
+            InputError: A message cannot be read.
+        """
+        name = named(messages, config)
+        history = self._history(name, messages)
+        async with self._followers.afollowing(name) as follower:
+            with quiet():
+                view = await follower.aview(history)
+        return self._given(name, messages, history, view)
+
+    def compress_blocking(
+        self, messages: list[Any], config: Mapping[str, Any] | None = None
+    ) -> tuple[list[Any], bool]:
+        """Compress messages in a program that does not await; see `compress`."""
+        name = named(messages, config)
+        history = self._history(name, messages)
+        with self._followers.following(name) as follower, quiet():
+            view = follower.view(history)
+        return self._given(name, messages, history, view)
+
+    async def ahook(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the model is to see of a graph's state; the state itself stays whole."""
+        messages, _ = await self.compress(list(state["messages"]))
+        return {"llm_input_messages": messages}
+
+    def hook(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the model is to see, in a graph that does not await; see `ahook`."""
+        messages, _ = self.compress_blocking(list(state["messages"]))
+        return {"llm_input_messages": messages}
+
+    def session(self, messages: Sequence[Any], config: Mapping[str, Any] | None = None) -> Session:
+        """
+        Return the session of a conversation, for its receipts and to recall what was removed.
+
+        Args:
+            messages: What the conversation begins with.
+            config: Of a run, where its thread names the conversation.
+
+        Raises:
+            StoreError: It is not at hand: nothing of it was compressed, or not for a long time.
+        """
+        return self._followers.session(named(messages, config))
+
+    def close(self) -> None:
+        """Let go of all conversations."""
+        self._followers.close()
+
+    def _history(self, name: str, messages: list[Any]) -> list[Any]:
+        known = self._known.get(name)
+        return messages if known is None else known.whole(messages)
+
+    def _given(
+        self, name: str, messages: list[Any], history: list[Any], view: Sequence[Any]
+    ) -> tuple[list[Any], bool]:
+        if len(view) == len(messages) and all(map(_alike, view, messages)):
+            shown = messages
+        else:
+            shown = list(view)
+        if history is not messages or shown is not messages:
+            # A node that is run again comes with what it came with before.
+            again = () if history is messages else (list(messages),)
+            self._known[name] = _Known(list(history), (list(shown), *again))
+            self._known.move_to_end(name)
+            while len(self._known) > self._conversations:
+                self._known.popitem(last=False)
+        return shown, shown is not messages
+
+
+def _alike(left: Any, right: Any) -> bool:
+    """Tell whether two messages say the same; a graph may have given one of them an id."""
+    if left is right or left == right:
+        return True
+    if type(left) is not type(right) or left.content != right.content:
+        return False
+    wire = dialect("langchain")
+    one, other = (wire.decode([message]).messages[0] for message in (left, right))
+    return content_hash(one) == content_hash(other)

@@ -1,0 +1,169 @@
+"""The middleware of a LangChain agent: its state keeps everything, its model sees what fits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar
+
+from foldline.core.config import Config
+from foldline.core.strategy import Policy
+from foldline.integrations.followers import MOST, Followers
+from foldline.integrations.langchain.chat_model import name_of, profile_of, summarizing
+from foldline.integrations.langchain.imported import (
+    AgentMiddleware,
+    AgentState,
+    ContextT,
+    InternalCallTransformer,
+    ModelCallResult,
+    ModelRequest,
+    ModelResponse,
+    ResponseT,
+    internal_call_metadata,
+)
+from foldline.integrations.langchain.naming import joined, named, running
+from foldline.integrations.langchain.quiet import quiet
+from foldline.integrations.langchain.session_tools import tools_of
+from foldline.integrations.sending import aresent, resent
+from foldline.session import Session
+
+
+class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
+    """
+    Keeps a LangChain agent inside its context window.
+
+    The state of the graph keeps every message; what the model is sent is decided before every
+    call. As long as everything fits, that is the request itself. With a checkpointer there is one
+    session for every thread; without one, for every conversation by its first message.
+
+        agent = create_agent(model, tools, middleware=[FoldlineMiddleware(path="agent.db")])
+
+    Args:
+        window: The model's window in tokens; default what its profile says.
+        path: The archive, a SQLite file; None keeps everything in memory.
+        policy: A policy or its name, instead of the one that ``config`` describes.
+        summarizer: A chat model, or anything else that `Session.open` takes; its tokens are not
+            streamed to the user.
+        config: Everything else that can be set.
+        output: Tokens reserved for the answer.
+        threads: How many conversations are kept at hand.
+        tools: What the agent may do with its context: "recall" reads again what was removed,
+            "compact" asks for a compaction.
+        **options: Further ones of `Session.open`.
+
+    Raises:
+        BudgetError: An option contradicts another.
+    """
+
+    transformers: ClassVar[Sequence[Any]] = (InternalCallTransformer,)  # type: ignore[misc]  # a constant here
+
+    def __init__(
+        self,
+        *,
+        window: int | None = None,
+        path: str | os.PathLike[str] | None = None,
+        policy: str | Policy | None = None,
+        summarizer: Any = None,
+        config: Config | None = None,
+        output: int | None = None,
+        threads: int = MOST,
+        tools: Sequence[str] = ("recall",),
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self._window = window
+        self._followers = Followers(
+            path,
+            most=threads,
+            policy=policy,
+            summarizer=summarizing(summarizer),
+            config=config,
+            output=output,
+            format="langchain",
+            **options,
+        )
+        self.tools = tools_of(self._followers, tools)
+
+    def session(self, thread: str, messages: Sequence[Any] = ()) -> Session:
+        """
+        Return the session of a conversation, for its receipts and to recall what was removed.
+
+        Args:
+            thread: The ``thread_id``; "" for an agent without threads.
+            messages: What the conversation begins with, where there is no thread.
+
+        Raises:
+            StoreError: It is not at hand: it was not run yet, or not for a long time.
+        """
+        return self._followers.session(joined(thread) if thread else named(messages))
+
+    def close(self) -> None:
+        """Let go of all threads; those of an archive are taken up again when they are run."""
+        self._followers.close()
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], ModelResponse[ResponseT]],
+    ) -> ModelCallResult[ResponseT]:
+        """Send the model what fits; after an overflow once more, strictly smaller."""
+        with self._followers.following(_name(request), **self._options(request)) as follower:
+
+            def overflowed(error: Exception) -> Sequence[Any]:
+                with quiet(internal_call_metadata()):
+                    return follower.overflowed(request.messages, error)
+
+            with quiet(internal_call_metadata()):
+                view = follower.view(request.messages, **_around(request))
+            return resent(view, overflowed, lambda sent: handler(_sending(request, sent)))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[ResponseT]]],
+    ) -> ModelCallResult[ResponseT]:
+        """Send the model what fits, in an agent that is awaited; see `wrap_model_call`."""
+        name, options = _name(request), self._options(request)
+        async with self._followers.afollowing(name, **options) as follower:
+
+            async def overflowed(error: Exception) -> Sequence[Any]:
+                with quiet(internal_call_metadata()):
+                    return await follower.aoverflowed(request.messages, error)
+
+            with quiet(internal_call_metadata()):
+                view = await follower.aview(request.messages, **_around(request))
+            return await aresent(view, overflowed, lambda sent: handler(_sending(request, sent)))
+
+    def _options(self, request: ModelRequest[Any]) -> dict[str, Any]:
+        window = self._window or profile_of(request.model).get("max_input_tokens")
+        return {"window": window, "model": name_of(request.model) or None}
+
+
+def _name(request: ModelRequest[Any]) -> str:
+    return running(getattr(request.runtime, "execution_info", None), request.messages)
+
+
+def _around(request: ModelRequest[Any]) -> dict[str, Any]:
+    """Return what is sent around the messages, as it is counted."""
+    return {
+        "system": request.system_prompt or "",
+        "tools": [_schema(tool) for tool in request.tools],
+    }
+
+
+def _schema(tool: Any) -> Any:
+    """Return a tool as the provider is sent it, or nearly so."""
+    if isinstance(tool, dict):
+        return tool
+    schema = tool.tool_call_schema
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": schema if isinstance(schema, dict) else schema.model_json_schema(),
+    }
+
+
+def _sending(request: ModelRequest[ContextT], messages: Sequence[Any]) -> ModelRequest[ContextT]:
+    if messages is request.messages:
+        return request
+    return request.override(messages=list(messages))

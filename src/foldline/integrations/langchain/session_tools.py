@@ -1,0 +1,66 @@
+"""The tools of a session, for an agent that has one session for every conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.core.errors import BudgetError
+from foldline.integrations.followers import Followers
+from foldline.integrations.langchain.imported import BaseTool, ToolMessage, ToolRuntime, tool
+from foldline.integrations.langchain.naming import running
+from foldline.session import Session
+from foldline.tools import Tool, compact, recall
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool before it is known of which session: what the model is told, and what makes it."""
+
+    description: str
+    parameters: Mapping[str, Any]
+    make: Callable[[Session], Tool]
+
+
+OFFERS: Final[Mapping[str, Offer]] = {
+    "recall": Offer(recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
+    "compact": Offer(compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
+}
+
+
+def tools_of(followers: Followers, names: Iterable[str]) -> list[BaseTool]:
+    """
+    Return tools that work on the session of the conversation in which they are called.
+
+    Args:
+        followers: Whose sessions.
+        names: Some of `OFFERS`.
+
+    Raises:
+        BudgetError: There is no tool of a name.
+    """
+    return [_tool(followers, name) for name in names]
+
+
+def _tool(followers: Followers, name: str) -> BaseTool:
+    offer = OFFERS.get(name)
+    if offer is None:
+        raise BudgetError(
+            f"A session has no tool {name!r}.", hint=f"Known tools: {', '.join(OFFERS)}."
+        )
+
+    def run(runtime: ToolRuntime, **arguments: Any) -> ToolMessage:
+        session = followers.session(running(runtime.execution_info, runtime.state["messages"]))
+        output = offer.make(session).run(arguments)
+        return ToolMessage(
+            output.text,
+            name=name,
+            tool_call_id=runtime.tool_call_id or "",
+            status="error" if output.status == "error" else "success",
+        )
+
+    made: BaseTool = tool(name, description=offer.description, args_schema=dict(offer.parameters))(
+        run
+    )
+    return made

@@ -1,0 +1,135 @@
+"""
+A plain loop over a provider's SDK: view, call, once more if it was too long, append the answer.
+
+    session.append({"role": "user", "content": "Mend the build."})
+    answer = sending(session, lambda messages: client.chat.completions.create(
+        model=MODEL, messages=messages, tools=TOOLS))
+
+The answer may come from ``chat.completions.create`` or ``responses.create`` of OpenAI, from
+``messages.create`` of Anthropic, or be the JSON of one of them; no SDK is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from foldline.core.errors import InputError
+from foldline.core.messages import Usage
+from foldline.core.repair import says_nothing
+from foldline.formats.registry import dialect
+from foldline.integrations.sending import aresent, resent
+from foldline.session import Session
+
+Answer = TypeVar("Answer")
+
+
+def sending(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
+    """
+    Send what a session shows, and append the answer with the usage that came with it.
+
+    An answer that says nothing is returned but not appended, because no provider takes it back.
+    What the call raises is raised; the session is as before, and the same call may be made again.
+
+    Args:
+        session: What was said last is in it already.
+        call: Sends messages and returns the provider's answer.
+
+    Returns:
+        The answer as the call returned it.
+
+    Raises:
+        ContextOverflow: The provider says "too long" of the smallest that can be sent.
+        InputError: The answer is none of a known provider.
+    """
+
+    def send(messages: Sequence[Any]) -> Answer:
+        return call(list(messages))
+
+    answer = resent(session.view(), session.overflowed, send)
+    said = heard(answer)
+    if said.messages:
+        session.extend(said.messages, usage=said.usage)
+    return answer
+
+
+async def asending(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
+    """Send what a session shows, in async programs; see `sending`."""
+
+    async def send(messages: Sequence[Any]) -> Answer:
+        return await call(list(messages))
+
+    answer = await aresent(await session.aview(), session.aoverflowed, send)
+    said = heard(answer)
+    if said.messages:
+        await session.aextend(said.messages, usage=said.usage)
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What an answer adds to a conversation: wire messages, none when it says nothing; usage."""
+
+    messages: list[Any]
+    usage: Usage | None = None
+
+
+def heard(answer: Any) -> Heard:
+    """
+    Read the answer of a provider.
+
+    Args:
+        answer: An object of an SDK, or the JSON value that it stands for.
+
+    Raises:
+        InputError: It is none of a known provider.
+    """
+    value = _plain(answer)
+    if isinstance(value.get("choices"), list):
+        name, wires = "openai-chat", _chat(value["choices"])
+    elif isinstance(value.get("output"), list):
+        name, wires = "openai-responses", value["output"]
+    elif isinstance(value.get("content"), list) and value.get("role") == "assistant":
+        name, wires = "anthropic", [{"role": "assistant", "content": value["content"]}]
+    else:
+        raise InputError(
+            f"an answer of the type {type(answer).__name__} cannot be read",
+            hint="Return what chat.completions.create, responses.create or messages.create did.",
+        )
+    if all(map(says_nothing, dialect(name).decode(wires).messages)):
+        wires = []
+    return Heard(wires, _usage(value.get("usage")))
+
+
+def _plain(answer: Any) -> Mapping[str, Any]:
+    """Return an object of an SDK as the provider sent it, without what it left empty."""
+    dump = getattr(answer, "model_dump", None)
+    value = dump(mode="json", exclude_unset=True, exclude_none=True) if dump else answer
+    return value if isinstance(value, Mapping) else {}
+
+
+def _chat(choices: list[Any]) -> list[Any]:
+    message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
+    return [{"content": None, **message}] if isinstance(message, Mapping) else []
+
+
+def _usage(value: Any) -> Usage | None:
+    """Read the usage; OpenAI counts what came from the cache as input too, Anthropic does not."""
+    if not isinstance(value, Mapping):
+        return None
+    read, write = _count(value, "cache_read_input_tokens"), 0
+    fresh = _count(value, "input_tokens", "prompt_tokens")
+    details = value.get("input_tokens_details") or value.get("prompt_tokens_details")
+    if isinstance(details, Mapping):
+        read, write = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
+        fresh = max(0, fresh - read - write)
+    write += _count(value, "cache_creation_input_tokens")
+    output = _count(value, "output_tokens", "completion_tokens")
+    usage = Usage(fresh, output, read, write)
+    return usage if usage.total else None
+
+
+def _count(value: Mapping[str, Any], *names: str) -> int:
+    numbers = (value.get(name) for name in names)
+    return next((n for n in numbers if isinstance(n, int) and n > 0), 0)

@@ -1,0 +1,168 @@
+"""Items on their way through a run: which of them a session has, and which are new."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from foldline.core.errors import InputError
+from foldline.formats.openai_responses_items import KINDS, OUTPUTS
+
+NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
+"""What the SDK writes on items for itself, and leaves out when it sends them."""
+
+
+NEAR: Final = 64
+"""How far apart items may stand that a run and its session have in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """
+    What a session has handed to a run.
+
+    ``items`` is what the run begins with, ``at`` how many items the session had then. ``whole``
+    says that it was everything, and not only the newest items.
+    """
+
+    items: tuple[Any, ...]
+    at: int
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """
+    How the input of a run relates to its session.
+
+    ``new`` are the items that the session does not have yet, ``dead`` the ids of calls that the
+    run left out because nothing answered them.
+    """
+
+    new: tuple[Any, ...]
+    dead: frozenset[str] = frozenset()
+
+
+def plain(item: Any) -> Any:
+    """
+    Return an item as a JSON value.
+
+    Raises:
+        InputError: It is neither a dict nor a model of the SDK.
+    """
+    if isinstance(item, dict):
+        return item
+    dump = getattr(item, "model_dump", None)
+    if dump is None:
+        raise InputError(f"an item is an object, not {type(item).__name__}")
+    return dump(exclude_unset=True, mode="json")
+
+
+def sendable(item: Any) -> Any:
+    """Return an item without the notes of the SDK; the item itself if it has none."""
+    if not isinstance(item, dict) or NOTES.isdisjoint(item):
+        return item
+    return {key: value for key, value in item.items() if key not in NOTES}
+
+
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two items are one: notes, and the id of reasoning, may come and go."""
+    return left is right or left == right or _essence(left) == _essence(right)
+
+
+def _essence(item: Any) -> Any:
+    item = sendable(item)
+    if isinstance(item, dict) and item.get("type") == "reasoning" and "id" in item:
+        return {key: value for key, value in item.items() if key != "id"}
+    return item
+
+
+def align(items: Sequence[Any], handed: Handed, since: Sequence[Any]) -> Aligned | None:
+    """
+    Find out how the input of a run goes on from what it was handed.
+
+    Args:
+        items: The input.
+        handed: What the run may have begun with.
+        since: What the session was given since, in about the same order.
+
+    Returns:
+        None if the run did not begin with it, or has changed what it began with or was given.
+    """
+    begun = _begun(items, handed.items)
+    if begun is None:
+        return None
+    length, dead = begun
+    waiting = list(since)
+    new = []
+    for item in items[length:]:
+        near = enumerate(islice(waiting, NEAR))
+        at = next((i for i, known in near if same(known, item)), None)
+        if at is None:
+            new.append(item)
+        else:
+            del waiting[at]
+    return None if waiting else Aligned(tuple(new), dead)
+
+
+def _begun(items: Sequence[Any], handed: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
+    """Return how much of the input was handed, and which calls of that are left out."""
+    position, dead, left_out = 0, set(), False
+    for item in handed:
+        if position < len(items) and same(item, items[position]):
+            position, left_out = position + 1, False
+        elif not _may_be_left_out(item):
+            return None
+        else:
+            left_out = item.get("type") == "reasoning"
+            dead |= {item["call_id"]} if isinstance(item.get("call_id"), str) else set()
+    return None if left_out else (position, frozenset(dead))
+
+
+def _may_be_left_out(item: Any) -> bool:
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and (kind == "reasoning" or kind in KINDS)
+
+
+def without_calls(items: Sequence[Any], dead: Collection[str]) -> Sequence[Any]:
+    """Leave out calls that nothing answers, with the reasoning that led to them."""
+    answered = {item.get("call_id") for item in items if _is_output(item)}
+    gone = frozenset(dead) - answered
+    if not gone:
+        return items
+    out: list[Any] = []
+    for item in items:
+        if isinstance(item, dict) and item.get("type") in KINDS and item.get("call_id") in gone:
+            while out and isinstance(out[-1], dict) and out[-1].get("type") == "reasoning":
+                out.pop()
+        else:
+            out.append(item)
+    return out
+
+
+def newest(items: Sequence[Any], limit: int) -> list[Any]:
+    """
+    Return the newest items, without outputs whose calls are older than these.
+
+    Args:
+        items: All of them, in order.
+        limit: At most so many; all if it is negative.
+    """
+    if limit < 0:
+        return list(items)
+    tail = items[len(items) - limit :] if limit < len(items) else items
+    tail = tail if limit else []
+    called: set[Any] = set()
+    kept = []
+    for item in tail:
+        if isinstance(item, dict) and item.get("type") in KINDS:
+            called.add(item.get("call_id"))
+        if not _is_output(item) or item.get("call_id") in called:
+            kept.append(item)
+    return kept
+
+
+def _is_output(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") in OUTPUTS

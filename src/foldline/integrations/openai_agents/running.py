@@ -1,0 +1,117 @@
+"""Runs of OpenAI Agents in which every model call sees what fits, and an overflow ends well."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from foldline.core.errors import MissingExtra
+from foldline.integrations.openai_agents.session import FoldlineSession
+from foldline.integrations.sending import aresent, is_overflow
+
+try:
+    from agents import Model, ModelProvider, ModelResponse, RunConfig
+    from agents.items import TResponseStreamEvent
+    from agents.models.multi_provider import MultiProvider
+    from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
+except ImportError as error:
+    raise MissingExtra("openai-agents", "openai-agents") from error
+
+
+def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
+    """
+    Return settings for runs of a session: their model calls see what fits.
+
+    Args:
+        session: The session that is given to the runner too.
+        **settings: Of ``RunConfig``. A model object in an agent, rather than here or by name, is
+            left as it is: wrap it in a `FoldlineModel` if overflows are to be sent again.
+    """
+    provider = settings.pop("model_provider", None) or MultiProvider()
+    model = settings.pop("model", None)
+    return RunConfig(
+        call_model_input_filter=session.filter,
+        model_provider=_Provider(session, provider),
+        model=FoldlineModel(session, model) if isinstance(model, Model) else model,
+        **settings,
+    )
+
+
+class FoldlineModel(Model):
+    """
+    A model that is asked once more, with strictly less, after a rejection as too long.
+
+    It works in runs with `run_config`, which decides what is sent first. An answer that is
+    streamed is asked for again only if nothing of it has come yet.
+
+    Args:
+        session: The session of the run.
+        model: The model that answers.
+    """
+
+    def __init__(self, session: FoldlineSession, model: Model) -> None:
+        self._session = session
+        self._inner = model
+
+    async def get_response(
+        self,
+        system_instructions: Any,
+        input: Any,  # noqa: A002  # the name that the SDK gives it
+        *arguments: Any,
+        **options: Any,
+    ) -> ModelResponse:
+        """Return an answer; see ``agents.Model``."""
+
+        async def send(items: Any) -> ModelResponse:
+            return await self._inner.get_response(
+                system_instructions, items, *arguments, **options
+            )
+
+        return await aresent(input, self._session.smaller, send)
+
+    async def stream_response(
+        self,
+        system_instructions: Any,
+        input: Any,  # noqa: A002  # the name that the SDK gives it
+        *arguments: Any,
+        **options: Any,
+    ) -> AsyncIterator[TResponseStreamEvent]:
+        """Yield an answer as it comes; see ``agents.Model``."""
+        came = False
+        try:
+            async for event in self._inner.stream_response(
+                system_instructions, input, *arguments, **options
+            ):
+                came = True
+                yield event
+            return
+        except Exception as error:
+            if came or not is_overflow(error):
+                raise
+            smaller = await self._session.smaller(error)
+        async for event in self._inner.stream_response(
+            system_instructions, smaller, *arguments, **options
+        ):
+            yield event
+
+    def get_retry_advice(self, request: ModelRetryAdviceRequest) -> ModelRetryAdvice | None:
+        """Return what the model that answers advises."""
+        return self._inner.get_retry_advice(request)
+
+    async def close(self) -> None:
+        """Let go of the model that answers."""
+        await self._inner.close()
+
+
+class _Provider(ModelProvider):
+    """Finds models by name, as another provider does, and wraps them."""
+
+    def __init__(self, session: FoldlineSession, inner: ModelProvider) -> None:
+        self._session = session
+        self._inner = inner
+
+    def get_model(self, model_name: str | None) -> Model:
+        return FoldlineModel(self._session, self._inner.get_model(model_name))
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,257 @@
+"""A session for OpenAI Agents: every item is kept, and a run begins with what fits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from foldline.core.config import Config
+from foldline.core.strategy import Policy
+from foldline.integrations.following import Follower
+from foldline.integrations.openai_agents.items import (
+    Aligned,
+    Handed,
+    align,
+    newest,
+    plain,
+    same,
+    sendable,
+    without_calls,
+)
+from foldline.session import Session
+from foldline.session.answering import Summarizer, finished
+from foldline.session.turn import Turn
+
+REMEMBERED: Final = 16
+"""Beginnings of runs that are remembered, to tell with which of them an input begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was shown last: by which follower, of which history, without which calls."""
+
+    follower: Follower
+    history: Sequence[Any]
+    dead: frozenset[str] = frozenset()
+
+
+class FoldlineSession:
+    """
+    A conversation of the OpenAI Agents SDK that is kept on disk, compacted when due, never lost.
+
+    The SDK reads a session once, when a run begins, and appends what the run adds. With
+    `run_config` every model call of a run sees what fits, not only its first one.
+
+        session = FoldlineSession("user-17", "agents.db", window=128_000)
+        result = await Runner.run(agent, "Hi.", session=session, run_config=run_config(session))
+
+    Args:
+        session_id: Names the conversation.
+        path: The archive, a SQLite file; None keeps everything in memory.
+        window: The window of the model in tokens.
+        model: The model; tells how to count.
+        policy: A policy or its name.
+        summarizer: What `Session.open` takes.
+        config: Everything else that can be set.
+        output: Tokens reserved for the answer.
+        session_settings: Of the SDK; ``limit`` is how many items a run begins with.
+        **options: Further ones of `Session.open`.
+
+    Raises:
+        StoreError: The archive cannot be opened.
+        BudgetError: An option contradicts another.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        window: int | None = None,
+        model: str | None = None,
+        policy: str | Policy = "default",
+        summarizer: Summarizer | str | None = None,
+        config: Config | None = None,
+        output: int | None = None,
+        session_settings: Any = None,
+        **options: Any,
+    ) -> None:
+        self.session_id = session_id
+        self.session_settings = session_settings
+        self._options = {
+            "window": window,
+            "model": model,
+            "policy": policy,
+            "summarizer": summarizer,
+            "config": config,
+            "output": output,
+            "format": "openai-responses",
+            **options,
+        }
+        self._follower = Follower(path, _name(session_id), **self._options)
+        self._aside: Follower | None = None
+        self._kept = len(self._follower.session.messages)
+        self._handed: deque[Handed] = deque(maxlen=REMEMBERED)
+        self._sent: Sent | None = None
+        self._turn = Turn()
+
+    @property
+    def session(self) -> Session:
+        """What was said: the log, the receipts, and ``recall`` for what is no longer shown."""
+        return self._follower.session
+
+    # --- what the SDK calls ----------------------------------------------------------------
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """
+        Return what a run begins with, compacted first if that is due.
+
+        Args:
+            limit: Only the newest items, so many at most; default that of ``session_settings``.
+                Nothing is removed by it.
+        """
+        async with self._turn:
+            view = await self._follower.aview(self._log()[: self._kept])
+            limit = _limit(self.session_settings) if limit is None else limit
+            items = list(view) if limit is None else newest(view, limit)
+            self._handed.append(Handed(tuple(items), self._kept, len(items) == len(view)))
+            return items
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Append items; they are durable when this returns."""
+        async with self._turn:
+            await self._add([plain(item) for item in items])
+
+    async def pop_item(self) -> Any | None:
+        """Take the newest item back and return it; None when there is none."""
+        async with self._turn:
+            if not self._kept:
+                return None
+            log = self._log()[: self._kept]
+            await self._follow(log[:-1])
+            self._kept -= 1
+            return log[-1]
+
+    async def clear_session(self) -> None:
+        """
+        Begin anew, with nothing.
+
+        What was said before is still in the archive, where its handles are recalled; no run sees
+        it again.
+        """
+        async with self._turn:
+            await self._follow([])
+            self._kept = 0
+            self._handed.clear()
+
+    # --- between two model calls of a run --------------------------------------------------
+
+    async def filter(self, data: Any) -> Any:
+        """
+        Show the model what fits; for ``RunConfig.call_model_input_filter``.
+
+        A run whose input is not what its session says, such as behind an input filter of a
+        handoff, is compacted by itself, in memory; its session is not touched by that.
+        """
+        given = data.model_data
+        async with self._turn:
+            sent = self._sent = self._source([plain(item) for item in given.input])
+            view = await sent.follower.aview(
+                sent.history, system=given.instructions or "", tools=_schemas(data.agent)
+            )
+            return replace(given, input=_shown(view, sent.dead))
+
+    async def smaller(self, error: Exception) -> list[Any]:
+        """
+        Return what to send instead of what ``filter`` returned last, and the provider rejected.
+
+        Args:
+            error: What the provider said.
+
+        Raises:
+            ContextOverflow: Nothing strictly smaller can be sent.
+        """
+        async with self._turn:
+            if self._sent is None:
+                raise error
+            sent = self._sent
+            return _shown(await sent.follower.aoverflowed(sent.history, error), sent.dead)
+
+    def close(self) -> None:
+        """Let go of the conversation; closing twice is allowed."""
+        self._follower.close()
+        if self._aside is not None:
+            self._aside.close()
+
+    # --- the log ---------------------------------------------------------------------------
+
+    def _log(self) -> list[Any]:
+        """
+        Return every item as it was appended.
+
+        The first ``_kept`` are the SDK's; what comes behind them was sent to a model before the
+        SDK appended it.
+        """
+        return [message.raw for message in self._follower.session.messages]
+
+    async def _follow(self, history: list[Any]) -> None:
+        await finished(asyncio.to_thread(self._follower.follow, history))
+
+    async def _add(self, items: list[Any]) -> None:
+        log = self._log()
+        ahead = log[self._kept :]
+        if len(items) > len(ahead) or not all(map(same, items, ahead)):
+            known = [
+                old if same(old, new) else new for old, new in zip(ahead, items, strict=False)
+            ]
+            await self._follow([*log[: self._kept], *known, *items[len(known) :]])
+        self._kept += len(items)
+
+    def _source(self, items: list[Any]) -> Sent:
+        """Find the history that an input stands for."""
+        log = self._log()
+        for handed in reversed((Handed((), 0), *self._handed)):
+            aligned = _aligned(items, handed, log)
+            if aligned is not None:
+                return Sent(self._follower, [*log, *aligned.new], aligned.dead)
+        if self._aside is None:
+            self._aside = Follower(None, _name(self.session_id), **self._options)
+        return Sent(self._aside, items)
+
+
+def _aligned(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
+    if not handed.whole or handed.at > len(log):
+        return None
+    return align(items, handed, log[handed.at :])
+
+
+def _shown(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
+    return [sendable(item) for item in without_calls(view, dead)]
+
+
+def _name(session_id: str) -> str:
+    """Return the name in the archive; a follower tells its branches apart by the sign #."""
+    return session_id.replace("%", "%25").replace("#", "%23")
+
+
+def _limit(settings: Any) -> int | None:
+    limit = (
+        settings.get("limit") if isinstance(settings, dict) else getattr(settings, "limit", None)
+    )
+    return limit if isinstance(limit, int) else None
+
+
+def _schemas(agent: Any) -> list[dict[str, Any]]:
+    """Return the tools of an agent as the provider is sent them, or nearly so."""
+    return [
+        {
+            "name": str(getattr(tool, "name", "")),
+            "description": getattr(tool, "description", None) or "",
+            "parameters": getattr(tool, "params_json_schema", None) or {},
+        }
+        for tool in getattr(agent, "tools", None) or ()
+    ]

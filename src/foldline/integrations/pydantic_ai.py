@@ -1,0 +1,224 @@
+"""A capability of Pydantic AI agents: history keeps everything, the model sees what fits."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Self
+
+from foldline.core.config import Config
+from foldline.core.errors import MissingExtra
+from foldline.core.strategy import Policy
+from foldline.integrations.followers import MOST, Followers
+from foldline.integrations.following import Follower
+from foldline.integrations.sending import is_overflow
+from foldline.session import Session
+from foldline.session.answering import Summarizer
+
+try:
+    from pydantic_ai import ModelMessagesTypeAdapter, RetryModelRequest, RunContext
+    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+    from pydantic_ai.exceptions import ModelContextWindowExceededError
+    from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.tools import ToolDefinition
+except ImportError as error:
+    raise MissingExtra("pydantic-ai", "pydantic-ai") from error
+
+ONE: Final = "conversation"
+"""What a conversation is called that has no name."""
+
+
+class FoldlineHistory(AbstractCapability[Any]):
+    """
+    Keeps a Pydantic AI agent inside its context window.
+
+    The message history of the agent keeps every message; what the model is sent is decided before
+    every request. As long as everything fits, that is the history itself. There is one session
+    for every conversation, named by its ``conversation_id``. After a rejection as too long, the
+    request is made once more, strictly smaller.
+
+        agent = Agent(model, capabilities=[FoldlineHistory(path="agent.db")])
+        result = await agent.run(prompt, message_history=earlier.all_messages())
+
+    Args:
+        window: The model's window in tokens; default what its profile says.
+        path: The archive, a SQLite file; None keeps everything in memory.
+        policy: A policy or its name.
+        summarizer: What `Session.open` takes.
+        config: Everything else that can be set.
+        output: Tokens reserved for the answer.
+        conversations: How many conversations are kept at hand.
+        **options: Further ones of `Session.open`.
+
+    Raises:
+        BudgetError: An option contradicts another.
+    """
+
+    def __init__(
+        self,
+        *,
+        window: int | None = None,
+        path: str | os.PathLike[str] | None = None,
+        policy: str | Policy = "default",
+        summarizer: Summarizer | str | None = None,
+        config: Config | None = None,
+        output: int | None = None,
+        conversations: int = MOST,
+        **options: Any,
+    ) -> None:
+        self._window = window
+        self.followers = Followers(
+            path,
+            most=conversations,
+            policy=policy,
+            summarizer=summarizer,
+            config=config,
+            output=output,
+            format="pydantic-ai",
+            **options,
+        )
+
+    def session(self, conversation_id: str | None = None) -> Session:
+        """
+        Return what was said in a conversation: the log, the receipts, and ``recall``.
+
+        Args:
+            conversation_id: As the messages of an agent have it.
+        """
+        with self.followers.following(_name(conversation_id)) as follower:
+            return follower.session
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Stand next to the model: see what others made of a request, and overflows first."""
+        return CapabilityOrdering(position="innermost")
+
+    async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
+        """Return what keeps one run, and what was rejected in it, apart from all others."""
+        return _Run(self.followers, self._window, _name(ctx.conversation_id))
+
+    def close(self) -> None:
+        """Let go of all conversations, and of the archive."""
+        self.followers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Run(AbstractCapability[Any]):
+    """
+    One run of an agent.
+
+    ``_rejected`` is what the provider said to the attempt before, ``_retried`` whether there was a
+    further attempt for it.
+    """
+
+    def __init__(self, followers: Followers, window: int | None, name: str) -> None:
+        self._followers = followers
+        self._window = window
+        self._name = name
+        self._wires = Wires()
+        self._rejected: Exception | None = None
+        self._retried = False
+
+    async def prepare_model_request(
+        self,
+        ctx: RunContext[Any],  # noqa: ARG002  # what the framework calls it with
+        request_context: ModelRequestContext,
+    ) -> ModelRequestContext:
+        """Send the model what fits; after a rejection, strictly less."""
+        if request_context.attempt == 1:
+            self._rejected, self._retried = None, False
+        model = request_context.model
+        options = {"window": self._window or model.context_window, "model": model.model_name}
+        async with self._followers.afollowing(self._name, **options) as follower:
+            messages = await self._view(follower, request_context)
+        if messages is request_context.messages:
+            return request_context
+        return replace(request_context, messages=messages)
+
+    async def _view(self, follower: Follower, request: ModelRequestContext) -> list[ModelMessage]:
+        wires = self._wires.of(request.messages)
+        rejected, self._rejected = self._rejected, None
+        if rejected is not None:
+            view = await follower.aoverflowed(wires, rejected)
+        else:
+            parameters = request.model_request_parameters
+            tools = (*parameters.function_tools, *parameters.output_tools)
+            system = InstructionPart.join(parameters.instruction_parts or [])
+            view = await follower.aview(wires, system=system, tools=map(_schema, tools))
+        return request.messages if view is wires else objects(view, wires, request.messages)
+
+    async def on_model_request_error(
+        self,
+        ctx: RunContext[Any],  # noqa: ARG002  # what the framework calls it with
+        *,
+        request_context: ModelRequestContext,  # noqa: ARG002  # the same
+        error: Exception,
+    ) -> ModelResponse:
+        """Ask for one more attempt after a rejection as too long; pass on any other failure."""
+        if self._retried or not _is_overflow(error):
+            raise error
+        self._rejected, self._retried = error, True
+        raise RetryModelRequest
+
+
+class Wires:
+    """
+    Pydantic AI messages as JSON values, and back.
+
+    A message behind which another one stands is serialized once: only the last one of a run still
+    changes while the run goes on.
+    """
+
+    def __init__(self) -> None:
+        self._settled: dict[int, tuple[ModelMessage, Any]] = {}
+
+    def of(self, messages: Sequence[ModelMessage]) -> list[Any]:
+        """Return messages as they are serialized."""
+        new = [message for message in messages if id(message) not in self._settled]
+        dumped = zip(new, ModelMessagesTypeAdapter.dump_python(new, mode="json"), strict=True)
+        known = self._settled | {id(message): (message, wire) for message, wire in dumped}
+        self._settled = {id(message): known[id(message)] for message in messages[:-1]}
+        return [known[id(message)][1] for message in messages]
+
+
+def objects(
+    view: Sequence[Any], wires: Sequence[Any], messages: Sequence[ModelMessage]
+) -> list[ModelMessage]:
+    """
+    Return a view as objects.
+
+    Args:
+        view: Serialized messages.
+        wires: The history as it was serialized.
+        messages: The history; what the view took from it comes back as it is.
+    """
+    there = {id(wire): message for wire, message in zip(wires, messages, strict=True)}
+    made = [wire for wire in view if id(wire) not in there]
+    # Bytes are base64 in JSON only; as Python values they would be taken for the bytes.
+    read = iter(ModelMessagesTypeAdapter.validate_json(json.dumps(made)))
+    return [there[id(wire)] if id(wire) in there else next(read) for wire in view]
+
+
+def _name(conversation_id: str | None) -> str:
+    """Return the name in the archive; a follower tells its branches apart by the sign #."""
+    return (conversation_id or ONE).replace("%", "%25").replace("#", "%23")
+
+
+def _schema(tool: ToolDefinition) -> Mapping[str, Any]:
+    """Return a tool as the provider is sent it, or nearly so."""
+    return {
+        "name": tool.name,
+        "description": tool.description or "",
+        "parameters": tool.parameters_json_schema,
+    }
+
+
+def _is_overflow(error: Exception) -> bool:
+    return isinstance(error, ModelContextWindowExceededError) or is_overflow(error)

@@ -1,0 +1,260 @@
+"""
+One simulated agent for every framework: what its users ask, what its model answers, what fails.
+
+The model is a function of the request, so that a request that is sent again gets the same answer.
+For every turn it reads one or two files, some of them at once, and then answers. ``Trouble`` puts
+a failure before every answer: each request of the agent fails once and then succeeds.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foldline.core.messages import Message
+from foldline.testing.scripted.request import Request
+from foldline.testing.scripted.steps import (
+    Answer,
+    Cut,
+    Nothing,
+    Overflow,
+    Stall,
+    Status,
+    Step,
+    Tool,
+)
+
+SYSTEM = "You check the parts of a program, one after the other."
+AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"
+"""The models that requests ask for: who is asked is told by the name."""
+
+WINDOW = 6_000
+"""The window that the agents are given, in tokens: a run of 200 turns fills it many times."""
+
+TURNS = 200
+
+READ_FILE: dict[str, Any] = {
+    "name": "read_file",
+    "description": "Read a file of the program.",
+    "parameters": {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+    },
+}
+"""The one tool, as a neutral schema."""
+
+ACCOUNT = "The agent checks parts one by one. The parts up to now are sound. Checking goes on."
+"""What the summarizer answers."""
+
+
+# --- the conversation ----------------------------------------------------------------------
+
+
+def question(turn: int) -> str:
+    """What the user says in a turn, counted from 0."""
+    return f"[turn {turn:03d}] Check part_{turn:03d}.py. The ticket is ORD-{turn * 7919:07d}."
+
+
+def reminder(turn: int) -> str:
+    """What the user says to an empty answer."""
+    return f"[turn {turn:03d}] You said nothing. Please go on."
+
+
+def answer(turn: int) -> str:
+    """What the model says at the end of a turn."""
+    return f"Part {turn:03d} is sound; ticket ORD-{turn * 7919:07d} can be closed."
+
+
+def read_file(path: str) -> str:
+    """The tool: about 350 tokens that are different for every path."""
+    seed = sum(path.encode())
+    lines = (
+        f"{line:03d}: def check_{seed + line}(value: int) -> bool:  return value != {line * seed}"
+        for line in range(12)
+    )
+    return "\n".join([f"# {path}", *lines])
+
+
+def wanted(turn: int) -> list[list[str]]:
+    """The files that the model reads in a turn, round by round."""
+    first = [f"src/part_{turn:03d}.py"]
+    if turn % 3 == 0:
+        first.append(f"tests/test_part_{turn:03d}.py")
+    return [first, [f"docs/part_{turn:03d}.md"]] if turn % 4 == 0 else [first]
+
+
+def model(request: Request) -> Step:
+    """Answer a request, by what it holds alone."""
+    if request.model == SUMMARIZER:
+        return Answer(ACCOUNT)
+    messages = request.transcript.messages
+    turns = [_turn(message) for message in messages]
+    turn = next((turn for turn in reversed(turns) if turn is not None), None)
+    if turn is None:
+        return Status(400, message="The question of the user is missing.", again=False)
+    read = {call.arguments for m in messages[turns.index(turn) :] for call in m.calls}
+    for paths in wanted(turn):
+        if not all(any(path in arguments for arguments in read) for path in paths):
+            return Answer(
+                f"I read {' and '.join(paths)}.",
+                tuple(Tool("read_file", {"path": path}) for path in paths),
+            )
+    return Answer(answer(turn))
+
+
+def _turn(message: Message) -> int | None:
+    """Return the turn that a message asks for; what a snapshot quotes begins with a handle."""
+    if message.role != "user":
+        return None
+    found = re.findall(r"^\[turn (\d{3})\]", message.text, re.MULTILINE)
+    return int(found[-1]) if found else None
+
+
+# --- the run -------------------------------------------------------------------------------
+
+
+def run(ask: Callable[[str], str], turns: int = TURNS) -> list[str]:
+    """
+    Hold the conversation.
+
+    Args:
+        ask: Says something to the agent and returns its answer; it tries again what may pass.
+        turns: How many questions there are.
+
+    Returns:
+        What the user said, in order.
+    """
+    said: list[str] = []
+    for turn in range(turns):
+        said.append(question(turn))
+        got = ask(said[-1])
+        while not got.strip():
+            said.append(reminder(turn))
+            got = ask(said[-1])
+        assert got == answer(turn)
+    return said
+
+
+async def arun(ask: Callable[[str], Awaitable[str]], turns: int = TURNS) -> list[str]:
+    """Hold the conversation with an agent that is awaited; see `run`."""
+    said: list[str] = []
+    for turn in range(turns):
+        said.append(question(turn))
+        got = await ask(said[-1])
+        while not got.strip():
+            said.append(reminder(turn))
+            got = await ask(said[-1])
+        assert got == answer(turn)
+    return said
+
+
+# --- trouble -------------------------------------------------------------------------------
+
+FAULTS: dict[str, Step] = {
+    "429": Status(429, retry_after=0.0),
+    "500": Status(500, retry_after=0.0),
+    "529": Status(529, retry_after=0.0),
+    "cut": Cut(40),
+    "stall": Stall(0.02, 40),
+    "empty": Nothing(),
+    "overflow": Overflow(),
+}
+
+MIXED = (*(name for name in FAULTS if name != "overflow"),) * 5 + ("overflow",)
+"""All faults in turn; overflows are rare, so that the window fills up in between as well."""
+
+LARGE = WINDOW // 2
+"""
+An overflow is reported only for requests of more tokens: less need not get smaller, and who is
+told without a number learns that this much is too much.
+"""
+
+
+@dataclass
+class Trouble:
+    """
+    A model that fails once before it answers, at every single request.
+
+    Args:
+        kinds: Names of `FAULTS`, in turn.
+        summaries: The same for the summarizer; empty means that it never fails.
+
+    ``injected`` counts the faults, ``answered`` the answers of the agent, ``asked`` the requests
+    to the summarizer; ``larger`` lists the overflows after which the next request was not smaller.
+    """
+
+    kinds: Sequence[str] = MIXED
+    summaries: Sequence[str] = tuple(FAULTS)
+    injected: Counter[str] = field(default_factory=Counter)
+    answered: int = 0
+    asked: int = 0
+    larger: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failed = False
+        self._rejected: int | None = None
+
+    def __call__(self, request: Request) -> Step:
+        with self._lock:
+            if request.model == SUMMARIZER:
+                return self._summary(request)
+            return self._agent(request)
+
+    def _agent(self, request: Request) -> Step:
+        if self._rejected is not None:
+            if request.tokens >= self._rejected:
+                self.larger.append((self._rejected, request.tokens))
+            self._rejected = None
+        if self._failed or not self.kinds:
+            self._failed = False
+            self.answered += 1
+            return model(request)
+        kind = self.kinds[sum(self.injected.values()) % len(self.kinds)]
+        if kind == "overflow":
+            if request.tokens <= LARGE:
+                kind = "500"
+            else:
+                self._rejected = request.tokens
+        self.injected[kind] += 1
+        self._failed = True
+        return FAULTS[kind]
+
+    def _summary(self, request: Request) -> Step:
+        number, self.asked = self.asked, self.asked + 1
+        # Every other request fails, with another fault each time.
+        if number % 2 or not self.summaries:
+            return model(request)
+        return FAULTS[self.summaries[number // 2 % len(self.summaries)]]
+
+
+# --- what must hold at the end -------------------------------------------------------------
+
+
+def check_requests(requests: Iterable[Request]) -> None:
+    """Check that the provider would have accepted every request, and that the task is in it."""
+    for request in requests:
+        assert request.violations == (), f"request {request.number}: {request.violations[0]}"
+        if request.model == AGENT:
+            assert question(0) in request.text, f"request {request.number} lost the task"
+
+
+def check_words(said: Sequence[str], kept: Iterable[str]) -> None:
+    """
+    Check that no word of the user was lost, doubled or put in another order.
+
+    Args:
+        said: What the user said.
+        kept: The texts of the user messages of a log or of a framework's own history.
+    """
+    assert [text.strip() for text in kept] == list(said)
+
+
+def words(messages: Iterable[Message]) -> list[str]:
+    """Return what the user said according to a log."""
+    return [m.text for m in messages if m.role == "user" and m.text and not m.results]

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from tests.integrations import agents
+from tests.integrations.sdk_loops import SDKS, aasks, asks
+
+from foldline import ContextOverflow, InputError, Session
+from foldline.integrations.loop import heard, sending
+from foldline.stores.memory import MemoryStore
+from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Answer, Nothing, Overflow, Status, Tool
+
+sdks = pytest.mark.parametrize("name", SDKS)
+
+
+@contextmanager
+def calling(name: str, server: ScriptedServer) -> Iterator[Callable[[list[Any]], Any]]:
+    """Yield what sends messages with an SDK."""
+    with SDKS[name].client(server) as client:
+        yield SDKS[name].call(client, SDKS[name].tools)
+
+
+def opened(name: str, **options: Any) -> Session:
+    options = {"store": MemoryStore(), "window": agents.WINDOW} | options
+    return Session.open(None, "loop", **SDKS[name].opened(**options))
+
+
+@sdks
+@pytest.mark.requirement("K38", "H8")
+def test_a_plain_loop_passes_the_threshold_again_and_again_and_loses_nothing(name):
+    session = opened(name)
+    with (
+        ScriptedServer(agents.model, window=agents.WINDOW) as server,
+        calling(name, server) as call,
+    ):
+        said = agents.run(asks(SDKS[name], session, call), turns=45)
+    compacted = [r for r in session.receipts if r.status == "compacted"]
+    assert len(compacted) >= 3
+    assert server.violations == () == server.errors
+    agents.check_requests(server.requests)
+    agents.check_words(said, agents.words(session.messages))
+
+
+@sdks
+def test_a_loop_that_awaits_does_the_same(name):
+    sdk, session = SDKS[name], opened(name)
+
+    async def main() -> list[str]:
+        async with sdk.aclient(server) as client:
+            return await agents.arun(aasks(sdk, session, sdk.call(client, sdk.tools)), turns=25)
+
+    with ScriptedServer(agents.model, window=agents.WINDOW) as server:
+        said = asyncio.run(main())
+    agents.check_words(said, agents.words(session.messages))
+    assert server.violations == ()
+    assert any(receipt.status == "compacted" for receipt in session.receipts)
+
+
+@sdks
+@pytest.mark.requirement("K41")
+def test_what_was_answered_is_appended_with_the_usage_that_was_reported(name):
+    sdk, session = SDKS[name], opened(name)
+    tool = Tool("read_file", {"path": "a", "deep": None})
+    with ScriptedServer([Answer("I look.", (tool,))]) as server, calling(name, server) as call:
+        session.append({"role": "user", "content": "Check a."})
+        answer = sending(session, call)
+    text, [(number, _)] = sdk.read(answer)
+    assert text == "I look." == "".join(m.text for m in session.messages[1:])
+    (called,) = [call for message in session.messages for call in message.calls]
+    assert called.id == number
+    assert json.loads(called.arguments) == {"path": "a", "deep": None}
+    usage = next(m.usage for m in reversed(session.messages) if m.usage)
+    assert usage.total == server.requests[0].tokens + usage.output
+
+
+@sdks
+@pytest.mark.parametrize("kind", ["empty", "blank", "none"])
+def test_an_answer_that_says_nothing_is_returned_and_not_appended(name, kind):
+    sdk, session = SDKS[name], opened(name)
+    session.append({"role": "user", "content": "Hello?"})
+    with (
+        ScriptedServer([Nothing(kind), "Here I am."]) as server,
+        calling(name, server) as call,
+    ):
+        sending(session, call)
+        assert [message.role for message in session.messages] == ["user"]
+        assert sdk.read(sending(session, call))[0] == "Here I am."
+    assert server.violations == ()
+
+
+@sdks
+@pytest.mark.requirement("J7")
+def test_a_call_that_failed_leaves_the_session_as_it_was(name):
+    session = opened(name)
+    session.append({"role": "user", "content": "Hello?"})
+    with ScriptedServer([Status(500), "Now."]) as server, calling(name, server) as call:
+        with pytest.raises(Exception, match="500"):
+            sending(session, call)
+        before = session.messages
+        sending(session, call)
+    assert session.messages[: len(before)] == before
+    assert server.requests[0].messages == server.requests[1].messages
+
+
+@sdks
+@pytest.mark.requirement("J7")
+def test_an_overflow_is_answered_with_one_smaller_request_and_then_with_a_typed_error(name):
+    session = opened(name, window=16_000)
+    faults: list[Any] = []
+    with (
+        ScriptedServer(lambda r: faults.pop() if faults else agents.model(r)) as server,
+        calling(name, server) as call,
+    ):
+        ask = asks(SDKS[name], session, call)
+        agents.run(ask, turns=8)
+        faults += [Overflow()]
+        assert ask(agents.question(8)) == agents.answer(8)
+        faults += [Overflow(), Overflow()]
+        before = len(server.requests)
+        with pytest.raises(ContextOverflow) as raised:
+            ask(agents.question(9))
+    first, second = server.requests[before:]
+    assert second.tokens < first.tokens
+    assert raised.value.breakdown
+
+
+@pytest.mark.parametrize(
+    ("answer", "usage"),
+    [
+        (
+            {
+                "choices": [{"message": {"role": "assistant", "content": "Yes."}}],
+                "usage": {
+                    "prompt_tokens": 100,
+                    "completion_tokens": 7,
+                    "prompt_tokens_details": {"cached_tokens": 60},
+                },
+            },
+            (40, 7, 60, 0),
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "Yes."}],
+                "usage": {
+                    "input_tokens": 40,
+                    "output_tokens": 7,
+                    "cache_read_input_tokens": 60,
+                    "cache_creation_input_tokens": 5,
+                },
+            },
+            (40, 7, 60, 5),
+        ),
+        ({"role": "assistant", "content": [{"type": "text", "text": "Yes."}], "usage": 7}, None),
+    ],
+)
+def test_an_answer_is_read_from_its_json_too(answer, usage):
+    said = heard(answer)
+    told = said.usage and (
+        said.usage.input,
+        said.usage.output,
+        said.usage.cache_read,
+        said.usage.cache_write,
+    )
+    assert told == usage
+    assert len(said.messages) == 1
+
+
+@pytest.mark.parametrize("answer", [None, "Yes.", {}, {"choices": 3}, object(), []])
+def test_what_is_no_answer_is_refused_with_a_word_on_what_is(answer):
+    with pytest.raises(InputError, match="create did"):
+        heard(answer)

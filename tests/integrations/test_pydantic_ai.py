@@ -1,0 +1,334 @@
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+from pydantic_ai import Agent, BinaryContent, ModelHTTPError, ModelRetry, RetryModelRequest
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from tests.integrations import agents
+from tests.integrations.summarizing import CONFIG, check_spending, summarizing
+
+from foldline import Session
+from foldline.core.errors import ContextOverflow
+from foldline.integrations.pydantic_ai import FoldlineHistory
+from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Answer, Overflow, Tool
+
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"
+OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 2_000}
+
+
+@dataclass
+class Talk:
+    """A conversation of an agent, whose whole history the caller keeps, as with any other."""
+
+    agent: Agent[None, str]
+    history: FoldlineHistory
+    messages: list[ModelMessage] = field(default_factory=list)
+
+    async def say(self, text: str) -> str:
+        result = await self.agent.run(text, message_history=self.messages)
+        self.messages = result.all_messages()
+        return result.output
+
+    @property
+    def session(self) -> Session:
+        return self.history.session(self.messages[-1].conversation_id)
+
+
+def hold(
+    server: ScriptedServer,
+    history: FoldlineHistory,
+    conversation: Callable[[Talk], Awaitable[None]],
+    *further: AbstractCapability[None],
+    model: type[Any] = OpenAIChatModel,
+) -> None:
+    """Let an agent on a server hold a conversation."""
+
+    async def held() -> None:
+        async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
+            agent = Agent(
+                model(agents.AGENT, provider=OpenAIProvider(openai_client=client)),
+                instructions=agents.SYSTEM,
+                capabilities=[history, *further],
+                retries=5,
+            )
+            agent.tool_plain(agents.read_file)
+            with history:
+                await conversation(Talk(agent, history))
+
+    asyncio.run(held())
+
+
+def parts(*histories: list[ModelMessage]) -> list[Any]:
+    return [part for history in histories for message in history for part in message.parts]
+
+
+def prompts(messages: list[ModelMessage]) -> list[Any]:
+    return [part.content for part in parts(messages) if isinstance(part, UserPromptPart)]
+
+
+def compactions(session: Session) -> int:
+    return sum(receipt.status == "compacted" for receipt in session.receipts)
+
+
+# --- what the model sees, and what is kept ---------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [OpenAIChatModel, OpenAIResponsesModel])
+@pytest.mark.requirement("K38", "K41", "H8")
+def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, tmp_path):
+    archive = tmp_path / "agent.db"
+    handles: dict[str, list[str]] = {}
+
+    async def conversation(talk: Talk) -> None:
+        said = await agents.arun(talk.say, 30)
+        session = talk.session
+        assert compactions(session) >= 3
+        assert prompts(talk.messages) == said
+        agents.check_words(said, agents.words(session.messages))
+        # The last answer is recorded with the next request.
+        assert len(session.messages) == len(talk.messages) - 1
+        handles[session.name] = [name for receipt in session.receipts for name in receipt.recall]
+
+    with ScriptedServer(agents.model, window=agents.WINDOW) as server:
+        hold(server, FoldlineHistory(path=archive, **OPTIONS), conversation, model=model)
+    agents.check_requests(server.requests)
+    assert server.violations == ()
+    ((name, names),) = handles.items()
+    with Session.open(archive, name) as again:
+        assert names
+        assert all(again.recall(handle).text for handle in names)
+
+
+@pytest.mark.requirement("K41")
+def test_as_long_as_everything_fits_the_model_gets_the_very_messages_of_the_agent():
+    seen: list[list[ModelMessage]] = []
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append(messages)
+        return ModelResponse([ThinkingPart("Hm.", signature="c2ln"), TextPart("Yes.")])
+
+    async def run() -> None:
+        with FoldlineHistory(window=8_000) as history:
+            agent = Agent(FunctionModel(answer), capabilities=[history])
+            first = await agent.run("Hi.")
+            await agent.run("Again.", message_history=first.all_messages())
+
+    asyncio.run(run())
+    assert seen[1][0] is seen[0][0]
+    assert seen[1][1].parts[0] == ThinkingPart("Hm.", signature="c2ln")
+
+
+def looking(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Look at what the user asks for, then answer."""
+    if isinstance(messages[-1].parts[-1], UserPromptPart):
+        call = ToolCallPart("look", {"at": len(messages)})
+        return ModelResponse([ThinkingPart("Hm.", signature="c2ln"), call])
+    return ModelResponse([TextPart("Seen.")])
+
+
+def look(at: int) -> Any:
+    """Look at something large, which is not there at first."""
+    if at == 1:
+        raise ModelRetry("Not yet.")
+    return [f"line {n} at {at}" for n in range(200)]
+
+
+@pytest.mark.requirement("K41")
+def test_images_signatures_and_failed_tools_survive_compactions():
+    seen: list[list[ModelMessage]] = []
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append(messages)
+        return looking(messages, info)
+
+    async def run() -> list[ModelMessage]:
+        messages: list[ModelMessage] = []
+        with FoldlineHistory(window=9_000, output=1_000) as history:
+            agent = Agent(FunctionModel(answer), capabilities=[history], tools=[look], retries=3)
+            for turn in range(12):
+                prompt = [f"Look {turn}.", BinaryContent(data=PNG, media_type="image/png")]
+                messages = (await agent.run(prompt, message_history=messages)).all_messages()
+        return messages
+
+    kept = asyncio.run(run())
+    assert len(prompts(kept)) == 12
+    assert len(seen[-1]) < len(kept) // 2
+    for view in seen:
+        latest = [prompt for prompt in prompts(view) if isinstance(prompt, list)][-1]
+        assert latest[1].data == PNG
+    signatures = {part.signature for part in parts(*seen) if isinstance(part, ThinkingPart)}
+    assert signatures == {"c2ln"}
+    returned = [part for part in parts(kept) if isinstance(part, ToolReturnPart)]
+    assert [part.outcome for part in returned[:2]] == ["retried", "success"]
+
+
+def test_a_history_that_was_cut_between_call_and_result_goes_on_as_a_branch():
+    async def conversation(talk: Talk) -> None:
+        await agents.arun(talk.say, 18)
+        whole = talk.messages
+        cut = next(
+            index
+            for index, message in enumerate(whole)
+            if index > 20 and isinstance(message.parts[0], ToolReturnPart)
+        )
+        talk.messages = [whole[0], *whole[cut:]]
+        await talk.say(agents.question(18))
+        assert talk.session.name.endswith("#2")
+
+    with ScriptedServer(agents.model, window=agents.WINDOW) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+    assert server.violations == ()
+
+
+def test_conversations_do_not_mix(tmp_path):
+    async def both(talk: Talk) -> None:
+        one = talk.agent.run("This is one.", conversation_id="one#1")
+        other = talk.agent.run("This is the other.", conversation_id="other")
+        await asyncio.gather(one, other)
+
+    archive = tmp_path / "a.db"
+    with ScriptedServer(default=Answer("Yes.")) as server:
+        hold(server, FoldlineHistory(path=archive, **OPTIONS), both)
+    said = {}
+    for name in ("one%231", "other"):
+        with Session.open(archive, name) as session:
+            said[name] = [message.text for message in session.messages]
+    assert said == {"one%231": ["This is one."], "other": ["This is the other."]}
+
+
+def test_runs_that_go_on_from_one_history_at_the_same_time_do_not_mix():
+    async def conversation(talk: Talk) -> None:
+        await talk.say("Hi.")
+        history, name = talk.messages, talk.messages[-1].conversation_id
+        await asyncio.gather(
+            *(
+                talk.agent.run(f"Run {n}.", message_history=history, conversation_id=name)
+                for n in range(12)
+            )
+        )
+
+    with ScriptedServer(default=Answer("Yes.")) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+    runs = server.requests[1:]
+    assert sorted(request.last for request in runs) == sorted(f"Run {n}." for n in range(12))
+    assert all(request.text.count("Run ") == 1 for request in runs)
+
+
+def test_instructions_tools_and_reported_usage_count():
+    async def conversation(talk: Talk) -> None:
+        await talk.say("Hi.")
+        await talk.say("Again.")
+        assert talk.session.budget.overhead > 30
+        usage = talk.session.messages[1].usage
+        assert usage is not None
+        assert usage.total > 0
+
+    with ScriptedServer(default=Answer("Yes.")) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+
+
+def test_the_example_runs_without_a_key_and_without_a_network():
+    example = Path(__file__).parents[2] / "examples" / "pydantic_ai_agent.py"
+    environment = {key: value for key, value in os.environ.items() if key != "OPENAI_API_KEY"}
+    ran = subprocess.run(
+        [sys.executable, str(example)], capture_output=True, text=True, env=environment
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "holds all 48 messages" in ran.stdout
+    assert "Recalled under" in ran.stdout
+
+
+def test_without_the_framework_the_import_names_the_extra():
+    code = (
+        "import sys; sys.modules['pydantic_ai'] = None; import foldline.integrations.pydantic_ai"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "foldline[pydantic-ai]" in ran.stderr
+
+
+# --- trouble -------------------------------------------------------------------------------
+
+
+class Again(AbstractCapability[Any]):
+    """Tries again what may pass, by the framework's own means."""
+
+    async def on_model_request_error(
+        self,
+        ctx: Any,  # noqa: ARG002  # what the framework calls it with
+        *,
+        request_context: Any,
+        error: Exception,
+    ) -> ModelResponse:
+        passing = isinstance(error, (ModelAPIError, UnexpectedModelBehavior))
+        if passing and request_context.attempt < 5:
+            raise RetryModelRequest
+        raise error
+
+
+READ = Answer("", (Tool("read_file", {"path": "a"}),))
+
+
+@pytest.mark.requirement("K38")
+def test_an_overflow_is_answered_by_one_strictly_smaller_request():
+    async def conversation(talk: Talk) -> None:
+        assert await talk.say("Read all of it.") == "Done."
+        assert prompts(talk.messages) == ["Read all of it."]
+
+    with ScriptedServer([*[READ] * 8, Overflow(), Answer("Done.")]) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+    assert server.requests[-1].tokens < server.requests[-2].tokens
+    assert server.violations == ()
+
+
+@pytest.mark.requirement("K38")
+def test_a_second_overflow_is_an_error_and_not_a_loop():
+    async def conversation(talk: Talk) -> None:
+        with pytest.raises((ModelHTTPError, ContextOverflow)):
+            await talk.say("Read all of it.")
+
+    with ScriptedServer([READ] * 8, default=Overflow()) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+    assert len(server.requests) == 10
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("K38", "K41", "H8")
+def test_two_hundred_turns_with_a_fault_at_every_request():
+    async def conversation(talk: Talk) -> None:
+        said = await agents.arun(talk.say)
+        assert compactions(talk.session) >= 3
+        check_spending(trouble, talk.session.receipts)
+        agents.check_words(said, prompts(talk.messages))
+        agents.check_words(said, agents.words(talk.session.messages))
+
+    trouble = agents.Trouble()
+    with (
+        ScriptedServer(trouble, window=agents.WINDOW) as server,
+        summarizing(server) as summarizer,
+    ):
+        history = FoldlineHistory(summarizer=summarizer, config=CONFIG, **OPTIONS)
+        hold(server, history, conversation, Again())
+    agents.check_requests(server.requests)
+    assert trouble.larger == []
+    assert trouble.injected.keys() == agents.FAULTS.keys()
