@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tests.cli.sample import foldline
 
+from foldline.stores.migrations import MIGRATIONS
+
 
 def checks(*words: object) -> dict[str, dict[str, str]]:
     told = json.loads(foldline("doctor", "--json", *words).stdout)
@@ -19,11 +21,28 @@ def test_a_working_installation_is_healthy() -> None:
     assert checks()["counter"]["health"] == "ok"
 
 
+def test_keys_are_named_and_not_shown(monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "FOLDLINE_MODELS"):
+        monkeypatch.delenv(name, raising=False)
+    assert "no key is set" in checks()["models"]["words"]
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    told = checks()["models"]
+    assert "OPENAI_API_KEY" in told["words"]
+    assert "ANTHROPIC_API_KEY" not in told["words"]
+    assert "sk-0123456789" not in foldline("doctor", "--json").stdout
+
+
+def test_a_file_of_models_that_cannot_be_read_is_a_problem(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FOLDLINE_MODELS", str(tmp_path / "nowhere.json"))
+    told = checks()["models"]
+    assert (told["health"], "nowhere.json" in told["words"]) == ("problem", True)
+
+
 def test_the_archive_is_described(session: Path) -> None:
     foldline("compact", session, "--budget", "1500")
     words = checks()["archive"]["words"]
     assert "1 session" in words
-    assert "schema 1" in words
+    assert f"schema {len(MIGRATIONS)}" in words
 
 
 def test_a_damaged_archive_is_a_problem(tmp_path: Path) -> None:

@@ -18,7 +18,13 @@ from foldline.strategies.presets import POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "CONTRIBUTING.md", "bench/README.md", "docs/formats.md")
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "bench/README.md",
+    "docs/formats.md",
+    "docs/configuration.md",
+)
 
 
 def blocks(language: str) -> list[str]:

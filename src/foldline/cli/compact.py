@@ -10,15 +10,17 @@ from typing import Any
 
 import click
 
-from foldline.app import Compaction, compact_transcript
+from foldline.app import Compaction, answering, compact_transcript
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.asking import Asking, asking
 from foldline.cli.compacted import Compacted, kept_in_archive
 from foldline.cli.output import Voice, json_text, write_bytes, write_json, write_text
 from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.cli.tuning import pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget
+from foldline.core.config import Config
 from foldline.core.edits import apply
 from foldline.core.errors import CannotFit
 from foldline.core.receipt import Receipt
@@ -28,6 +30,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
+from foldline.settings import load
 
 EPILOG = """\b
 Examples:
@@ -35,6 +38,7 @@ Examples:
   foldline compact request.json --budget 8k > smaller.json
   foldline compact session.jsonl --budget 20k --to openai-chat | jq length
   foldline compact session.jsonl --window 200k -o next.jsonl
+  foldline compact session.jsonl --budget 8k --summarizer anthropic:claude-haiku-4-5
 
 \b
 --budget is the most that the messages may take: tokens (8000, 8k) or a share of
@@ -54,7 +58,10 @@ class Wanted:
     file: str
     budget: Amount | None
     window: Amount | None
-    policy: str
+    config: Config
+    model: str | None
+    asking: Asking
+    policy: str | None
     settings: tuple[str, ...]
     pins: tuple[str, ...]
     keep: int
@@ -90,6 +97,7 @@ class Wanted:
 @click.option(
     "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
 )
+@asking
 @options.conversation
 @options.model
 @click.option(
@@ -119,8 +127,12 @@ def command(
     for people to stderr.
     """
     voice = options.voiced(rest)
+    who = Asking.taken(rest)
     wanted = Wanted(
         file=file,
+        config=who.configured(load().config),
+        model=model,
+        asking=who,
         out=None if out in (None, "-") else Path(str(out)),
         archive=None if no_archive else options.archive_file(archive_path),
         **rest,
@@ -142,7 +154,7 @@ def _check(wanted: Wanted) -> None:
         if wanted.budget is None:
             words = "Say how small: --budget 8k (tokens), --budget 25%, or --window 200k."
         raise click.UsageError(words, click.get_current_context())
-    tuned_policy(wanted.policy, wanted.settings)
+    tuned_policy(wanted.policy, wanted.settings, wanted.config)
     for path, what in ((wanted.out, "output"), (wanted.receipt, "receipt")):
         if path is not None:
             check_output(path, wanted.file, what)
@@ -162,8 +174,11 @@ def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compactio
     """
     transcript = pinned(opened.transcript, wanted.pins, wanted.keep)
     budget = _budget(wanted, transcript.system, transcript.tools, opened, counter)
-    policy = tuned_policy(wanted.policy, wanted.settings)
-    result = compact_transcript(transcript, counter, budget, policy)
+    policy = tuned_policy(wanted.policy, wanted.settings, wanted.config)
+    with answering(None, wanted.config, wanted.model or "") as who:
+        result = compact_transcript(
+            transcript, counter, budget, policy, who, wanted.asking.focus, wanted.config
+        )
     receipt = result.receipt
     if receipt.status == "failed":
         raise CannotFit(
@@ -199,7 +214,8 @@ def _budget(
     if wanted.budget is not None:
         return Budget.of_tokens(wanted.budget.of(counter.messages(opened.transcript.messages)))
     assert wanted.window is not None  # noqa: S101  # _check has seen to it
-    return Budget.of_window(wanted.window.tokens, overhead=counter.overhead(system, tools))
+    overhead = counter.overhead(system, tools)
+    return wanted.config.budget(wanted.window.tokens, overhead=overhead)
 
 
 def _written(wanted: Wanted, opened: Opened, result: Compaction) -> bytes:

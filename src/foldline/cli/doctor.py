@@ -18,6 +18,7 @@ import click
 from foldline.cli import options
 from foldline.cli.output import counted, size, write_json
 from foldline.cli.sessions import Candidate, homes, in_home
+from foldline.core.errors import FoldlineError
 
 EPILOG = """\b
 Examples:
@@ -30,7 +31,15 @@ Exit code 0: everything works, 1: something needs mending.
 
 Health: TypeAlias = Literal["ok", "note", "problem"]
 
-NEEDED: Final = ("click", "platformdirs", "python-jsonpath", "regex", "rich")
+NEEDED: Final = (
+    "click",
+    "httpx2",
+    "platformdirs",
+    "python-jsonpath",
+    "regex",
+    "rich",
+    "stamina",
+)
 EXTRAS: Final = {
     "splintr-rs": "counts tokens with real vocabularies, offline: pip install 'foldline[tokens]'",
     "tiktoken": "the same with OpenAI's own package: pip install 'foldline[tiktoken]'",
@@ -68,6 +77,7 @@ def _checks(archive: Path) -> Iterator[Check]:
     yield Check("python", "ok" if new else "problem", words)
     yield from _packages()
     yield _counter()
+    yield _models()
     yield _archive(archive)
     yield _terminal()
     yield from _agents()
@@ -91,6 +101,21 @@ def _counter() -> Check:
     exact = "exact" if gpt.exact else "an estimate"
     words = f"{gpt.name} for OpenAI models ({exact}), {claude.name} for Claude"
     return Check("counter", "ok" if 3 <= tokens <= 9 else "problem", words)
+
+
+def _models() -> Check:
+    """Look which keys are at hand; none is shown, and nothing is asked of anyone."""
+    from foldline.models.catalogue import VARIABLE, Catalogue
+
+    try:
+        known = Catalogue.load()
+    except FoldlineError as error:
+        return Check("models", "problem", f"{error} ({VARIABLE})")
+    found = sorted(key for key, is_set in known.keys().items() if is_set)
+    words = f"{counted(known.size, 'model')} known; " + (
+        f"keys: {', '.join(found)}" if found else "no key is set, which only a summarizer needs"
+    )
+    return Check("models", "ok", words)
 
 
 def _archive(path: Path) -> Check:

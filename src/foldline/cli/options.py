@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -13,6 +12,7 @@ from foldline.cli.output import Voice
 from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
+from foldline.settings.folders import data_folder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,7 +50,7 @@ archive = click.option(
 )
 
 policy = click.option(
-    "--policy", metavar="NAME", default="default", help="How to compact (default: default)."
+    "--policy", metavar="NAME", help="How to compact (as 'foldline config show' says: default)."
 )
 
 
@@ -74,12 +74,7 @@ def archive_file(given: Path | None) -> Path:
     """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
     if given is not None:
         return given
-    home = os.environ.get("FOLDLINE_HOME")
-    if home:
-        return Path(home) / "archive.db"
-    from platformdirs import user_data_path
-
-    return user_data_path("foldline", appauthor=False) / "archive.db"
+    return data_folder() / "archive.db"
 
 
 def make_folder(path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.cli import output
+from foldline.cli.asking import bill
 from foldline.cli.bars import segments
 from foldline.cli.compacted import Compacted
 from foldline.cli.output import counted, one_line, printable, share
@@ -40,6 +41,13 @@ def show(done: Compacted, out: Path | None) -> None:
 
 def _plain(done: Compacted) -> None:
     lines = [str(done.receipt), *(f"warning: {warning}." for warning in done.warnings)]
+    lines += [
+        f"{rung.name}, without a model: {rung.reason}"
+        for rung in done.receipt.rungs
+        if rung.outcome == "fallback"
+    ]
+    if done.receipt.spent.attempts:
+        lines.append(f"asked: {bill(done.receipt.spent)}")
     if done.session:
         lines.append(f"recall: foldline recall HANDLE, session {done.session!r} in {done.archive}")
     sys.stderr.write("\n".join(map(printable, lines)) + "\n")
@@ -75,7 +83,9 @@ def _rungs(done: Compacted) -> Table:
     grid = output.table("rung", ">tokens freed", "*what it did")
     for rung in done.receipt.rungs:
         freed = f"{rung.freed:,}" if rung.is_in_effect else ""
-        words = rung.reason if not rung.is_in_effect else _did(done, rung.name)
+        words = _did(done, rung.name) if rung.is_in_effect else rung.reason
+        if rung.outcome == "fallback":
+            words = f"{words}; without a model: {rung.reason}"
         style = "" if rung.is_in_effect else "dim"
         grid.add_row(rung.name, freed, output.flexible(words), style=style)
     return grid
@@ -128,6 +138,8 @@ def _facts(done: Compacted, out: Path | None) -> Table:
     exact = "" if done.counter.texts.exact else ", not exact"
     allowed = f"the messages may take {receipt.budget:,} tokens"
     grid.add_row("counted", f"with {receipt.counter}{exact}; {allowed}")
+    if receipt.spent.attempts:
+        grid.add_row("asked", printable(bill(receipt.spent)))
     if out is not None:
         grid.add_row("written", printable(str(out)))
     for warning in done.warnings:

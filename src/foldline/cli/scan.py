@@ -18,6 +18,7 @@ from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.survey import Surveyed, survey
 from foldline.cli.tuning import tuned_policy
 from foldline.core.errors import FoldlineError, InputError, UnknownFormat
+from foldline.settings import load
 
 DEFAULT_GOAL: Final = Amount("20%", share=0.2)
 MAX_SIZE: Final = 128_000_000
@@ -72,7 +73,7 @@ def command(
     folder: Path | None,
     budget: Amount | None,
     window: Amount | None,
-    policy: str,
+    policy: str | None,
     limit: int,
     sort: str,
     seconds: int,
@@ -86,7 +87,8 @@ def command(
     voice = options.voiced(rest)
     if budget is not None and window is not None:
         raise click.UsageError("Give --budget or --window, not both.", click.get_current_context())
-    rungs = tuned_policy(policy, ())
+    config = load().config
+    rungs = tuned_policy(policy, (), config)
     findings = Findings(window or budget or DEFAULT_GOAL, window is not None)
     candidates = _candidates(folder, findings, biggest=sort != "newest")
     findings.left = candidates[limit:]
@@ -95,7 +97,9 @@ def command(
         if time.monotonic() > deadline:
             findings.left.append(found)
             continue
-        _measure(found, findings, lambda f: survey(f, findings.goal, rungs, window=bool(window)))
+        _measure(
+            found, findings, lambda f: survey(f, findings.goal, rungs, config, window=bool(window))
+        )
     findings.sessions.sort(key=_KEYS[sort])
     if voice.json:
         write_json("scan/1", _as_json(findings))

@@ -12,6 +12,7 @@ from foldline.cli.amounts import Amount
 from foldline.cli.reading import counter_for
 from foldline.cli.sessions import Candidate
 from foldline.core.budget import Budget
+from foldline.core.config import Config
 from foldline.core.errors import BudgetError
 from foldline.core.strategy import Policy
 from foldline.formats.files import read_file
@@ -44,7 +45,14 @@ class Surveyed:
         return self.tokens - self.after
 
 
-def survey(found: Candidate, goal: Amount, policy: Policy, *, window: bool) -> Surveyed:
+def survey(
+    found: Candidate,
+    goal: Amount,
+    policy: Policy,
+    config: Config | None = None,
+    *,
+    window: bool,
+) -> Surveyed:
     """
     Read a session and compact it, in memory only.
 
@@ -52,6 +60,7 @@ def survey(found: Candidate, goal: Amount, policy: Policy, *, window: bool) -> S
         found: The file.
         goal: The budget, or the window.
         policy: How to compact.
+        config: The thresholds, and what may be spent.
         window: Whether ``goal`` is the window.
 
     Raises:
@@ -65,11 +74,11 @@ def survey(found: Candidate, goal: Amount, policy: Policy, *, window: bool) -> S
     try:
         overhead = counter.overhead(there.system, there.tools) if window else 0
         budget = (
-            Budget.of_window(goal.tokens, overhead=overhead)
+            (config or Config()).budget(goal.tokens, overhead=overhead)
             if window
             else Budget.of_tokens(goal.of(tokens))
         )
-        receipt = compact_transcript(there, counter, budget, policy).receipt
+        receipt = compact_transcript(there, counter, budget, policy, config=config).receipt
         status = receipt.status
         after = receipt.tokens_after if status == "compacted" else tokens
     except BudgetError:

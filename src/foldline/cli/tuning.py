@@ -6,38 +6,43 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from foldline.core.config import Config
 from foldline.core.errors import BudgetError, InputError
 from foldline.core.handles import handles
 from foldline.core.strategy import Policy
 from foldline.core.transcript import Transcript
-from foldline.strategies.presets import POLICIES
+from foldline.strategies.presets import POLICIES, tuning
 from foldline.strategies.presets import policy as named_policy
 
 
-def tuned_policy(name: str, settings: Sequence[str]) -> Policy:
+def tuned_policy(
+    name: str | None, settings: Sequence[str], config: Config | None = None
+) -> Policy:
     """
     Make a policy.
 
     Args:
-        name: One of the policies that come with Foldline.
+        name: One of the policies that come with Foldline; None for the one of ``config``.
         settings: ``key=value`` for arguments of the policy; ``_`` may be written ``-``.
+        config: What holds for the policy that it names; ``settings`` beat it.
 
     Raises:
         BudgetError: There is no such policy or key, or the value is of another type.
     """
-    title = name.replace("-", "_")
+    base = config or Config()
+    title = base.policy if name is None else name.replace("-", "_")
     if title not in POLICIES:
-        return named_policy(name)  # tells which ones there are
+        return named_policy(title)  # tells which ones there are
     known = inspect.signature(POLICIES[title]).parameters
-    tuning = {}
+    arguments = tuning(base) if title == base.policy else {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or key not in known:
-            what = f"Policy {name} has no setting {key[:40]!r}." if equals else "Write key=value."
+            what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
             raise BudgetError(what, hint=f"Its settings are: {', '.join(known) or 'none'}.")
-        tuning[key] = _value(key, text.strip(), known[key].default)
-    return named_policy(title, **tuning)
+        arguments[key] = _value(key, text.strip(), known[key].default)
+    return named_policy(title, **arguments)
 
 
 def _value(key: str, text: str, default: object) -> Any:
