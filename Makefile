@@ -31,11 +31,12 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(DEV)/.ready  ## Print the tables of speed, token counting and retention
+bench: $(DEV)/.ready  ## Print the tables of speed, token counting, retention and cost
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/tokens.py
-	@if [ -d ../shared/data/transcripts ]; then $(BIN)/python bench/retention.py; \
-	else echo "bench/retention.py needs the real transcripts in ../shared: skipped"; fi
+	@if [ -d ../shared/data/transcripts ]; then \
+	$(BIN)/python bench/retention.py && $(BIN)/python bench/cost.py; \
+	else echo "bench/retention.py and bench/cost.py need the transcripts in ../shared: skipped"; fi
 
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock

@@ -23,6 +23,7 @@ from typing import Any
 
 import foldline
 import synthetic
+from foldline.core.prepared import MemorySettings
 from foldline.counters.choose import choose_counter
 from foldline.formats.files import read_file
 from foldline.formats.registry import dialect
@@ -69,7 +70,14 @@ def main() -> None:
     if os.getloadavg()[0] > (os.cpu_count() or 1) / 2:
         print("This machine is busy: figures are worse than they need be.", file=sys.stderr)
     foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
-    for section in (cold_figures, warm_figures, memory_figures, start_figures, count_figures):
+    for section in (
+        cold_figures,
+        warm_figures,
+        rung_figures,
+        memory_figures,
+        start_figures,
+        count_figures,
+    ):
         if options.only in section.__name__:
             for figure in section(options.quick):
                 show(figure, as_json=options.json)
@@ -147,6 +155,39 @@ def append_times(durability: Any, size: int, rounds: int) -> Iterator[float]:
                 session.view()
                 yield time.perf_counter() - start
         store.close()
+
+
+# --- session memory ----------------------------------------------------------------------------
+
+
+def rung_figures(quick: bool) -> Iterator[Figure]:
+    """Compact sessions on disk by what was prepared in the background, the commit included."""
+    for size in (1_000,) if quick else (1_000, 10_000):
+        spent = min(remembered_time(size) for _ in range(2 if quick else 5))
+        title = f"compaction by session memory at {size:,} messages"
+        yield Figure(title, spent * 1_000, "ms", 10)
+
+
+def remembered_time(size: int) -> float:
+    settings = foldline.Config(memory=MemorySettings(enabled=True))
+    # About 97 tokens a message: the window is 81 % full with so many of them.
+    window = round(size * 97 / 0.81) + 20_480
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "agent.db", durability="process")
+        with foldline.Session.open(
+            None, "bench", window=window, store=store, config=settings
+        ) as session:
+            session.extend(synthetic.message(number) for number in range(size * 98 // 100))
+            deadline = time.monotonic() + 60
+            while session.memory is None and time.monotonic() < deadline:
+                time.sleep(0.005)
+            session.extend(synthetic.message(number) for number in range(size * 98 // 100, size))
+            start = time.perf_counter()
+            receipt = session.compact(force=True)
+            spent = time.perf_counter() - start
+        store.close()
+    assert receipt.reason == "session memory", receipt
+    return spent
 
 
 # --- memory ------------------------------------------------------------------------------------
