@@ -11,8 +11,9 @@ Context engineering for long-running LLM agents.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.core.lazy import lazily
 
 if TYPE_CHECKING:
     from foldline.app import Compaction, compact, count
@@ -107,13 +108,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used, so that importing the package costs little."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'foldline' has no attribute {name!r}")
-    return getattr(import_module(f"foldline.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__getattr__, __dir__ = lazily(__name__, _HOMES)

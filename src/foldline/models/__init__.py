@@ -11,8 +11,9 @@ Nothing of the network is loaded before the first client is made.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.core.lazy import lazily
 
 if TYPE_CHECKING:
     from foldline.models.catalogue import Catalogue
@@ -54,13 +55,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: the catalogue needs no network library."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'foldline.models' has no attribute {name!r}")
-    return getattr(import_module(f"foldline.models.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

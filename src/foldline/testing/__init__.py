@@ -23,8 +23,9 @@ An AssertionError names the promise that is broken, the message and what is wron
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.core.lazy import lazily
 
 if TYPE_CHECKING:
     from foldline.testing.checking import (
@@ -52,13 +53,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: the server needs nothing of the checks."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'foldline.testing' has no attribute {name!r}")
-    return getattr(import_module(f"foldline.testing.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)
