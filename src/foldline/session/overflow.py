@@ -55,15 +55,17 @@ def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> l
     if _is_second(state):
         message = "The provider rejected what was left after one compaction as too long, too."
         raise _final(message, _sent(state), found.limit) from cause
-    _learn(state, found)
-    for policy in (state.setting.policy, dropping()):
-        with _alone(state, policy):
-            receipt = drive(compacting.compact(state, _allowed(state), trigger=REASON), _nobody)
-            if receipt.status == "compacted":
-                state.requested = None
-                return drive(compacting.view(state), _nobody)
-    why = receipt.reason.removeprefix(f"{REASON}: ")
-    raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
+    with _learned(state, found):
+        for policy in (state.setting.policy, dropping()):
+            with _alone(state, policy):
+                allowed = _allowed(state)
+                receipt = drive(compacting.compact(state, allowed, trigger=REASON), _nobody)
+                if receipt.status == "compacted":
+                    state.requested = None
+                    return drive(compacting.view(state), _nobody)
+        why = receipt.reason.removeprefix(f"{REASON}: ")
+        message = f"Nothing smaller can be sent: {why}."
+        raise _final(message, _staying(state), found.limit) from cause
 
 
 def _found(state: State, said: Any, detectors: Iterable[Detector]) -> Overflow:
@@ -95,8 +97,24 @@ def _is_second(state: State) -> bool:
 # --- what it teaches -----------------------------------------------------------------------
 
 
+@contextmanager
+def _learned(state: State, found: Overflow) -> Iterator[None]:
+    """
+    Take the real limit for this session, and what the shown messages really take.
+
+    Where the provider names no limit, it is only known that this view was too long: that counts
+    for this once, or every false alarm would shrink the session for good.
+    """
+    own = state.setting
+    _learn(state, found)
+    try:
+        yield
+    finally:
+        if found.limit is None:
+            state.setting = own
+
+
 def _learn(state: State, found: Overflow) -> None:
-    """Take the real limit for this session, and what the shown messages really take."""
     tokens, overhead = state.shown.tokens, state.setting.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given

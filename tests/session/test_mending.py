@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foldline import Session
+from foldline.formats.registry import dialect
+from foldline.stores.memory import MemoryStore
+
+CALL = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    ],
+}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "42 files"}
+USER = {"role": "user", "content": "Go on."}
+ANSWER = {"role": "assistant", "content": "Done."}
+
+DAMAGED = {
+    "a result whose call is lost": [USER, RESULT, ANSWER],
+    "a call that nobody answered": [USER, CALL, USER],
+    "an answer that says nothing": [USER, {"role": "assistant", "content": ""}, USER],
+}
+
+
+def opened(messages: list[dict[str, Any]]) -> Session:
+    session = Session.open(None, "s", store=MemoryStore(), window=8_000)
+    session.extend(messages)
+    return session
+
+
+@pytest.mark.requirement("F07")
+@pytest.mark.parametrize("what", DAMAGED)
+def test_what_a_provider_would_reject_is_mended_before_anything_was_compacted(what):
+    chat = dialect("openai-chat")
+    assert chat.validate(DAMAGED[what])
+    session = opened(DAMAGED[what])
+    view = session.view()
+    assert chat.validate(view) == []
+    assert [message.raw for message in session.messages] == DAMAGED[what]
+    assert [receipt.reason for receipt in session.receipts] == ["repair"]
+    assert session.view() == view
+    assert len(session.receipts) == 1, "mended once, not before every request"
+
+
+@pytest.mark.parametrize(
+    "messages", [[USER, CALL, RESULT, ANSWER], [USER, CALL], [USER, CALL, RESULT], [ANSWER, USER]]
+)
+def test_a_sound_history_is_sent_as_it_is(messages):
+    session = opened(messages)
+    assert all(map(_is, session.view(), messages))
+    assert session.receipts == ()
+
+
+def _is(left: object, right: object) -> bool:
+    return left is right
+
+
+def test_damage_that_was_recorded_by_another_process_is_mended_when_it_is_read(tmp_path):
+    with Session.open(tmp_path / "a.db", "s", window=8_000) as session:
+        session.extend([USER, RESULT, ANSWER])
+    with Session.open(tmp_path / "a.db", "s", window=8_000) as again:
+        assert dialect("openai-chat").validate(again.view()) == []
