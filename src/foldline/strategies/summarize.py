@@ -35,7 +35,7 @@ CALL_SHARE = 0.1
 """Fraction of the target that the arguments of calls which have to stay may take."""
 
 
-PLAINNESS = 1.12
+PLAINNESS = 1.11
 """
 How many more characters a token of what is kept may hold than one of the whole. Chosen lines are
 plainer than the logs that they come from; this keeps a budget true under another tokenizer too.
