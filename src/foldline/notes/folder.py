@@ -1,0 +1,235 @@
+"""
+One folder, out of which no name leads, and whose files are always whole.
+
+A name is a single component; links are not followed, and only regular files are read. A file is
+written beside its place, brought to the disk, and then put there in one step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from foldline.core.errors import InputError, StoreError
+from foldline.notes.problems import BrokenNote
+
+LONGEST_NAME: Final = 255
+PART: Final = ".writing-"
+"""How the names of files begin that are being written; a crash may leave one behind."""
+
+ABANDONED: Final = 3_600.0
+"""Seconds after which such a file is nobody's any more."""
+
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
+_READ: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Stamp(NamedTuple):
+    """What changes when a file changes; times are in nanoseconds since 1970."""
+
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """Return the stamp of a file."""
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """
+    A folder that is there, and is no link.
+
+    Raises:
+        StoreError: It is something else, or cannot be made.
+    """
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            status = self.path.lstat()
+        except (OSError, ValueError) as error:
+            raise _failed(f"The folder {self.path} cannot be made", error) from error
+        if not stat.S_ISDIR(status.st_mode):
+            raise StoreError(
+                f"{self.path} is a link, not a folder.", hint="Name the folder itself."
+            )
+
+    def inside(self, name: str) -> Folder:
+        """Return a folder in this one; it is made where it is missing."""
+        return Folder(self._at(name))
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is anything with this name."""
+        return os.path.lexists(self._at(name))
+
+    def names(self) -> list[str]:
+        """List the names of what is in the folder, sorted."""
+        return sorted(name for name in os.listdir(self.path) if not name.startswith(PART))  # noqa: PTH208  # names, not paths
+
+    def stamps(self, ending: str) -> Iterator[tuple[str, Stamp]]:
+        """List the regular files, and links, whose names end so, with their stamps."""
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.name.endswith(ending) and not entry.name.startswith("."):
+                    try:
+                        yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
+                    except FileNotFoundError:
+                        continue
+
+    def inodes(self, ending: str) -> Iterator[tuple[str, int]]:
+        """List what `stamps` lists, only with the inodes; that is much cheaper."""
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.name.endswith(ending) and not entry.name.startswith("."):
+                    yield entry.name, entry.inode()
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Return the stamp of a file; None where there is none."""
+        try:
+            return Stamp.of(os.lstat(f"{self.path}/{name}"))
+        except OSError:
+            return None
+
+    def own_stamp(self) -> Stamp:
+        """Return the stamp of the folder itself; it changes when files come and go."""
+        return Stamp.of(self.path.stat())
+
+    def read(self, name: str, most: int) -> tuple[bytes, Stamp]:
+        """
+        Read a file.
+
+        Args:
+            name: Its name.
+            most: Bytes that it may have.
+
+        Raises:
+            FileNotFoundError: It is gone.
+            BrokenNote: It is a link, no regular file, too large, or may not be read.
+        """
+        try:
+            descriptor = os.open(self._at(name), _READ)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            link = error.errno in (errno.ELOOP, errno.EMLINK)
+            raise BrokenNote("it is a link" if link else f"{error.strerror}") from error
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise BrokenNote("it is no regular file")
+        with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor has no path
+            if status.st_size > most:
+                raise BrokenNote(f"it has {status.st_size:,} bytes, and at most {most:,} are read")
+            return file.read(most + 1), Stamp.of(status)
+
+    def create(self, name: str, data: bytes) -> None:
+        """
+        Write a new file.
+
+        Raises:
+            FileExistsError: There is something with this name already; it stays.
+            StoreError: It cannot be written; nothing is there then.
+        """
+        with self._written(name, data) as (part, place):
+            try:
+                os.link(part, place)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                if os.path.lexists(place):
+                    raise FileExistsError(errno.EEXIST, "it exists", str(place)) from error
+                part.replace(place)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """
+        Write a file in the place of the one that is there.
+
+        Raises:
+            StoreError: It cannot be written; the old one stays then.
+        """
+        with self._written(name, data) as (part, place):
+            with contextlib.suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(place.lstat().st_mode))
+            part.replace(place)
+
+    def move(self, name: str, other: Folder, new_name: str) -> None:
+        """
+        Move a file to another folder of the same disk.
+
+        Raises:
+            FileNotFoundError: It is gone.
+            StoreError: There is something with that name already, or it cannot be moved.
+        """
+        if other.has(new_name):
+            raise StoreError(f"{other.path / new_name} is in the way.", hint="Move it elsewhere.")
+        try:
+            self._at(name).rename(other._at(new_name))
+            _to_disk(other.path)
+            _to_disk(self.path)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _failed(f"{self.path / name} cannot be moved", error) from error
+
+    def sweep(self) -> None:
+        """Take away what a crash left half written, long ago."""
+        for entry in self.path.glob(f"{PART}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - entry.lstat().st_mtime > ABANDONED:
+                    entry.unlink()
+
+    @contextlib.contextmanager
+    def _written(self, name: str, data: bytes) -> Iterator[tuple[Path, Path]]:
+        place, part = self._at(name), self.path / f"{PART}{secrets.token_hex(8)}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
+        try:
+            with open(os.open(part, flags, 0o666), "wb") as file:  # noqa: PTH123  # as above
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            yield part, place
+            _to_disk(self.path)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise _failed(f"{place} cannot be written", error) from error
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+    def _at(self, name: str) -> Path:
+        plain = name not in ("", ".", "..") and not set(name) & {"/", "\\", "\0"}
+        if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
+            raise InputError(f"{name[:80]!r} is no name of a file in a folder")
+        return self.path / name
+
+
+def _to_disk(folder: Path) -> None:
+    """Bring the entries of a folder to the disk, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _failed(what: str, error: Exception) -> StoreError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return StoreError(f"{what}: {reason}.", hint="Check its permissions and the free space.")

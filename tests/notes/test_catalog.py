@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from foldline.notes import watching
+from foldline.notes.catalog import Catalog
+from foldline.notes.folder import Folder
+from foldline.notes.sidecar import Sidecar
+
+
+def write(folder: Path, name: str, id: str, body: str = "said") -> Path:  # noqa: A002
+    path = folder / name
+    path.write_text(f"---\nid: {id}\ntitle: {name}\n---\n\n{body}\n")
+    return path
+
+
+class Bench:
+    """A folder, and the catalog of a new process over it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.index = path, path / ".index"
+
+    def catalog(self, most: int = 1_000) -> Catalog:
+        return Catalog(Folder(self.path), Sidecar(self.index), 10_000, most)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.mark.requirement("T6")
+def test_the_files_are_the_truth_whoever_changes_them(bench: Bench) -> None:
+    catalog = bench.catalog()
+    assert catalog.look() == {}
+    first = write(bench.path, "a.md", "A", "apple")
+    assert [entry.terms.split()[-1] for entry in catalog.look().values()] == ["appl"]
+    write(bench.path, "a.md", "A", "grape")  # as long as before, perhaps in the same moment
+    assert catalog.look()["A"].terms.split()[-1] == "grape"
+    first.rename(bench.path / "b.md")
+    assert catalog.look()["A"].name == "b.md"
+    (bench.path / "b.md").unlink()
+    assert catalog.look() == {}
+
+
+@pytest.mark.requirement("T6")
+def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
+    write(bench.path, "2025-A.md", "A")
+    write(bench.path, "copy.md", "A")
+    (bench.path / "mine.md").write_text("# no note\n")
+    (bench.path / "link.md").symlink_to(bench.path / "mine.md")
+    (bench.path / "large.md").write_text("---\n" + "x" * 20_000)
+    (bench.path / "read.txt").write_text("not looked at")
+    before = {path.name: path.read_bytes() for path in bench.path.iterdir()}
+    catalog = bench.catalog()
+    assert [entry.name for entry in catalog.look().values()] == ["2025-A.md"]
+    assert {one.name: one.why for one in catalog.troubles} == {
+        "copy.md": "it has the same id as 2025-A.md",
+        "large.md": "it has 20,004 bytes, and at most 10,000 are read",
+        "link.md": "it is a link",
+        "mine.md": "it has no front matter between lines of ---",
+    }
+    catalog.keep()
+    now = {path.name: path.read_bytes() for path in bench.path.iterdir()}
+    assert {name: data for name, data in now.items() if name in before} == before
+
+
+def aged(folder: Path) -> None:
+    """Let files look as if they were written long ago, as far as their readers can tell."""
+    stamp = folder.stat().st_ctime_ns + 2 * watching.YOUNG
+    while folder.stat().st_ctime_ns < stamp:
+        os.utime(folder)
+
+
+@pytest.fixture
+def parses(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Every file that is taken apart."""
+    from foldline.notes import catalog
+
+    seen: list[bytes] = []
+    original = catalog.parsed
+
+    def watched(data: bytes) -> object:
+        seen.append(data)
+        return original(data)
+
+    monkeypatch.setattr(catalog, "parsed", watched)
+    return seen
+
+
+@pytest.mark.requirement("T6")
+def test_another_process_reads_only_what_changed_since(bench: Bench, parses: list[bytes]) -> None:
+    for number in range(5):
+        write(bench.path, f"{number}.md", f"N{number}")
+    aged(bench.path)
+    first = bench.catalog()
+    first.look()
+    first.keep()
+    assert len(parses) == 5
+    write(bench.path, "3.md", "N3", "new")
+    again = bench.catalog()
+    assert {one: entry.terms for one, entry in again.look().items()}["N3"].endswith("new")
+    assert len(parses) == 6
+    assert len(again.entries) == 5
+
+
+@pytest.mark.requirement("T6")
+@pytest.mark.parametrize(
+    "damage", [b"", b"not a database" * 100, b"SQLite format 3\0" + b"x" * 99]
+)
+def test_a_damaged_cache_costs_time_and_nothing_else(bench: Bench, damage: bytes) -> None:
+    write(bench.path, "a.md", "A")
+    aged(bench.path)
+    first = bench.catalog()
+    first.look()
+    first.keep()
+    bench.index.write_bytes(damage)
+    again = bench.catalog()
+    assert set(again.look()) == {"A"}
+    again.keep()
+    assert set(Sidecar(bench.index).rows()) == {"a.md"}
+
+
+def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
+    write(bench.path, "a.md", "A")
+    aged(bench.path)
+    first = bench.catalog()
+    first.look()
+    first.keep()
+    with sqlite3.connect(bench.index) as connection:
+        connection.execute("UPDATE files SET fields = '{'")
+    connection.close()
+    assert set(bench.catalog().look()) == {"A"}
+
+
+def test_a_cache_that_is_a_link_is_not_followed(bench: Bench, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    target.write_bytes(b"")
+    bench.index.symlink_to(target)
+    write(bench.path, "a.md", "A")
+    catalog = bench.catalog()
+    assert set(catalog.look()) == {"A"}
+    catalog.keep()
+    assert target.read_bytes() == b""
+
+
+def test_more_files_than_are_looked_at_are_told(bench: Bench) -> None:
+    for number in range(4):
+        write(bench.path, f"{number}.md", f"N{number}")
+    catalog = bench.catalog(most=3)
+    assert len(catalog.look()) == 3
+    assert "more files" in catalog.troubles[-1].why
+
+
+def test_in_a_large_folder_replaced_files_are_seen_at_once_and_edited_ones_in_turn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "FEW", 3)
+    monkeypatch.setattr(watching, "TURN", 3)
+    for number in range(9):
+        write(bench.path, f"{number}.md", f"N{number}")
+    aged(bench.path)
+    catalog = bench.catalog()
+    catalog.look()
+    write(bench.path, "new.tmp", "N4", "replaced").replace(bench.path / "4.md")
+    write(bench.path, "10.md", "N10")
+    (bench.path / "5.md").unlink()
+    seen = catalog.look()
+    assert seen["N4"].terms.endswith("replac")
+    assert "N10" in seen
+    assert "N5" not in seen
+    aged(bench.path)
+    write(bench.path, "8.md", "N8", "edited")
+    for _ in range(4):
+        catalog.look()
+    assert catalog.entries["N8"].terms.endswith("edit")

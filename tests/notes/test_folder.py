@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foldline.core.errors import InputError, StoreError
+from foldline.notes.folder import PART, Folder
+from foldline.notes.problems import BrokenNote
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "notes")
+
+
+@pytest.mark.requirement("T6")
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "a\0b", "x" * 300]
+)
+def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
+    for use in (
+        lambda: folder.read(name, 10),
+        lambda: folder.create(name, b""),
+        lambda: folder.replace(name, b""),
+        lambda: folder.inside(name),
+        lambda: folder.move(name, folder, "b"),
+    ):
+        with pytest.raises(InputError, match="no name"):
+            use()
+
+
+@pytest.mark.requirement("T6")
+def test_links_are_not_followed(folder: Folder, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s")
+    (folder.path / "link.md").symlink_to(secret)
+    with pytest.raises(BrokenNote, match="link"):
+        folder.read("link.md", 10)
+    folder.replace("link.md", b"mine")  # takes the place of the link, not of what it leads to
+    assert secret.read_text() == "s"
+    (tmp_path / "other").mkdir()
+    (folder.path / "sub").symlink_to(tmp_path / "other")
+    with pytest.raises(StoreError, match="link"):
+        folder.inside("sub")
+
+
+def test_a_pipe_or_a_folder_is_no_file_and_nothing_waits_for_it(folder: Folder) -> None:
+    os.mkfifo(folder.path / "pipe.md")
+    (folder.path / "sub.md").mkdir()
+    for name in ("pipe.md", "sub.md"):
+        with pytest.raises(BrokenNote, match="no regular file"):
+            folder.read(name, 10)
+
+
+def test_a_file_that_is_too_large_is_not_read(folder: Folder) -> None:
+    folder.create("a", b"x" * 11)
+    with pytest.raises(BrokenNote, match="11 bytes"):
+        folder.read("a", 10)
+
+
+def test_a_new_file_never_takes_the_place_of_another(folder: Folder) -> None:
+    folder.create("a", b"first")
+    with pytest.raises(FileExistsError):
+        folder.create("a", b"second")
+    assert folder.read("a", 10)[0] == b"first"
+    folder.create("b", b"b")
+    with pytest.raises(StoreError, match="in the way"):
+        folder.move("b", folder, "a")
+    assert folder.names() == ["a", "b"]
+
+
+def test_a_file_in_the_place_of_another_keeps_its_mode(folder: Folder) -> None:
+    folder.create("a", b"first")
+    (folder.path / "a").chmod(0o640)
+    folder.replace("a", b"second")
+    assert (folder.path / "a").stat().st_mode & 0o777 == 0o640
+    assert folder.read("a", 10)[0] == b"second"
+
+
+def test_what_a_crash_left_is_swept_when_it_is_old(folder: Folder) -> None:
+    for name in ("old", "new"):
+        (folder.path / f"{PART}{name}").write_text("half")
+    os.utime(folder.path / f"{PART}old", (0, 0))
+    folder.sweep()
+    assert [path.name for path in folder.path.iterdir()] == [f"{PART}new"]
+    assert folder.names() == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_said(folder: Folder) -> None:
+    folder.path.chmod(0o500)
+    with pytest.raises(StoreError, match="cannot be written"):
+        folder.create("a", b"")
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be made"):
+        Folder(tmp_path / "file" / "notes")
