@@ -1,0 +1,83 @@
+"""Earlier versions of files, kept beside them: the newest ones, under the hash of the path."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from foldline.core.errors import InputError
+from foldline.tools.files.root import Content, Root, entered
+
+FOLDER: Final = (".foldline", "backups")
+
+NAME: Final = re.compile(r"\d{16,20}-[0-9a-f]{12}")
+"""Nanoseconds since 1970 and the beginning of the SHA-256 of the content."""
+
+
+class Backups:
+    """
+    The earlier versions of the files in a folder.
+
+    Args:
+        root: The folder; they are kept in ``.foldline/backups`` inside it.
+        most: How many of each file; 0 keeps none.
+        clock: Returns seconds since 1970.
+    """
+
+    def __init__(self, root: Root, most: int, clock: Callable[[], float]) -> None:
+        self._root = root
+        self._most = most
+        self._clock = clock
+
+    def keep(self, parts: Sequence[str], old: Content) -> None:
+        """
+        Keep a version of a file, and let go of those that are too old.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        if not self._most:
+            return
+        before = self.names(parts)
+        digest = hashlib.sha256(old.data).hexdigest()[:12]
+        now = max(int(self._clock() * 1e9), int(before[0].partition("-")[0]) + 1 if before else 0)
+        self._root.replace((*_folder(parts), f"{now:019d}-{digest}"), old.data, 0o600)
+        with entered(self._root.path, _folder(parts)) as folder:
+            for name in before[self._most - 1 :]:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
+
+    def names(self, parts: Sequence[str]) -> list[str]:
+        """Return the names of the versions of a file, the newest first."""
+        try:
+            with entered(self._root.path, _folder(parts)) as folder:
+                found = os.listdir(folder)  # noqa: PTH208
+        except OSError:
+            return []
+        return sorted(filter(NAME.fullmatch, found), reverse=True)
+
+    def read(self, parts: Sequence[str], name: str | None, most: int) -> bytes:
+        """
+        Return a version of a file.
+
+        Args:
+            parts: The file.
+            name: One of `names`; None for the newest.
+            most: Bytes that it may have.
+
+        Raises:
+            InputError: There is no such version.
+        """
+        known = self.names(parts)
+        wanted = name or (known[0] if known else "")
+        if wanted not in known:
+            raise InputError(f"there is no backup {wanted[:60]!r}", hint="Ask for their names.")
+        return self._root.read((*_folder(parts), wanted), most).data
+
+
+def _folder(parts: Sequence[str]) -> tuple[str, ...]:
+    return (*FOLDER, hashlib.sha256("/".join(parts).encode()).hexdigest()[:16])

@@ -1,0 +1,292 @@
+"""The files of a project as an agent reads and changes them: inside one folder, nothing lost."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.core.amounts import whole
+from foldline.core.errors import FoldlineError, InputError
+from foldline.tools.files.backups import Backups
+from foldline.tools.files.patching import Replacement, patched
+from foldline.tools.files.root import Content, Root, TooLarge
+from foldline.tools.output import ErrorCode, ToolOutput
+
+UNTOUCHABLE: Final = (".git", ".foldline")
+"""Folders in which nothing is written: hooks that git runs, and the backups."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileBounds:
+    """
+    The most that is read and kept.
+
+    A file has at most ``size`` bytes; a read shows at most ``lines`` lines and ``characters``
+    characters. The newest ``backups`` earlier versions of a file are kept, none with 0.
+
+    Raises:
+        BudgetError: A number is none, or too small.
+    """
+
+    size: int = 5 << 20
+    lines: int = 2_000
+    characters: int = 60_000
+    backups: int = 20
+
+    def __post_init__(self) -> None:
+        for name, least in (("size", 1), ("lines", 1), ("characters", 100), ("backups", 0)):
+            whole(f"files.{name}", getattr(self, name), least)
+
+
+class Conflict(FoldlineError):
+    """A file is not what it was when it was read."""
+
+
+class Workspace:
+    """
+    Reads and changes files inside one folder.
+
+    A change needs the file to be what this workspace last saw of it, by its content and not by
+    its time; two agents have a workspace each, so that the second writer is told. It happens whole
+    or not at all, and the version before it is kept. Methods may be called from any thread.
+
+    Args:
+        root: The folder; nothing outside of it is ever touched, and no link is followed.
+        bounds: How much is read and kept.
+        is_in_view: Tells whether the model still sees a file as it read or wrote it last; see
+            `foldline.Session.is_in_view`. Then reading the same content again says only that.
+        clock: Returns seconds since 1970, for the names of backups.
+
+    Raises:
+        StoreError: The folder does not exist.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        bounds: FileBounds | None = None,
+        is_in_view: Callable[[str], bool] = lambda _: False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.root = Root(root)
+        self.bounds = bounds or FileBounds()
+        self._is_in_view = is_in_view
+        self._backups = Backups(self.root, self.bounds.backups, clock)
+        self._lock = threading.Lock()
+        self._seen: dict[tuple[str, ...], str] = {}
+        # What was shown from beginning to end, so that it need not be shown again.
+        self._whole: dict[tuple[str, ...], str] = {}
+
+    # --- reading ---------------------------------------------------------------------------
+
+    def read(self, path: str, offset: int = 0, limit: int | None = None) -> ToolOutput:
+        """
+        Return lines of a text file.
+
+        Args:
+            path: Relative to the root, or absolute and inside it.
+            offset: Lines that are passed over.
+            limit: The most lines to return.
+        """
+        try:
+            parts = self.root.parts(path)
+            found = self.root.read(parts, self.bounds.size)
+        except (InputError, OSError) as error:
+            return refusal(path, error)
+        version = version_of(found.data)
+        text = _text(found)
+        if text is None:
+            return ToolOutput.error(ErrorCode.NOT_TEXT, f"{path} is no text in UTF-8.")
+        with self._lock:
+            known = self._whole.get(parts) == version
+            self._seen[parts] = version
+        data = {"path": "/".join(parts), "version": version, "changed": found.changed}
+        everything = offset == 0 and limit is None
+        if everything and known and self._is_in_view(path):
+            told = f"{path} was not changed since you read it; its text still stands above."
+            return ToolOutput(told, data=data | {"unchanged": True})
+        shown, note = _page(text, offset, limit, self.bounds)
+        with self._lock:
+            if everything and not note:
+                self._whole[parts] = version
+            else:
+                # What stands above of it now is a part.
+                self._whole.pop(parts, None)
+        if note:
+            shown += f"\n[{note}]" if shown and not shown.endswith("\n") else f"[{note}]"
+        return ToolOutput(shown or "[It is empty.]", "partial" if note else "success", data=data)
+
+    # --- changing --------------------------------------------------------------------------
+
+    def write(self, path: str, content: str, *, version: str | None = None) -> ToolOutput:
+        """
+        Write a file whole; one that exists must have been read before.
+
+        Args:
+            path: Relative to the root, or absolute and inside it; folders are made.
+            content: Its text from now on.
+            version: What it has to be, as ``data["version"]`` of an output says; default what was
+                last seen of it.
+        """
+
+        def changed(old: Content | None, parts: tuple[str, ...]) -> bytes:
+            if old is not None and version is None and parts not in self._seen:
+                raise Conflict(f"{path} exists and was not read.", hint="Read it first.")
+            return content.encode("utf-8", "replace")
+
+        return self._change(path, changed, version)
+
+    def edit(
+        self, path: str, replacements: Sequence[Replacement], *, version: str | None = None
+    ) -> ToolOutput:
+        """
+        Replace pieces of a file, all of them or none; see `patched`.
+
+        Args:
+            path: Relative to the root, or absolute and inside it.
+            replacements: What to replace.
+            version: What the file has to be; default what was last seen of it.
+        """
+
+        def changed(old: Content | None, _: tuple[str, ...]) -> bytes:
+            if old is None:
+                raise FileNotFoundError(0, "it does not exist")
+            text = _text(old)
+            if text is None:
+                raise InputError("it is no text in UTF-8")
+            return patched(text, replacements).encode()
+
+        return self._change(path, changed, version)
+
+    def backups(self, path: str) -> list[str]:
+        """
+        Return the names of the earlier versions of a file that are kept, the newest first.
+
+        Raises:
+            InputError: The path leads outside.
+        """
+        return self._backups.names(self.root.parts(path))
+
+    def restore(self, path: str, name: str | None = None) -> ToolOutput:
+        """
+        Put an earlier version of a file in its place; the present one is kept as a backup.
+
+        Args:
+            path: Of the file.
+            name: One of `backups`; default the newest.
+        """
+
+        def changed(_: Content | None, parts: tuple[str, ...]) -> bytes:
+            return self._backups.read(parts, name, self.bounds.size)
+
+        return self._change(path, changed, version=None, force=True)
+
+    def _change(
+        self,
+        path: str,
+        changed: Callable[[Content | None, tuple[str, ...]], bytes],
+        version: str | None,
+        *,
+        force: bool = False,
+    ) -> ToolOutput:
+        """Put what ``changed`` makes of a file in its place, unless the file is another by now."""
+        try:
+            parts = self.root.parts(path)
+            _check_place(parts)
+            with self._lock, self.root.locked():
+                old = self._present(parts)
+                if not force:
+                    self._check_version(path, parts, old, version)
+                data = changed(old, parts)
+                if len(data) > self.bounds.size:
+                    raise TooLarge(f"it would have more than {self.bounds.size:,} bytes")
+                if old is not None and old.data != data:
+                    self._backups.keep(parts, old)
+                self.root.replace(parts, data, 0o644 if old is None else old.mode)
+                self._seen[parts] = version_of(data)
+        except (FoldlineError, OSError) as error:
+            return refusal(path, error)
+        stats = {"bytes": len(data), "bytes_before": 0 if old is None else len(old.data)}
+        told = f"{path} was {'created' if old is None else 'changed'}: {len(data):,} bytes."
+        named = {"path": "/".join(parts), "version": version_of(data)}
+        return ToolOutput(told, data=named, stats=stats)
+
+    def _present(self, parts: tuple[str, ...]) -> Content | None:
+        try:
+            return self.root.read(parts, self.bounds.size)
+        except FileNotFoundError:
+            return None
+
+    def _check_version(
+        self, path: str, parts: tuple[str, ...], old: Content | None, version: str | None
+    ) -> None:
+        wanted = version or self._seen.get(parts)
+        if wanted is None or (old is not None and version_of(old.data) == wanted):
+            return
+        what = "is gone" if old is None else "was changed by somebody else"
+        raise Conflict(f"{path} {what} since it was read.", hint="Look again, and then change it.")
+
+
+def _check_place(parts: tuple[str, ...]) -> None:
+    if any(part.casefold() in UNTOUCHABLE for part in parts):
+        raise PermissionError(0, f"nothing is written in {' or '.join(UNTOUCHABLE)}")
+
+
+def version_of(data: bytes) -> str:
+    """Return what names the content of a file: the beginning of its SHA-256."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def refusal(path: str, error: Exception) -> ToolOutput:
+    """Say why a file was neither read nor changed."""
+    if isinstance(error, TooLarge):
+        return ToolOutput.error(ErrorCode.TOO_LARGE, f"{path[:200]}: {error}.")
+    if isinstance(error, Conflict):
+        return ToolOutput.error(ErrorCode.CONFLICT, str(error))
+    if isinstance(error, InputError):
+        return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{path[:200]}: {error}")
+    if isinstance(error, FileNotFoundError):
+        return ToolOutput.error(ErrorCode.NOT_FOUND, f"There is no file {path[:200]!r}.")
+    if isinstance(error, OSError):
+        # Links on the way end here: ELOOP for the last part, ENOTDIR for one before it.
+        reason = error.strerror or type(error).__name__
+        return ToolOutput.error(
+            ErrorCode.DENIED, f"{path[:200]}: {reason}. Links are not followed."
+        )
+    return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
+
+
+def _text(found: Content) -> str | None:
+    try:
+        text = found.data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _page(text: str, offset: int, limit: int | None, bounds: FileBounds) -> tuple[str, str]:
+    """Return the lines that are shown, and what is to be said about the others."""
+    lines = text.splitlines(keepends=True)
+    end = min(len(lines), offset + min(bounds.lines if limit is None else limit, bounds.lines))
+    shown, size = [], 0
+    for line in lines[offset:end]:
+        if size + len(line) > bounds.characters:
+            break
+        shown.append(line)
+        size += len(line)
+    last = offset + len(shown)
+    if lines and offset >= len(lines):
+        return "", f"The file has {len(lines):,} lines."
+    if not shown and lines:
+        cut = lines[offset][: bounds.characters]
+        return cut, f"Line {offset + 1:,} has {len(lines[offset]):,} characters; it was cut."
+    note = f"Lines {offset + 1:,} to {last:,} of {len(lines):,}."
+    if last < len(lines):
+        note += f" Go on with offset={last}."
+    return "".join(shown), "" if len(shown) == len(lines) else note

@@ -1,0 +1,158 @@
+"""Functions as tools: the schema is read from the signature, the words from the docstring."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from foldline.core.errors import InputError
+from foldline.tools.output import ToolOutput
+from foldline.tools.spec import Tool, label_set
+
+PLAIN: Final[Mapping[Any, str]] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
+
+DONE: Final = "Done."
+"""What a function says that returns nothing."""
+
+_PARAMETER: Final = re.compile(r"^\s+(\w{1,64})(?: \([^)]*\))?: (.+)$", re.MULTILINE)
+
+
+def tool_of(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    labels: Iterable[str] = (),
+) -> Tool:
+    """
+    Return a function as a tool.
+
+    Its parameters are texts, numbers, truth values, lists, dicts with texts as keys, `Literal`s,
+    or one of them or None. It returns a `ToolOutput`, a text, nothing, or what JSON can hold; it
+    may be async.
+
+    Args:
+        function: The function.
+        name: Of the tool; default the function's.
+        description: What it does; default the beginning of its docstring.
+        labels: What it may do; see `Tool`.
+
+    Raises:
+        InputError: A parameter has no type, or one that has no schema; or the tool has no words.
+    """
+    told = inspect.getdoc(function) or ""
+    words = told.partition("\n\n")[0] if description is None else description
+    named = str(name or getattr(function, "__name__", ""))
+    if not words.strip():
+        raise InputError(
+            f"the function {named!r} does not say what it does",
+            hint="Give it a docstring: the model reads it.",
+        )
+    parameters = _parameters(function, named, dict(_PARAMETER.findall(told)))
+
+    def action(given: dict[str, Any]) -> ToolOutput:
+        result = function(**given)
+        return _output(asyncio.run(result) if inspect.iscoroutine(result) else result)
+
+    async def async_action(given: dict[str, Any]) -> ToolOutput:
+        return _output(await function(**given))
+
+    awaits = async_action if inspect.iscoroutinefunction(function) else None
+    return Tool(named, words, parameters, action, awaits, label_set(labels))
+
+
+def _parameters(
+    function: Callable[..., Any], named: str, words: Mapping[str, str]
+) -> dict[str, Any]:
+    """Describe what a function takes, as an object."""
+    try:
+        hints = get_type_hints(function)
+    except (NameError, TypeError) as error:
+        raise InputError(f"its types cannot be read: {error}", field=named) from error
+    properties: dict[str, Any] = {}
+    required = []
+    for parameter in inspect.signature(function).parameters.values():
+        where = f"{named}.{parameter.name}"
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise InputError("a tool takes its arguments by name", field=where)
+        if parameter.name not in hints:
+            raise InputError("it has no type", field=where, hint="Write one: `city: str`.")
+        schema = schema_of(hints[parameter.name], where)
+        if parameter.name in words:
+            schema["description"] = words[parameter.name]
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+        elif isinstance(parameter.default, str | int | float | bool):
+            schema["default"] = parameter.default
+        properties[parameter.name] = schema
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:
+    """
+    Return the schema of a type.
+
+    Args:
+        hint: The type.
+        where: What errors call it.
+
+    Raises:
+        InputError: There is none for it.
+    """
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _either([schema_of(one, where) for one in inner], where)
+    if origin is Literal and all(type(one) in PLAIN for one in inner):
+        kinds = list(dict.fromkeys(PLAIN[type(one)] for one in inner))
+        return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": list(inner)}
+    if hint is list or origin in (list, Sequence):
+        return {"type": "array"} | ({"items": schema_of(inner[0], where)} if inner else {})
+    if hint is dict or (origin in (dict, Mapping) and inner[0] is str):
+        return {"type": "object", "additionalProperties": True}
+    raise InputError(
+        f"{str(hint)[:80]} has no schema", field=where, hint="Take texts, numbers, lists or dicts."
+    )
+
+
+def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:
+    """Join a schema and null, or several plain ones."""
+    rich = [schema for schema in schemas if set(schema) != {"type"}]
+    if len(rich) > 1:
+        raise InputError("only one of its types may be a list, a dict or a Literal", field=where)
+    kinds: list[str] = []
+    for schema in schemas:
+        kind = schema["type"]
+        kinds += [kind] if isinstance(kind, str) else kind
+    joined = (rich[0] if rich else {}) | {"type": list(dict.fromkeys(kinds))}
+    if "enum" in joined and "null" in kinds:
+        joined["enum"] = [*joined["enum"], None]
+    return joined
+
+
+def _output(result: Any) -> ToolOutput:
+    if isinstance(result, ToolOutput):
+        return result
+    if result is None:
+        return ToolOutput(DONE)
+    if isinstance(result, str):
+        return ToolOutput(result)
+    data = {"result": result}
+    return ToolOutput(json.dumps(result, ensure_ascii=False, default=repr), data=data)

@@ -1,0 +1,293 @@
+"""
+A journal of the work: what was decided, done and found out, one JSON value a line.
+
+Entries are only ever added, also by several processes at once; nothing is rewritten. To clear the
+journal adds an entry too, which hides those before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from foldline.core.errors import InputError, StoreError
+from foldline.tools.arguments import checked
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Tool
+
+Category: TypeAlias = Literal[
+    "decision", "progress", "issue", "solution", "refactor", "test", "performance"
+]
+
+CATEGORIES: Final = get_args(Category)
+CLEARED: Final = "cleared"
+"""The category of the entry that hides those before it; nobody else can use it."""
+
+LONGEST_TEXT: Final = 4_000
+MOST_TAGS: Final = 12
+LONGEST_TAG: Final = 60
+LARGEST_FILE: Final = 64 << 20
+"""Bounds: characters of a text, tags of an entry, characters of a tag, bytes of the file."""
+
+SHOWN: Final = 10
+MOST_SHOWN: Final = 100
+"""How many entries the tool shows unless asked for more, and at most."""
+
+ENTRY: Final = {
+    "type": "object",
+    "properties": {
+        "category": {"type": "string", "enum": list(CATEGORIES)},
+        "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
+        "tags": {
+            "type": "array",
+            "maxItems": MOST_TAGS,
+            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG},
+            "default": [],
+        },
+    },
+    "required": ["category", "text"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry; ``time`` is in seconds since 1970, ``id`` is unique in the journal."""
+
+    id: str
+    time: float
+    category: str
+    text: str
+    tags: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        when = datetime.fromtimestamp(self.time, UTC).strftime("%Y-%m-%d %H:%M")
+        tags = f" #{' #'.join(self.tags)}" if self.tags else ""
+        return f"{when} {self.category}{tags}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStats:
+    """How many entries there are in all, by category and by tag, and lines that are none."""
+
+    total: int
+    categories: Mapping[str, int]
+    tags: Mapping[str, int]
+    damaged: int = field(default=0)
+
+
+class Journal:
+    """
+    A journal in a file, and the tool with which a model keeps it.
+
+    Args:
+        path: The file; it is made with the first entry, in a folder that exists.
+        clock: Returns seconds since 1970.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._path = Path(path)
+        self._clock = clock
+
+    def add(self, category: str, text: str, tags: Iterable[str] = ()) -> Entry:
+        """
+        Add an entry; it is durable when this returns.
+
+        Args:
+            category: One of `CATEGORIES`.
+            text: What there is to say.
+            tags: Words to find it by.
+
+        Raises:
+            InputError: There is no such category, no text, or too much of it.
+            StoreError: The file cannot be written.
+        """
+        given = {"category": category, "text": text, "tags": list(tags)}
+        value, problems = checked(ENTRY, given)
+        if not problems and not value["text"].strip():
+            problems = ["text: it says nothing"]
+        if problems:
+            raise InputError(problems[0], hint="Nothing was added.")
+        plain = (tag.strip() for tag in value["tags"])
+        return self._append(
+            category, value["text"].strip(), tuple(dict.fromkeys(filter(None, plain)))
+        )
+
+    def entries(
+        self,
+        category: str | None = None,
+        tags: Iterable[str] = (),
+        *,
+        since: float = 0.0,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """
+        Return entries, the newest first.
+
+        Args:
+            category: Only of this one.
+            tags: Only with all of these; upper and lower case are the same.
+            since: Only from this moment on, in seconds since 1970.
+            limit: So many at most; the newest stay.
+
+        Raises:
+            StoreError: The file cannot be read, or is too large.
+        """
+        wanted = {tag.casefold() for tag in tags}
+        found = [
+            entry
+            for entry in reversed(self._read()[0])
+            if category in (None, entry.category)
+            and entry.time >= since
+            and wanted <= {tag.casefold() for tag in entry.tags}
+        ]
+        return found if limit is None else found[: max(0, limit)]
+
+    def stats(self) -> JournalStats:
+        """Count the entries."""
+        entries, damaged = self._read()
+        return JournalStats(
+            len(entries),
+            dict(Counter(entry.category for entry in entries).most_common()),
+            dict(Counter(tag for entry in entries for tag in entry.tags).most_common()),
+            damaged,
+        )
+
+    def summary(self, limit: int = SHOWN) -> str:
+        """Return the counts in one line and the newest entries, for people and for models."""
+        stats = self.stats()
+        counts = ", ".join(f"{count} {name}" for name, count in stats.categories.items())
+        head = f"{stats.total} entries" + (f": {counts}" if counts else "")
+        return "\n".join([head, *map(str, self.entries(limit=limit))])
+
+    def clear(self) -> int:
+        """Hide all entries so far, durably, and return how many; the file keeps them."""
+        count = len(self._read()[0])
+        self._append(CLEARED, f"{count} entries hidden")
+        return count
+
+    # --- the tool --------------------------------------------------------------------------
+
+    @property
+    def tool(self) -> Tool:
+        """The tool ``journal``: adds an entry, or shows some."""
+        known = ENTRY["properties"]
+        parameters = {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": ["add", "read", "summary"]},
+                **known,  # type: ignore[dict-item]  # a mapping of schemas
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MOST_SHOWN,
+                    "default": SHOWN,
+                },
+            },
+            "required": ["action"],
+            "additionalProperties": False,
+        }
+        words = (
+            "Keep a journal of decisions, progress, issues and solutions that outlives this "
+            "conversation. add: category and text, and tags to find it by. read: the newest "
+            "entries, of a category or a tag. summary: counts and the newest entries."
+        )
+        return Tool("journal", words, parameters, self._do, labels=frozenset({"plan"}))
+
+    def _do(self, given: dict[str, Any]) -> ToolOutput:
+        try:
+            if given["action"] == "add":
+                given = {"category": "", "text": "", **given}
+                entry = self.add(given["category"], given["text"], given["tags"])
+                return ToolOutput(f"Noted as {entry.id}.", data=asdict(entry))
+            if given["action"] == "summary":
+                return ToolOutput(self.summary(given["limit"]))
+            found = self.entries(given.get("category"), given["tags"], limit=given["limit"])
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
+        except StoreError as error:
+            return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
+        told = "\n".join(map(str, found)) or "There is no such entry."
+        return ToolOutput(told, data={"entries": [asdict(entry) for entry in found]})
+
+    # --- the file --------------------------------------------------------------------------
+
+    def _append(self, category: str, text: str, tags: tuple[str, ...] = ()) -> Entry:
+        now = self._clock()
+        entry = Entry(f"{int(now * 1000):012x}{secrets.token_hex(3)}", now, category, text, tags)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        try:
+            number = os.open(self._path, flags, 0o600)
+            try:
+                _add_line(number, json.dumps(asdict(entry)).encode("ascii"))
+            finally:
+                os.close(number)
+        except OSError as error:
+            raise StoreError(
+                f"The journal {self._path} cannot be written: {error.strerror}.",
+                hint="Name a file in a folder that exists and can be written.",
+            ) from error
+        return entry
+
+    def _read(self) -> tuple[list[Entry], int]:
+        """Return the entries that are not hidden, in order, and how many lines are none."""
+        try:
+            with self._path.open("rb") as file:
+                data = file.read(LARGEST_FILE + 1)
+        except FileNotFoundError:
+            return [], 0
+        except OSError as error:
+            raise StoreError(
+                f"The journal {self._path} cannot be read: {error.strerror}."
+            ) from error
+        if len(data) > LARGEST_FILE:
+            raise StoreError(
+                f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB.",
+                hint="Move it away; a new one is begun.",
+            )
+        entries: list[Entry] = []
+        damaged = 0
+        for found in _lines(data):
+            if found is None:
+                damaged += 1
+            elif found.category == CLEARED:
+                entries.clear()
+            else:
+                entries.append(found)
+        return entries, damaged
+
+
+def _add_line(number: int, line: bytes) -> None:
+    """Add a line in one piece; a line that a crash cut off is ended first."""
+    size = os.fstat(number).st_size
+    torn = size > 0 and os.pread(number, 1, size - 1) != b"\n"
+    whole = (b"\n" if torn else b"") + line + b"\n"
+    if os.write(number, whole) != len(whole):
+        raise OSError(0, "only a part of the entry was written")
+    os.fsync(number)
+
+
+def _lines(data: bytes) -> Iterator[Entry | None]:
+    """Yield the entry of each line, None where it is none."""
+    for line in filter(None, data.split(b"\n")):
+        try:
+            value = json.loads(line)
+            yield Entry(
+                str(value["id"]),
+                float(value["time"]),
+                str(value["category"]),
+                str(value["text"]),
+                tuple(map(str, value["tags"])),
+            )
+        except (ValueError, KeyError, TypeError, RecursionError):
+            yield None

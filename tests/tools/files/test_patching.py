@@ -1,0 +1,32 @@
+import pytest
+
+from foldline.core.errors import InputError
+from foldline.tools.files.patching import Replacement, patched
+
+
+def test_pieces_are_replaced_one_after_the_other():
+    done = patched("a b c", [Replacement("a", "b c"), Replacement("b c b c", "d")])
+    assert done == "d"
+    assert patched("x x x", [Replacement("x", "y", everywhere=True)]) == "y y y"
+
+
+@pytest.mark.requirement("H18")
+@pytest.mark.parametrize(
+    ("piece", "words"),
+    [
+        (Replacement("x", "z"), "occurs 2 times"),
+        (Replacement("q", "z"), "does not occur"),
+        (Replacement("", "z"), "is empty"),
+        (Replacement("y", "y"), "the same"),
+    ],
+)
+def test_a_piece_that_is_not_there_exactly_once_stops_everything(piece, words):
+    with pytest.raises(InputError, match=words) as raised:
+        patched("x x y", [Replacement("y", "x2"), Replacement("x2", "y"), piece])
+    assert raised.value.field == "edits[2]"
+
+
+def test_lines_that_end_with_carriage_returns_keep_them():
+    assert patched("a\r\nb\r\n", [Replacement("a\nb", "c\nd")]) == "c\r\nd\r\n"
+    assert patched("a\r\nb\n", [Replacement("b\n", "c\n")]) == "a\r\nc\n"
+    assert patched("a\r\nb\r\n", [Replacement("a\r\nb", "c\r\nd")]) == "c\r\nd\r\n"

@@ -1,0 +1,122 @@
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Optional
+
+import pytest
+
+from foldline.core.errors import InputError
+from foldline.tools import ErrorCode, ToolOutput, tool_of
+from foldline.tools.functions import schema_of
+
+
+def weather(city: str, days: int = 1, units: Literal["C", "F"] = "C") -> str:
+    """
+    Say what the weather will be.
+
+    Args:
+        city: Where.
+        days: How far ahead.
+    """
+    return f"{city}: {days} days of rain in {units}"
+
+
+@pytest.mark.requirement("H12")
+def test_a_function_is_a_tool_with_the_schema_of_its_signature():
+    tool = tool_of(weather, labels={"network"})
+    assert (tool.name, tool.description) == ("weather", "Say what the weather will be.")
+    assert tool.labels == {"network"}
+    assert tool.parameters == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Where."},
+            "days": {"type": "integer", "description": "How far ahead.", "default": 1},
+            "units": {"type": "string", "enum": ["C", "F"], "default": "C"},
+        },
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    assert tool.run('{"city": "Oslo"}').text == "Oslo: 1 days of rain in C"
+    refused = tool.run({"city": "Oslo", "units": "K"})
+    assert refused.code is ErrorCode.INVALID_ARGUMENTS
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (bool, {"type": "boolean"}),
+        (float, {"type": "number"}),
+        (list, {"type": "array"}),
+        (list[int], {"type": "array", "items": {"type": "integer"}}),
+        (Sequence[str], {"type": "array", "items": {"type": "string"}}),
+        (dict[str, Any], {"type": "object", "additionalProperties": True}),
+        (Mapping[str, int], {"type": "object", "additionalProperties": True}),
+        (str | None, {"type": ["string", "null"]}),
+        (Optional[list[str]], {"type": ["array", "null"], "items": {"type": "string"}}),  # noqa: UP045
+        (int | str, {"type": ["integer", "string"]}),
+        (Literal["a", 1], {"type": ["string", "integer"], "enum": ["a", 1]}),
+        (Literal["a"] | None, {"type": ["string", "null"], "enum": ["a", None]}),
+    ],
+)
+def test_types_have_schemas(hint, schema):
+    assert schema_of(hint) == schema
+
+
+@pytest.mark.parametrize("hint", [Any, object, set[str], dict[int, str], Literal[b"a"], type])
+def test_types_that_json_has_not_are_errors_that_name_the_parameter(hint):
+    with pytest.raises(InputError, match="where") as raised:
+        schema_of(hint, "where")
+    assert raised.value.field == "where"
+
+
+def test_a_function_without_words_or_types_is_no_tool():
+    def silent(city: str) -> str:
+        return city
+
+    def untyped(city) -> str:
+        """Say something."""
+        return city
+
+    def spread(*cities: str) -> str:
+        """Say something."""
+        return str(cities)
+
+    with pytest.raises(InputError, match="does not say what it does"):
+        tool_of(silent)
+    with pytest.raises(InputError, match=r"untyped\.city"):
+        tool_of(untyped)
+    with pytest.raises(InputError, match="by name"):
+        tool_of(spread)
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [(None, "Done."), ("x", "x"), ({"ä": 1}, '{"ä": 1}'), ([1, 2], "[1, 2]"), (3.5, "3.5")],
+)
+def test_whatever_a_function_returns_is_an_output(result, text):
+    def give() -> Any:
+        """Give something."""
+        return result
+
+    assert tool_of(give).run().text == text
+
+
+def test_a_function_that_raises_is_an_error_output():
+    def fail() -> None:
+        """Fail."""
+        raise RuntimeError("no disk")
+
+    output = tool_of(fail).run()
+    assert output.code is ErrorCode.EXECUTION
+    assert "no disk" in output.text
+
+
+def test_an_async_function_is_awaited_and_runs_in_a_plain_program_too():
+    async def slow(word: str, flag: bool | None = None) -> ToolOutput:
+        """Say a word."""
+        await asyncio.sleep(0)
+        return ToolOutput(json.dumps([word, flag]))
+
+    tool = tool_of(slow, name="say")
+    assert tool.run({"word": "a"}).text == '["a", null]'
+    assert asyncio.run(tool.arun({"word": "b", "flag": True})).text == '["b", true]'

@@ -1,0 +1,173 @@
+"""How the tools of a set are run: side by side or alone, in time, and bounded."""
+
+import asyncio
+import threading
+
+import pytest
+
+from foldline.tools import ErrorCode, Several, Tool, ToolOutput, ToolRegistry, ToolSettings
+from foldline.tools.running import bounded
+
+ANY = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+
+
+class Crowd:
+    """Runs of tools that wait for each other; knows how many there were at once."""
+
+    def __init__(self):
+        self.inside, self.most, self.order = 0, 0, []
+
+    async def run(self, given):
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        self.order.append(given["n"])
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.inside -= 1
+        return ToolOutput(str(given["n"]))
+
+
+def registry_of(crowd, **settings):
+    tools = [
+        Tool(name, "A tool.", ANY, lambda _: ToolOutput(""), crowd.run, labels=labels)
+        for name, labels in (("read", {"read"}), ("fetch", {"network"}), ("write", {"write"}))
+    ]
+    return ToolRegistry(
+        [*tools, Tool("bare", "A tool.", ANY, lambda _: ToolOutput(""), crowd.run)],
+        settings=ToolSettings(**settings),
+    )
+
+
+@pytest.mark.requirement("H20")
+def test_calls_that_only_read_run_side_by_side_up_to_the_limit_and_keep_their_order():
+    crowd = Crowd()
+    registry = registry_of(crowd, parallel=3)
+    calls = [("read" if n % 2 else "fetch", {"n": n}) for n in range(10)]
+    outputs = asyncio.run(registry.arun_all(calls))
+    assert [output.text for output in outputs] == [str(n) for n in range(10)]
+    assert crowd.most == 3
+
+
+@pytest.mark.requirement("H20")
+@pytest.mark.parametrize("name", ["write", "bare"])
+def test_a_call_that_changes_something_waits_for_those_before_it_and_runs_alone(name):
+    crowd = Crowd()
+    registry = registry_of(crowd)
+    calls = [("read", {"n": 0}), (name, {"n": 1}), (name, {"n": 2}), ("read", {"n": 3})]
+    asyncio.run(registry.arun_all(calls))
+    assert crowd.order == [0, 1, 2, 3]
+    assert crowd.most == 1
+
+
+@pytest.mark.requirement("H20")
+def test_a_plain_tool_that_hangs_is_given_up_in_time_and_holds_up_nobody():
+    gate = threading.Event()
+    registry = ToolRegistry()
+    labels = frozenset({"read"})
+    hangs = Tool("hangs", "A tool.", ANY, lambda _: ToolOutput(str(gate.wait(30))), labels=labels)
+    registry.add(hangs, seconds=0.05)
+    registry.add(Tool("quick", "A tool.", ANY, lambda _: ToolOutput("quick"), labels=labels))
+    late, quick = registry.run_all([("hangs", {}), ("quick", {})])
+    gate.set()
+    assert late.code is ErrorCode.TIMEOUT
+    assert "0.05 seconds" in late.text
+    assert quick.text == "quick"
+
+
+@pytest.mark.requirement("H20")
+def test_a_tool_that_ignores_its_cancellation_is_given_up_in_time_too():
+    async def main():
+        gate = asyncio.Event()
+
+        async def stubborn(_):
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                await gate.wait()
+            return ToolOutput("too late")
+
+        registry = ToolRegistry()
+        registry.add(Tool("stubborn", "A tool.", ANY, lambda _: ToolOutput(""), stubborn))
+        output = await registry.arun("stubborn", seconds=0.01)
+        gate.set()
+        return output
+
+    assert asyncio.run(main()).code is ErrorCode.TIMEOUT
+
+
+@pytest.mark.requirement("H20")
+def test_a_cancellation_ends_what_runs_begins_nothing_more_and_counts_as_no_failure():
+    async def main():
+        began, ended = asyncio.Event(), []
+
+        async def wait(given):
+            began.set()
+            try:
+                await asyncio.sleep(30)
+            finally:
+                ended.append(given["n"])
+            return ToolOutput("")
+
+        registry = ToolRegistry()
+        registry.add(
+            Tool("wait", "A tool.", ANY, lambda _: ToolOutput(""), wait, labels={"write"})
+        )
+        task = asyncio.create_task(registry.arun_all([("wait", {"n": n}) for n in range(3)]))
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return ended, registry.breaker("wait").failures
+
+    assert asyncio.run(main()) == ([0], 0)
+
+
+def test_leaving_off_in_the_middle_cancels_the_rest():
+    async def main():
+        gate, ended = asyncio.Event(), []
+
+        async def wait(given):
+            if given["n"]:
+                try:
+                    await gate.wait()
+                finally:
+                    ended.append(given["n"])
+            return ToolOutput("first")
+
+        registry = ToolRegistry(
+            [Tool("w", "A tool.", ANY, lambda _: ToolOutput(""), wait, labels=frozenset({"read"}))]
+        )
+        each = registry.arun_each([("w", {"n": n}) for n in range(3)])
+        first = await anext(each)
+        await each.aclose()
+        return first[1].text, sorted(ended)
+
+    assert asyncio.run(main()) == ("first", [1, 2])
+
+
+def test_a_text_that_is_too_long_or_no_unicode_is_mended():
+    registry = ToolRegistry(
+        [
+            Tool("long", "A tool.", ANY, lambda _: ToolOutput("a" * 9_000 + "THE END")),
+            Tool("odd", "A tool.", ANY, lambda _: ToolOutput("half \ud83d of a pair")),
+        ],
+        settings=ToolSettings(longest=1_000),
+    )
+    text = registry.run("long").text
+    assert len(text) == 1_000
+    assert text.endswith("THE END")
+    assert "9,007 characters in all" in text
+    assert registry.run("odd").text == "half ? of a pair"
+    short = ToolOutput("short")
+    assert bounded(short, 1_000) is short
+
+
+def test_several_sets_are_one_and_the_first_counts():
+    one = ToolRegistry([Tool("a", "A tool.", ANY, lambda _: ToolOutput("first"))])
+    two = ToolRegistry(
+        [Tool(name, "A tool.", ANY, lambda _: ToolOutput("second")) for name in ("a", "b")]
+    )
+    both = Several(one, two)
+    assert [tool.name for tool in both] == ["a", "b"]
+    assert [both.run(name).text for name in ("a", "b")] == ["first", "second"]
+    assert "The tools are: a, b" in both.run("c").text
