@@ -1,0 +1,164 @@
+"""Assembly: from candidates to a text within the budget; pure, but for what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from foldline.context.compress import Shortening, compress, fingerprint
+from foldline.context.packets import ContextPacket
+from foldline.context.places import Place, place_of
+from foldline.context.scoring import Scored, scored
+from foldline.context.select import Choice, LeftOut, Selection, select
+from foldline.context.settings import FLEXIBLE, ContextConfig
+from foldline.context.structure import Frame, Item, Section, arrange, render, shown
+from foldline.core.asks import Reader, Steps
+from foldline.core.errors import CannotFit
+from foldline.core.tokens import TokenCounter
+from foldline.retrieval.embedding import Embedder
+
+SEPARATOR: Final = 3
+"""What stands between two items, in tokens."""
+
+HEADING: Final = 8
+"""What a heading and the blank line before it take, in tokens."""
+
+Selecting: TypeAlias = Callable[[Sequence[Scored], int, ContextConfig, str], Selection]
+Arranging: TypeAlias = Callable[
+    [Sequence[Item], ContextConfig, Sequence[Place]], tuple[Section, ...]
+]
+Compressing: TypeAlias = Callable[[Choice, Shortening], Steps[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """
+    What is to be assembled.
+
+    ``fixed`` are instructions, question and output, ``offered`` all other packets. ``now`` is in
+    seconds since 1970. ``former`` holds shorter forms that were sent before, by fingerprint.
+    """
+
+    query: str
+    fixed: tuple[ContextPacket, ...]
+    offered: tuple[ContextPacket, ...]
+    config: ContextConfig
+    frame: Frame
+    counter: TokenCounter
+    now: float
+    embedder: Embedder | None = None
+    reader: Reader | None = None
+    former: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The text with what it is made of; ``short`` are the shorter forms in it, by fingerprint."""
+
+    text: str
+    tokens: int
+    sections: tuple[Section, ...]
+    left_out: tuple[LeftOut, ...]
+    short: Mapping[str, str]
+
+
+def assemble(
+    task: Task,
+    selecting: Selecting = select,
+    arranging: Arranging = arrange,
+    compressing: Compressing = compress,
+) -> Steps[Assembled]:
+    """
+    Select, structure and compress.
+
+    Args:
+        task: What is to be assembled.
+        selecting: Chooses packets.
+        arranging: Puts items into sections.
+        compressing: Shortens a packet.
+
+    Returns:
+        The whole, never larger than the budget.
+
+    Raises:
+        CannotFit: What is mandatory is larger than the budget; the error lists it.
+    """
+    costs = [_cost(packet, task) for packet in task.offered]
+    judged = scored(
+        task.query, task.offered, costs, task.config, now=task.now, embedder=task.embedder
+    )
+    must = [_whole(packet, _cost(packet, task)) for packet in task.fixed]
+    must += [_kept(one) for one in judged if one.packet.mandatory]
+    optional = [one for one in judged if not one.packet.mandatory]
+    room = _room(task, must, arranging, {one.place for one in optional})
+    selection = selecting(optional, room, task.config, task.query)
+    how = Shortening(task.query, task.counter, task.frame.words, task.reader, task.former)
+    items = list[Item]()
+    for choice in selection.chosen:
+        items.append((yield from compressing(choice, how)))
+    return _fitted(task, must, items, selection.left_out, arranging)
+
+
+def _room(task: Task, must: Sequence[Item], arranging: Arranging, more: set[Place]) -> int:
+    """Return what is left for packets that are not mandatory, in tokens."""
+    config = task.config
+    sections = _arranged(task, must, arranging)
+    base = task.counter.text(render(sections, task.frame))
+    if base > config.max_tokens:
+        sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
+        told = ", ".join(f"{place_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
+        raise CannotFit(
+            f"What is mandatory takes {base:,} tokens, {config.max_tokens:,} are allowed: {told}",
+            needed=base,
+            budget=config.max_tokens,
+        )
+    headings = HEADING * len(more.intersection(FLEXIBLE) - {s.place for s in sections})
+    free = min(int(config.max_tokens * (1 - config.reserve_ratio)), config.max_tokens - base)
+    return max(0, free - headings)
+
+
+def _fitted(
+    task: Task,
+    must: Sequence[Item],
+    items: Sequence[Item],
+    left_out: Sequence[LeftOut],
+    arranging: Arranging,
+) -> Assembled:
+    """Render; as long as the whole is too large, the packet that is worth least goes."""
+    kept = [item for item in items if item.text.strip()]
+    gone = [_dropped(item) for item in items if not item.text.strip()]
+    while True:
+        sections = _arranged(task, [*must, *kept], arranging)
+        text = render(sections, task.frame)
+        tokens = task.counter.text(text)
+        if tokens <= task.config.max_tokens or not kept:
+            break
+        worst = min(range(len(kept)), key=lambda at: (kept[at].score, -at))
+        gone.append(_dropped(kept.pop(worst)))
+    short = {fingerprint(i.packet): i.text for i in kept if i.method != "keep"}
+    return Assembled(text, tokens, sections, (*left_out, *gone), short)
+
+
+def _arranged(task: Task, items: Sequence[Item], arranging: Arranging) -> tuple[Section, ...]:
+    return arranging(items, task.config, [place_of(item.packet) for item in items])
+
+
+def _cost(packet: ContextPacket, task: Task) -> int:
+    text = shown(packet, packet.content, place_of(packet), task.frame)
+    return task.counter.text(text) + SEPARATOR
+
+
+def _whole(packet: ContextPacket, tokens: int) -> Item:
+    return Item(packet, packet.content, tokens, tokens)
+
+
+def _kept(one: Scored) -> Item:
+    return Item(
+        one.packet, one.packet.content, one.tokens, one.tokens,
+        relevance=one.relevance, score=one.score,
+    )  # fmt: skip
+
+
+def _dropped(item: Item) -> LeftOut:
+    return LeftOut(item.packet, "room", item.whole, item.relevance, item.score)

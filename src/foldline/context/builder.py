@@ -1,0 +1,243 @@
+"""
+The context builder: gather, select, structure, compress.
+
+    builder = ContextBuilder(config=ContextConfig(max_tokens=3000))
+    context = builder.build(user_query="…", conversation_history=[…], system_instructions="…")
+    print(context, context.report.score, context.report.advice)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from foldline.context.answering import Answering, drive_beside, reader
+from foldline.context.assembly import (
+    Arranging,
+    Assembled,
+    Compressing,
+    Selecting,
+    Task,
+    assemble,
+)
+from foldline.context.built import Context, Parts
+from foldline.context.compress import compress
+from foldline.context.gather import Gathered, gather
+from foldline.context.packets import ContextPacket
+from foldline.context.quality import evaluate
+from foldline.context.select import select
+from foldline.context.settings import ContextConfig
+from foldline.context.sources import Source, history, knowledge_source, memory_source, source
+from foldline.context.structure import Frame, arrange, shared_prefix
+from foldline.core.errors import InputError
+from foldline.core.spending import Limits, within
+from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.counters.choose import choose_counter
+from foldline.retrieval.embedding import Embedder
+from foldline.tools.timely import started
+
+Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
+
+SUMMARIES = Limits(attempts=6, seconds=90.0)
+"""What the summaries of one build may take together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The four stages of a build, each to be replaced: for an experiment, or to see it fail."""
+
+    gather: Gathering = gather
+    select: Selecting = select
+    arrange: Arranging = arrange
+    compress: Compressing = compress
+
+
+@dataclass(frozen=True, slots=True)
+class _Former:
+    """What the build before left: its text, and the shorter forms in it."""
+
+    text: str = ""
+    short: dict[str, str] | None = None
+
+
+class ContextBuilder:
+    """
+    Builds the context of one call after the other; one builder for each conversation.
+
+    Args:
+        memory_tool: A memory tool or store that is searched for the query.
+        rag_tool: A knowledge tool or store that is searched for the query.
+        config: The numbers.
+        sources: Further sources: see `foldline.context.sources.source` for what can be one.
+        counter: What counts a text; default the best at hand.
+        model: Summarizes long prose: a model, or a function of an `Ask`. None goes without.
+        embedder: Judges meaning besides words; None goes by words.
+        clock: Tells the time, in seconds since 1970.
+        stages: Other stages than the usual ones.
+    """
+
+    def __init__(
+        self,
+        memory_tool: Any = None,
+        rag_tool: Any = None,
+        config: ContextConfig | None = None,
+        *,
+        sources: Iterable[Any] = (),
+        counter: TextCounter | None = None,
+        model: Answering | None = None,
+        embedder: Embedder | None = None,
+        clock: Callable[[], float] = time.time,
+        stages: Stages | None = None,
+    ) -> None:
+        self.config = config or ContextConfig()
+        self._sources: list[Source] = []
+        if memory_tool is not None:
+            self._sources.append(memory_source(memory_tool))
+        if rag_tool is not None:
+            self._sources.append(knowledge_source(rag_tool))
+        self._sources += map(source, sources)
+        self._counter = TokenCounter(counter or choose_counter())
+        self._model = model
+        self._embedder = embedder
+        self._clock = clock
+        self._stages = stages or Stages()
+        self._former = _Former()
+
+    def build(
+        self,
+        user_query: str,
+        conversation_history: Iterable[Any] | None = None,
+        system_instructions: str | None = None,
+        custom_packets: Iterable[ContextPacket] | None = None,
+        *,
+        output: str | None = None,
+    ) -> Context:
+        """
+        Build a context.
+
+        Args:
+            user_query: What is asked.
+            conversation_history: What was said before, the oldest first; see
+                `foldline.context.sources.history`.
+            system_instructions: Role and rules; always in, whole.
+            custom_packets: Other pieces of information.
+            output: What kind of answer is wanted; default an accurate one.
+
+        Returns:
+            The text, which also knows its packets, what was left out, and how good it is.
+
+        Raises:
+            CannotFit: What is mandatory is larger than the budget; the error lists it.
+            InputError: The query is empty, or a message or packet is none.
+        """
+        made = self.abuild(
+            user_query, conversation_history, system_instructions, custom_packets, output=output
+        )
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(made)
+        # A loop runs in this thread already: the build gets one of its own, beside it.
+        return started(lambda: asyncio.run(made), "foldline-context").result()
+
+    async def abuild(
+        self,
+        user_query: str,
+        conversation_history: Iterable[Any] | None = None,
+        system_instructions: str | None = None,
+        custom_packets: Iterable[ContextPacket] | None = None,
+        *,
+        output: str | None = None,
+    ) -> Context:
+        """Build a context without blocking; see `build`. A cancellation ends it."""
+        query = _checked(user_query)
+        frame = Frame.of(self.config, query)
+        given = (*history(conversation_history or ()), *_packets(custom_packets or ()))
+        gathered = await self._stages.gather(
+            query, self._sources, seconds=self.config.source_seconds
+        )
+        task = Task(
+            query,
+            _fixed(query, system_instructions, output, frame),
+            (*given, *gathered.packets),
+            self.config,
+            frame,
+            self._counter,
+            self._clock(),
+            self._embedder,
+            reader(self._model),
+            self._former.short or {},
+        )
+        made = await self._assembled(task)
+        return await asyncio.to_thread(self._context, task, made, gathered)
+
+    async def _assembled(self, task: Task) -> Assembled:
+        stages = self._stages
+        steps = within(
+            assemble(task, stages.select, stages.arrange, stages.compress),
+            SUMMARIES,
+            task.reader,
+            self._counter.text,
+        )
+        made, _ = await drive_beside(steps, self._model)
+        return made
+
+    def _context(self, task: Task, made: Assembled, gathered: Gathered) -> Context:
+        former, self._former = self._former, _Former(made.text, dict(made.short))
+        shared = made.text[: shared_prefix(former.text, made.text)]
+        report = evaluate(
+            task.query,
+            made.sections,
+            made.left_out,
+            tokens=made.tokens,
+            max_tokens=self.config.max_tokens,
+            sources=gathered.sources,
+            tongue=task.frame.tongue,
+        )
+        parts = Parts(
+            task.query,
+            made.sections,
+            made.left_out,
+            gathered.sources,
+            report,
+            task.frame,
+            made.tokens,
+            self._counter.text(shared),
+        )
+        return Context(made.text, parts)
+
+
+def _checked(query: Any) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise InputError(
+            "there is no question", field="user_query", hint="Say what the context is for."
+        )
+    return query
+
+
+def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
+    packets = list(given)
+    for index, packet in enumerate(packets):
+        if not isinstance(packet, ContextPacket):
+            raise InputError(
+                f"packet {index} is a {type(packet).__name__}",
+                field="custom_packets",
+                hint="Give ContextPacket values; other things can be a source.",
+            )
+    return packets
+
+
+def _fixed(
+    query: str, instructions: str | None, output: str | None, frame: Frame
+) -> tuple[ContextPacket, ...]:
+    """Return what is always in: rules, question, and what is wanted."""
+    wanted = f"{frame.words.output if output is None else output}\n{frame.words.data}"
+    texts = {"system_instruction": instructions or "", "task": query, "output": wanted.strip()}
+    return tuple(
+        ContextPacket(text, relevance_score=1.0, metadata={"type": kind}, mandatory=True)
+        for kind, text in texts.items()
+        if text.strip()
+    )

@@ -1,0 +1,155 @@
+"""Packets: single pieces of information that may go into a context, and messages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from foldline.core.errors import InputError
+
+MOST_CHARACTERS: Final = 2_000_000
+"""Characters of one packet; what is longer is a file to be searched, not a piece of context."""
+
+LABELS: Final = ("label", "citation", "title", "path", "document")
+"""Entries of the metadata that name a packet for people, the best first."""
+
+
+class Unscored(float):
+    """The relevance of a packet that nobody has judged yet; it reads as a half."""
+
+    __slots__ = ()
+
+
+UNSCORED: Final = Unscored(0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPacket:
+    """
+    One piece of information that may go into a context.
+
+    Args:
+        content: The text.
+        timestamp: When it was said or became true: a datetime (one without a zone is local time),
+            seconds since 1970, or ISO 8601 text. None where time says nothing about its worth.
+        token_count: What the caller takes it to cost, in tokens. The builder counts for itself,
+            because a quarter of the characters is far off for anything but English.
+        relevance_score: 0 to 1; it is respected. Left out, the builder judges.
+        metadata: What else is known. ``type`` decides the section (see `foldline.context.places`),
+            ``section`` names one outright, ``title``, ``source`` or ``path`` name the packet.
+        mandatory: Whether it must be in, whole.
+
+    Raises:
+        InputError: A field holds something else; the error names it.
+    """
+
+    content: str
+    timestamp: datetime | float | str | None = None
+    token_count: int | None = None
+    relevance_score: float = UNSCORED
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    mandatory: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str):
+            raise InputError(
+                f"the content of a packet is a text, not {type(self.content).__name__}",
+                field="content",
+            )
+        if len(self.content) > MOST_CHARACTERS:
+            raise InputError(
+                f"a packet holds at most {MOST_CHARACTERS:,} characters, "
+                f"this one {len(self.content):,}",
+                field="content",
+                hint="Search the text and give what was found.",
+            )
+        metadata = {} if self.metadata is None else self.metadata
+        if not isinstance(metadata, Mapping):
+            raise InputError("the metadata of a packet are a mapping", field="metadata")
+        object.__setattr__(self, "metadata", dict(metadata))
+        object.__setattr__(self, "timestamp", moment(self.timestamp))
+        object.__setattr__(self, "relevance_score", _relevance(self.relevance_score))
+
+    @property
+    def type(self) -> str:
+        """What kind of information it is, "general" where nothing says so."""
+        return str(self.metadata.get("type") or "general")
+
+    @property
+    def judged(self) -> bool:
+        """Whether the caller said how relevant it is."""
+        return not isinstance(self.relevance_score, Unscored)
+
+    @property
+    def label(self) -> str:
+        """How people call it: its title, else its source and the beginning of its text."""
+        for key in LABELS:
+            value = self.metadata.get(key)
+            if isinstance(value, str) and value.strip():
+                return " ".join(value.split())[:80]
+        source = str(self.metadata.get("source") or "")[:40]
+        words = " ".join(f"{source}: {self.content[:200]}".removeprefix(": ").split())
+        return words if len(words) <= 60 else f"{words[:59]}…"
+
+    @property
+    def seconds(self) -> float | None:
+        """When it was said, in seconds since 1970; None where time says nothing."""
+        return self.timestamp.timestamp() if isinstance(self.timestamp, datetime) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """
+    Something that was said.
+
+    Args:
+        content: The text.
+        role: Who spoke: "user", "assistant", "tool" …
+        timestamp: When; as in `ContextPacket`.
+    """
+
+    content: str
+    role: str = "user"
+    timestamp: datetime | float | str | None = None
+
+
+def moment(value: Any) -> datetime | None:
+    """
+    Read a time in any of the forms that a packet takes.
+
+    Raises:
+        InputError: It is none.
+    """
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value.strip())
+        if isinstance(value, datetime):
+            return value.astimezone(UTC)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise InputError(
+        f"{str(value)[:60]!r} is no time",
+        field="timestamp",
+        hint="Give a datetime, seconds since 1970, or ISO 8601 text.",
+    )
+
+
+def _relevance(value: Any) -> float:
+    if isinstance(value, Unscored):
+        return value
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is None:
+        return UNSCORED
+    if not number or math.isnan(value):
+        raise InputError(
+            f"a relevance is a number from 0 to 1, not {str(value)[:40]!r}",
+            field="relevance_score",
+        )
+    return max(0.0, min(1.0, float(value)))

@@ -1,0 +1,207 @@
+"""Ways to shorten a text without a model: cut it, keep its end, keep what answers, or both."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from typing import Final
+
+from foldline.context.places import Words
+from foldline.core.salience.items import items
+from foldline.core.tokens import TokenCounter
+from foldline.retrieval.terms import terms
+from foldline.strategies.excerpt import is_alarm
+
+HEAD: Final = 0.6
+"""Fraction of a truncated text that is its beginning; the rest is its end."""
+
+LAST: Final = 0.4
+"""Fraction of a mixed text that is its end; the rest is what answers from before."""
+
+TRIES: Final = 12
+"""How often a cut is made anew to come below its size."""
+
+MOST_UNITS: Final = 20_000
+"""Lines or sentences that are compared; what is beyond them counts as the middle of a cut."""
+
+LONGEST_UNIT: Final = 600
+"""Characters of a unit; longer lines are taken in pieces."""
+
+ALARM: Final = 1.5
+ITEM: Final = 0.1
+OPENING: Final = 0.5
+"""Worth of an error, of a name or number, of the first unit; a rare query term has up to 7."""
+
+_SENTENCE: Final = re.compile(r"[^.!?。！？\n]*(?:[.!?]+(?=\s|$)|[。！？]+|\n|$)|[^\n]")
+
+
+def truncate(text: str, room: int, counter: TokenCounter, words: Words) -> str:
+    """
+    Keep the beginning and the end of a text.
+
+    Args:
+        text: The text.
+        room: What the result may take, in tokens.
+        counter: What counts.
+        words: How the gap is told.
+
+    Returns:
+        The text itself if it fits, else its ends around a mark; "" when not even the mark fits.
+    """
+    whole = counter.text(text)
+    if whole <= room:
+        return text
+    mark = words.cut.format(tokens=whole, whole=whole)
+    size = max(0, room - counter.text(mark)) * len(text) / max(1, whole)
+    for _ in range(TRIES):
+        head, tail = int(size * HEAD), int(size * (1 - HEAD))
+        first, last = _at_line(text, head), _from_line(text, len(text) - tail)
+        kept = counter.text(text[:first]) + counter.text(text[last:])
+        mark = words.cut.format(tokens=max(1, whole - kept), whole=whole)
+        short = "\n".join(p for p in (text[:first].rstrip(), mark, text[last:].lstrip()) if p)
+        if counter.text(short) <= room:
+            return short
+        size *= 0.85
+    return mark if counter.text(mark) <= room else ""
+
+
+def _at_line(text: str, position: int) -> int:
+    """Move a cut back to the end of a line, unless that would lose a quarter of the piece."""
+    end = text.rfind("\n", int(position * 0.75), position)
+    return position if end < 0 else end
+
+
+def _from_line(text: str, position: int) -> int:
+    start = text.find("\n", position, position + (len(text) - position) // 4)
+    return position if start < 0 else start
+
+
+def window(text: str, room: int, counter: TokenCounter, words: Words) -> str:
+    """Keep the last lines of a text; see `truncate`. One line that is too long is truncated."""
+    if counter.text(text) <= room:
+        return text
+    lines = text.split("\n")
+    left = room - counter.text(words.gap.format(lines=len(lines))) - 1
+    first = len(lines)
+    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= left:
+        first, left = first - 1, left - cost
+    while first < len(lines):
+        short = "\n".join((words.gap.format(lines=first), *lines[first:]))
+        if counter.text(short) <= room:
+            return short
+        first += 1  # together, lines may take a little more than one by one
+    return truncate(text, room, counter, words)
+
+
+def excerpt(text: str, query: str, room: int, counter: TokenCounter, words: Words) -> str:
+    """
+    Keep the lines or sentences that answer a query, as they stand and in their order.
+
+    A unit is worth the information of the query's terms in it (log of how rare they are in this
+    text), of errors, names and numbers; units are taken by worth for each token.
+
+    Args:
+        text: The text.
+        query: What is asked.
+        room: What the result may take, in tokens.
+        counter: What counts.
+        words: How gaps are told.
+
+    Returns:
+        The excerpt; a truncation where nothing in the text stands out.
+    """
+    if counter.text(text) <= room:
+        return text
+    found = units(text)
+    values = _worth(found, query)
+    gap = counter.text(words.gap.format(lines=100)) + 1
+    costs = [counter.text(unit) + 1 for unit in found]
+    ranked = [(-values[at] / (costs[at] + gap / 2), at) for at in range(len(found)) if values[at]]
+    heapq.heapify(ranked)
+    kept: set[int] = set()
+    left = room
+    while ranked:
+        _, at = heapq.heappop(ranked)
+        need = costs[at] + gap * _gaps(kept, at, len(found))
+        if need <= left:
+            kept.add(at)
+            left -= need
+    short = _joined(found, kept, words)
+    while kept and counter.text(short) > room:
+        kept.remove(min(kept, key=lambda at: values[at]))
+        short = _joined(found, kept, words)
+    return short if kept else truncate(text, room, counter, words)
+
+
+def mixed(text: str, query: str, room: int, counter: TokenCounter, words: Words) -> str:
+    """Keep the last lines of a text, and before them those that answer; see `excerpt`."""
+    if counter.text(text) <= room:
+        return text
+    lines = text.split("\n")
+    left = int(room * LAST)
+    first = len(lines)
+    while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= left:
+        first, left = first - 1, left - cost
+    last = "\n".join(lines[first:])
+    before = excerpt(
+        "\n".join(lines[:first]), query, room - counter.text(last) - 1, counter, words
+    )
+    short = f"{before}\n{last}" if before and last else before or last
+    return short if counter.text(short) <= room else excerpt(text, query, room, counter, words)
+
+
+def units(text: str) -> list[str]:
+    """Cut a text into lines, and long lines into sentences."""
+    out: list[str] = []
+    for line in text.split("\n"):
+        if len(line) <= LONGEST_UNIT // 3:
+            out.append(line)
+            continue
+        for piece in _SENTENCE.findall(line):
+            out += [piece[at : at + LONGEST_UNIT] for at in range(0, len(piece), LONGEST_UNIT)]
+    if len(out) > MOST_UNITS:
+        half = MOST_UNITS // 2
+        out = out[:half] + out[-half:]
+    return out
+
+
+def _worth(found: Sequence[str], query: str) -> list[float]:
+    asked = set(terms(query))
+    held = [asked.intersection(terms(unit)) for unit in found]
+    spread = Counter(term for shared in held for term in shared)
+    says = {term: log(1 + len(found) / count) for term, count in spread.items()}
+    first = next((at for at, unit in enumerate(found) if unit.strip()), 0)
+    return [
+        sum(says[term] for term in shared)
+        + ALARM * is_alarm(unit)
+        + ITEM * min(3, len(items(unit)))
+        + OPENING * (at == first)
+        if unit.strip()
+        else 0.0
+        for at, (unit, shared) in enumerate(zip(found, held, strict=True))
+    ]
+
+
+def _gaps(kept: set[int], at: int, count: int) -> int:
+    """Return how many more gaps there are when a unit is kept, -1 where it closes one."""
+    before, after = at == 0 or at - 1 in kept, at == count - 1 or at + 1 in kept
+    return 1 - before - after
+
+
+def _joined(found: Sequence[str], kept: set[int], words: Words) -> str:
+    out: list[str] = []
+    missing = 0
+    for at, unit in enumerate(found):
+        if at not in kept:
+            missing += bool(unit.strip())
+            continue
+        if missing:
+            out.append(words.gap.format(lines=missing))
+            missing = 0
+        out.append(unit.strip("\n") if unit.strip() else "")
+    if missing:
+        out.append(words.gap.format(lines=missing))
+    return "\n".join(out)

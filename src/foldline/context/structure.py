@@ -1,0 +1,187 @@
+"""Structure: packets in their sections, in an order that does not change, fenced as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Final
+from unicodedata import normalize
+
+from foldline.context.packets import ContextPacket
+from foldline.context.places import HEADINGS, ORDERS, PLACES, TAGS, WORDS, Form, Place, Words
+from foldline.context.settings import ContextConfig
+from foldline.core.language import CHINESE, language
+
+SOURCED: Final = ("citation", "title", "path", "document")
+"""Entries of the metadata that a reader can cite."""
+
+STABLE: Final = ("role", "output")
+"""The sections that make the system message: they are the same for every question."""
+
+_HEADINGS: Final = frozenset(
+    normalize("NFKC", f"[{heading}]").casefold()
+    for names in HEADINGS.values()
+    for heading in names.values()
+) | {"---"}
+_TAGS: Final = re.compile(
+    rf"<(?=\s*/?\s*(?:{'|'.join([*TAGS.values(), 'item'])})\b)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """
+    A packet as it is shown.
+
+    ``method`` is how it was shortened, "keep" when it was not; ``note`` says why. ``whole`` is
+    what the packet takes unshortened, ``tokens`` what is shown, both in tokens.
+    """
+
+    packet: ContextPacket
+    text: str
+    tokens: int
+    whole: int
+    method: str = "keep"
+    note: str = ""
+    relevance: float = 1.0
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section: where it stands, and what is in it, in order."""
+
+    place: Place
+    items: tuple[Item, ...]
+
+    @property
+    def tokens(self) -> int:
+        """What its items take, in tokens, the heading excepted."""
+        return sum(item.tokens for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How sections are written: their order, the notation and the words."""
+
+    order: tuple[Place, ...]
+    form: Form
+    headings: str
+    tongue: str
+    words: Words
+
+    @classmethod
+    def of(cls, config: ContextConfig, query: str) -> Frame:
+        """Choose the words for a query."""
+        tongue = config.language
+        spoken = tongue if tongue != "auto" else _spoken(query)
+        headings = "zh" if tongue == "zh" else "en"
+        return cls(ORDERS[config.order], config.form, headings, spoken, WORDS[spoken])
+
+
+def _spoken(query: str) -> str:
+    return "zh" if language([query]) is CHINESE else "en"
+
+
+def arrange(
+    items: Iterable[Item], config: ContextConfig, places: Sequence[Place]
+) -> tuple[Section, ...]:
+    """
+    Put items into their sections.
+
+    Mandatory packets come first and messages in the order in which they were said. Everything else
+    comes best first; with the order "cache" by source and content, so that the same packets make
+    the same text whatever was asked.
+
+    Args:
+        items: The items.
+        config: The order.
+        places: The section of each item.
+    """
+    inside: dict[Place, list[Item]] = {place: [] for place in PLACES}
+    for item, place in zip(items, places, strict=True):
+        inside[place].append(item)
+    by_content = config.order == "cache"
+    return tuple(
+        Section(place, tuple(sorted(found, key=lambda item: _rank(item, by_content))))
+        for place in ORDERS[config.order]
+        if (found := inside[place])
+    )
+
+
+def _rank(item: Item, by_content: bool) -> tuple[int, float, str, str]:
+    packet = item.packet
+    position = packet.metadata.get("position")
+    if packet.mandatory:
+        return (0, 0.0, "", "")
+    if packet.type == "conversation_history" and isinstance(position, int):
+        return (1, float(position), "", "")
+    if not by_content:
+        return (2, -item.score, "", "")
+    digest = blake2b(packet.content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return (2, 0.0, str(packet.metadata.get("source", "")), f"{packet.label}{digest}")
+
+
+def shown(packet: ContextPacket, text: str, place: Place, frame: Frame) -> str:
+    """Write one item: fenced, with what can be cited of its source."""
+    text = text.strip("\n")
+    if packet.type == "memory":
+        text = frame.words.memory + text
+    source = next((str(packet.metadata[k]) for k in SOURCED if packet.metadata.get(k)), "")
+    source = " ".join(source.split())[:120] if place == "evidence" else ""
+    if frame.form == "xml":
+        safe = _TAGS.sub("&lt;", text) if place != "role" else text
+        cited = f' source="{_attribute(source)}"' if source else ""
+        return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
+    safe = text if place == "role" else "\n".join(map(_fenced, text.split("\n")))
+    return f"({source})\n{safe}" if source else safe
+
+
+def _fenced(line: str) -> str:
+    """Keep a line of data from passing for a heading or for the end of its item."""
+    bare = normalize("NFKC", line[:64]).strip().casefold()
+    return f"\\{line}" if bare in _HEADINGS else line
+
+
+def _attribute(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+def render(sections: Iterable[Section], frame: Frame) -> str:
+    """Write sections as one text."""
+    return "\n\n".join(_section(section, frame) for section in sections if section.items)
+
+
+def _section(section: Section, frame: Frame) -> str:
+    place = section.place
+    texts = [shown(item.packet, item.text, place, frame) for item in section.items]
+    body = texts[0]
+    for before, text in pairwise(texts):
+        several = place == "evidence" or "\n" in before or "\n" in text
+        body += ("\n---\n" if several and frame.form == "brackets" else "\n") + text
+    if frame.form == "xml":
+        return f"<{TAGS[place]}>\n{body}\n</{TAGS[place]}>"
+    return f"[{HEADINGS[frame.headings][place]}]\n{body}"
+
+
+def as_messages(sections: Sequence[Section], frame: Frame) -> list[dict[str, str]]:
+    """Write sections as chat messages: what never changes as the system's, the rest the user's."""
+    stable = render((s for s in sections if s.place in STABLE), frame)
+    asked = render((s for s in sections if s.place not in STABLE), frame)
+    pairs = (("system", stable), ("user", asked))
+    return [{"role": role, "content": text} for role, text in pairs if text]
+
+
+def shared_prefix(one: str, other: str) -> int:
+    """Return how many characters two texts have in common from their beginning on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.context.places import WORDS
+from foldline.context.shorten import excerpt, mixed, truncate, units, window
+from foldline.core.tokens import TokenCounter
+from foldline.counters.estimated import EstimatedCounter
+
+COUNTER = TokenCounter(EstimatedCounter())
+EN, ZH = WORDS["en"], WORDS["zh"]
+LINES = [f"line {n} says nothing of any interest to anybody" for n in range(200)]
+TEXTS = st.text(
+    alphabet=st.sampled_from(list("ab c.\n你好。Error 12/x_y\t")), max_size=3_000
+) | st.just("\n".join(LINES))
+
+
+@pytest.mark.requirement("T5")
+@given(TEXTS, st.integers(0, 400))
+def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
+    for short in (
+        truncate(text, room, COUNTER, EN),
+        window(text, room, COUNTER, EN),
+        excerpt(text, "Error 你好", room, COUNTER, ZH),
+        mixed(text, "Error 你好", room, COUNTER, ZH),
+    ):
+        assert COUNTER.text(short) <= max(room, 0)
+        if COUNTER.text(text) <= room:
+            assert short == text
+
+
+@pytest.mark.requirement("T5", "E2.3")
+def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
+    short = truncate("\n".join(LINES), 200, COUNTER, EN)
+    assert short.startswith("line 0 ")
+    assert short.endswith(LINES[-1])
+    assert "tokens left out" in short
+
+
+@pytest.mark.requirement("E2.3")
+def test_a_window_keeps_the_end():
+    short = window("\n".join(LINES), 200, COUNTER, EN)
+    assert short.startswith("[… ")
+    assert short.endswith(LINES[-1])
+    assert "line 0 " not in short
+
+
+@pytest.mark.requirement("E2.3")
+@pytest.mark.parametrize("shorten", [excerpt, mixed])
+def test_what_answers_the_query_is_kept_word_for_word(shorten):
+    lines = [*LINES]
+    lines[77] = "The billing port is 8443."
+    short = shorten("\n".join(lines), "Which port has billing?", 150, COUNTER, EN)
+    assert "The billing port is 8443." in short.split("\n")
+    assert "lines left out" in short
+
+
+def test_chinese_prose_is_cut_at_its_sentences():
+    text = "今天天气很好。" * 100 + "计费服务的端口是8443。" + "大家都很高兴。" * 100
+    short = excerpt(text, "计费服务的端口是多少?", 80, COUNTER, ZH)
+    assert "计费服务的端口是8443。" in short
+    assert "省略" in short
+
+
+def test_errors_are_kept_though_nobody_asked_for_them():
+    lines = [*LINES]
+    lines[120] = "Traceback: KeyError 'owner'"
+    assert "Traceback: KeyError 'owner'" in excerpt("\n".join(lines), "go on", 120, COUNTER, EN)
+
+
+@given(TEXTS)
+def test_units_lose_nothing_but_line_feeds(text: str):
+    assert "".join(units(text)).replace("\n", "") == text.replace("\n", "")
