@@ -28,6 +28,8 @@ SOURCES = {
     "G": "GoogleStyleCompressor",
     "J": "three-layer ContextCompactSystem",
     "F": "reported failures of other libraries",
+    "T": "HelloAgents, tools of its chapter on context engineering",
+    "E": "HelloAgents, exercises of that chapter",
 }
 
 _ROWS = """
@@ -203,6 +205,28 @@ F94 A thousand compactions leave a bounded state.
 F95 Cutting an output keeps what stands beside it.
 F97 Sessions in one store never see each other.
 F99 What is recalled comes in pages and is not removed at once.
+T1 A packet and a configuration are made as the book makes them, with its defaults.
+T2 History is gathered message by message, and a source that fails is reported.
+T3 Selection works for Chinese, keeps what the caller said of relevance, and can be explained.
+T4 Every packet is rendered, and one that must be there is there or an error names it.
+T5 Compression keeps every section, and never cuts one that must stay whole.
+T6 Notes are files that people edit, kept safe from titles, crashes and each other.
+T7 A terminal runs what it understands inside its folder, and nothing else.
+T8 A memory is searched by all its filters.
+T9 Working memory counts Chinese right, forgets in time, and finds what was said.
+T10 Episodes give the same answers after a restart.
+T11 Facts have stable ids, and clearing one user leaves the others.
+T13 Consolidating and forgetting happen whole or not at all.
+T14 Documents are cut without end or loss, and replaced as a whole.
+E1.1 What a longer context costs in recall is measured on generated data.
+E1.2 Loading everything is measured against reading on demand.
+E1.3 A system prompt can be checked for rules that are too rigid, too vague, or repeated.
+E2.1 The drop in quality is measured for a failure at every stage.
+E2.2 A context is judged by density, relevance, completeness and redundancy, with advice.
+E2.3 How a section is shortened is decided by one documented rule.
+E3.1 Notes rise from temporary to task to project, with their origin, and back again.
+E3.2 A person is asked before anything beyond reading, once, and silence is a no.
+E4.3 Tasks in notes wait for each other, run within a limit, and fail without being lost.
 """
 
 

@@ -53,6 +53,7 @@ def test_length_brings_look_alikes_and_the_built_context_keeps_the_answer(tables
     assert max(column(rot, "tokens of the built context")) <= 1_000
 
 
+@pytest.mark.requirement("E1.2")
 def test_what_is_needed_costs_a_tenth_of_everything_and_answers_as_well(tables: dict[str, Any]):
     everything, names, built, on_demand = tables["load"]["rows"]
     assert [row[-1] for row in (everything, names, built, on_demand)] == [
