@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from foldline.cli.output import (
     Voice,
@@ -15,6 +16,9 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.notes import Card, Note, NoteSummary, Trouble
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 TAIL = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
@@ -83,7 +87,7 @@ def warn_of(troubles: Iterable[Trouble], voice: Voice) -> None:
     voice.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
 
 
-def _cells(card: Card) -> tuple[object, ...]:
+def _cells(card: Card) -> tuple[str | Text, ...]:
     return (
         one_line(card.id[-TAIL:]),
         card.type if card.status is None else card.status,

@@ -11,6 +11,7 @@ from foldline.cli import note_folder, options
 from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.output import one_line, write_json, write_text
 from foldline.core.errors import InputError
+from foldline.notes.note import Level
 
 LARGEST_INPUT: Final = 1 << 20
 """Bytes that are read from stdin."""
@@ -41,7 +42,7 @@ def new(
             if kind not in (None, "task_state") or rest["source"]:
                 raise click.UsageError("A task has no --type and no --source.")
             ids = [notes.resolve(one) for one in needs]
-            level = rest["level"] or "task"
+            level: Level = rest["level"] or "task"
             note = notes.tasks.add(title, said, needs=ids, tags=rest["tags"], level=level)
         else:
             note = notes.create(
