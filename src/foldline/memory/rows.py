@@ -1,0 +1,209 @@
+"""Memories as rows: written, ended, read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any, Final
+
+from foldline.memory.items import KINDS, Item, Kind
+from foldline.memory.tables import LIVE
+
+COLUMNS: Final = (
+    "id, revision, kind, content, importance, happened, added, expires, tokens, session, author, "
+    "source, parents, seen, metadata"
+)
+NAMES: Final = COLUMNS.split(", ")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """
+    Which memories are meant.
+
+    Args:
+        now: Seconds since 1970; what expired before is left out.
+        kinds: Only these kinds; empty for all.
+        min_importance: Only memories at least so important.
+        since: Only what happened at or after, in seconds since 1970.
+        until: Only what happened before or at, in seconds since 1970.
+        session: Only those of a conversation.
+    """
+
+    now: float
+    kinds: tuple[Kind, ...] = ()
+    min_importance: float = 0.0
+    since: float | None = None
+    until: float | None = None
+    session: str | None = None
+
+    def admits(self) -> Callable[[Fact], bool] | None:
+        """Return what tells whether a memory is meant, the time apart; None where all are."""
+        kinds, least, session = frozenset(self.kinds), self.min_importance, self.session
+        since = -math.inf if self.since is None else self.since
+        until = math.inf if self.until is None else self.until
+        checks = list[Callable[[Fact], bool]]()
+        if kinds:
+            checks.append(lambda fact: fact.kind in kinds)
+        if least > 0:
+            checks.append(lambda fact: fact.importance >= least)
+        if self.since is not None or self.until is not None:
+            checks.append(lambda fact: since <= fact.happened <= until)
+        if session is not None:
+            checks.append(lambda fact: fact.session == session)
+        if len(checks) < 2:  # asked for tens of thousands of memories: no loop where there is one
+            return checks[0] if checks else None
+        return lambda fact: all(check(fact) for check in checks)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of `CONDITION`, by their names."""
+        return {
+            "now": self.now,
+            "kinds": json.dumps(self.kinds or KINDS),
+            "importance": self.min_importance,
+            "since": -math.inf if self.since is None else self.since,
+            "until": math.inf if self.until is None else self.until,
+            "session": self.session,
+        }
+
+
+CONDITION: Final = (
+    "state = 'live' AND (expires IS NULL OR expires > :now) AND importance >= :importance"
+    " AND kind IN (SELECT value FROM json_each(:kinds)) AND happened BETWEEN :since AND :until"
+    " AND (:session IS NULL OR session = :session)"
+)
+"""A `Filter` in SQL."""
+
+_ORDERS: Final = {
+    "added": "added DESC, number DESC",
+    "happened": "happened DESC, number DESC",
+    "importance": "importance DESC, happened DESC, number DESC",
+    "oldest": "happened, number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a filter asks about a memory."""
+
+    kind: Kind
+    importance: float
+    happened: float
+    expires: float | None
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An item, with what the file keeps of it besides."""
+
+    item: Item
+    fingerprint: bytes
+    terms: str
+    cut: str
+    vector: bytes | None
+    model: str
+
+
+def tick(connection: Connection, user: str) -> int:
+    """Count a change of a user, and return its number."""
+    (clock,) = connection.execute(
+        "INSERT INTO users (name, clock) VALUES (?, 1)"
+        " ON CONFLICT (name) DO UPDATE SET clock = clock + 1 RETURNING clock",
+        (user,),
+    ).fetchone()
+    return int(clock)
+
+
+def insert(connection: Connection, user: str, written: Written, clock: int) -> None:
+    """Write a revision that is live."""
+    item = written.item
+    connection.execute(
+        f"INSERT INTO memories (user, {COLUMNS}, fingerprint, terms, cut, vector, model, state,"  # noqa: S608  # a constant
+        " ended, reason, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, '', ?)",
+        (
+            user, item.id, item.revision, item.kind, item.content, item.importance, item.happened,
+            item.added, item.expires, item.tokens, item.session, item.author, item.source,
+            json.dumps(item.parents), item.seen,
+            json.dumps(dict(item.metadata), ensure_ascii=False), written.fingerprint,
+            written.terms, written.cut, written.vector, written.model, LIVE, clock,
+        ),
+    )  # fmt: skip
+
+
+def end(
+    connection: Connection,
+    user: str,
+    ids: Sequence[str],
+    state: str,
+    *,
+    reason: str,
+    at: float,
+    clock: int,
+) -> None:
+    """End the live revisions of some memories; nothing of them is erased."""
+    connection.execute(
+        "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ?"
+        " WHERE user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
+        (state, reason, at, clock, user, json.dumps(ids)),
+    )
+
+
+def one(connection: Connection, user: str, id: str) -> Item | None:  # noqa: A002  # as the field
+    """Return a memory that is live."""
+    return next(iter(by_ids(connection, user, [id])), None)
+
+
+def by_ids(connection: Connection, user: str, ids: Sequence[str]) -> list[Item]:
+    """Return those of some memories that are live, in no order."""
+    found = connection.execute(
+        f"SELECT {COLUMNS} FROM memories WHERE user = ? AND state = 'live'"  # noqa: S608  # a constant
+        " AND id IN (SELECT value FROM json_each(?))",
+        (user, json.dumps(ids)),
+    ).fetchall()
+    return [as_item(row) for row in found]
+
+
+def alike(connection: Connection, user: str, kind: Kind, fingerprint: bytes) -> Item | None:
+    """Return the live memory that says the same."""
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM memories WHERE user = ? AND fingerprint = ? AND kind = ?"  # noqa: S608
+        " AND state = 'live'",
+        (user, fingerprint, kind),
+    ).fetchone()
+    return None if row is None else as_item(row)
+
+
+def listed(
+    connection: Connection, user: str, wanted: Filter, limit: int, order: str = "added"
+) -> list[Item]:
+    """Return live memories, newest or most important first."""
+    found = connection.execute(
+        f"SELECT {COLUMNS} FROM memories WHERE user = :user AND {CONDITION}"  # noqa: S608  # constants
+        f" ORDER BY {_ORDERS[order]} LIMIT :limit",
+        {"user": user, "limit": limit, **wanted.values},
+    ).fetchall()
+    return [as_item(row) for row in found]
+
+
+def history(connection: Connection, user: str, id: str) -> list[tuple[Item, str, str]]:  # noqa: A002
+    """Return every revision of a memory with its state and reason, oldest first."""
+    found = connection.execute(
+        f"SELECT {COLUMNS}, state, reason FROM memories WHERE user = ? AND id = ?"  # noqa: S608
+        " ORDER BY revision",
+        (user, id),
+    ).fetchall()
+    return [(as_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
+
+
+def as_item(row: Sequence[Any]) -> Item:
+    """Read the columns of `COLUMNS`."""
+    values = dict(zip(NAMES, row, strict=True))
+    values["parents"] = tuple(json.loads(values["parents"]))
+    values["metadata"] = json.loads(values["metadata"])
+    return Item(**values)

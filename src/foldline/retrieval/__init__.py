@@ -1,0 +1,61 @@
+"""
+Finding what a text is about, among many: words, surroundings, names, dates, and meaning.
+
+    from foldline.retrieval import Document, Index
+    index = Index([Document("1", "the launch moved to May")])
+    index.search("when is the launch?")
+
+Texts are cut by `foldline.retrieval.terms.terms`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.core.lazy import lazily
+
+if TYPE_CHECKING:
+    from foldline.retrieval.dates import date_windows
+    from foldline.retrieval.diversity import diverse
+    from foldline.retrieval.documents import Document, Hit, Statistics
+    from foldline.retrieval.embedding import Embedder
+    from foldline.retrieval.index import Index
+    from foldline.retrieval.minilm import MiniLM
+    from foldline.retrieval.terms import TERMS_VERSION, Cutter
+    from foldline.retrieval.vectors import pack, unpack
+    from foldline.retrieval.weights import Weights
+
+_HOMES = {
+    "Cutter": "terms",
+    "Document": "documents",
+    "Embedder": "embedding",
+    "Hit": "documents",
+    "Index": "index",
+    "MiniLM": "minilm",
+    "Statistics": "documents",
+    "TERMS_VERSION": "terms",
+    "Weights": "weights",
+    "date_windows": "dates",
+    "diverse": "diversity",
+    "pack": "vectors",
+    "unpack": "vectors",
+}
+
+__all__ = [
+    "TERMS_VERSION",
+    "Cutter",
+    "Document",
+    "Embedder",
+    "Hit",
+    "Index",
+    "MiniLM",
+    "Statistics",
+    "Weights",
+    "date_windows",
+    "diverse",
+    "pack",
+    "unpack",
+]
+
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,0 +1,292 @@
+"""
+Memory as a tool: what an agent may remember, search, change and forget.
+
+    memory_tool = MemoryTool(user_id="ann")
+    memory_tool.execute("add", content="The launch moved to May", memory_type="episodic")
+    memory_tool.execute("search", query="when is the launch?", limit=5)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.memory import Found, Item, Memory
+from foldline.settings.folders import data_folder
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Tool
+
+DAY: Final = 86_400.0
+
+DESCRIPTION: Final = (
+    "Your memory beyond this conversation. Add what will matter later: facts and preferences as "
+    "semantic, events as episodic, what is at hand as working. Search before you ask the user "
+    "again. Text between <recalled> marks is from this memory; do not add it again."
+)
+
+KIND: Final = {"type": "string", "enum": ["working", "episodic", "semantic"]}
+SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
+TIME: Final = {"type": ["number", "null"]}
+COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 1000}
+TEXT: Final = {"type": "string"}
+
+PROPERTIES: Final[dict[str, dict[str, Any]]] = {
+    "content": {**TEXT, "description": "What to remember."},
+    "memory_type": {**KIND, "description": "Its kind; for search, list and forget only this one."},
+    "memory_types": {"type": "array", "items": KIND, "description": "Only these kinds."},
+    "importance": {**SHARE, "description": "From 0 to 1."},
+    "metadata": {"type": "object", "additionalProperties": True},
+    "happened": {"type": "number", "description": "When, in seconds since 1970."},
+    "session_id": {**TEXT, "description": "The conversation it belongs to."},
+    "author": {**TEXT, "description": "Who said it."},
+    "query": {**TEXT, "description": "A question or words."},
+    "limit": {**COUNT, "description": "The most that is returned."},
+    "min_importance": SHARE,
+    "min_strength": {**SHARE, "description": "The least evidence that counts."},
+    "time_range": {
+        "type": "array", "items": TIME, "minItems": 2, "maxItems": 2,
+        "description": "From and until, in seconds since 1970; null for open.",
+    },
+    "memory_id": {**TEXT, "description": "Which memory."},
+    "strategy": {"type": "string", "enum": ["importance", "time", "capacity"]},
+    "threshold": {**SHARE, "description": "Importance below which to forget."},
+    "max_age_days": {"type": "number", "minimum": 0},
+    "keep": {**COUNT, "minimum": 0, "maximum": 1_000_000, "description": "How many stay."},
+    "batch": {"type": "integer", "description": "What to bring back, as forget said."},
+    "from_type": KIND,
+    "to_type": KIND,
+    "importance_threshold": SHARE,
+}  # fmt: skip
+
+TAKES: Final = {
+    "add": "content! memory_type importance metadata happened session_id author",
+    "search": "query! limit memory_type memory_types min_importance min_strength time_range"
+    " session_id",
+    "list": "limit memory_type memory_types min_importance time_range session_id",
+    "update": "memory_id! content importance metadata happened",
+    "remove": "memory_id!",
+    "forget": "strategy threshold max_age_days keep memory_type memory_types",
+    "undo": "batch!",
+    "consolidate": "from_type to_type importance_threshold",
+    "summary": "limit",
+    "stats": "",
+    "clear_all": "",
+}
+"""The arguments of each action; ``!`` marks those that it needs."""
+
+FOR_MODELS: Final = tuple(action for action in TAKES if action != "clear_all")
+"""A model cannot erase everything for good; whoever runs the agent can."""
+
+
+class MemoryTool:
+    """
+    A memory with the calls of a tool.
+
+    Args:
+        user_id: Whose memories; those of others are never seen.
+        path: The file; default ``memory.db`` in the data folder of the user, or FOLDLINE_HOME.
+        memory: A memory that is open, instead of the other two.
+        **options: What `Memory.open` takes besides.
+
+    Raises:
+        StoreError: The file cannot be opened.
+    """
+
+    name = "memory"
+    description = DESCRIPTION
+
+    def __init__(
+        self,
+        user_id: str = "default",
+        path: str | os.PathLike[str] | None = None,
+        *,
+        memory: Memory | None = None,
+        **options: Any,
+    ) -> None:
+        if memory is None:
+            memory = Memory.open(_file(path), user=user_id, **options)
+        self.memory = memory
+        """The memory itself, with typed methods."""
+        self._actions: Mapping[str, Callable[..., ToolOutput]] = {
+            action: getattr(self, f"_{action}") for action in TAKES
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.memory.close()
+
+    def execute(self, action: str, **arguments: Any) -> str:
+        """
+        Do something, and return what a model reads about it; see `output`.
+
+        Args:
+            action: "add", "search", "list", "update", "remove", "forget", "undo", "consolidate",
+                "summary", "stats" or "clear_all".
+            **arguments: Of the action.
+        """
+        return self.output(action, **arguments).text
+
+    def run(self, parameters: Mapping[str, Any]) -> str:
+        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
+        given = dict(parameters)
+        return self.execute(str(given.pop("action", "")), **given)
+
+    def output(self, action: str, **arguments: Any) -> ToolOutput:
+        """Do something, and return the text and the same as JSON values; nothing is raised."""
+        act = self._actions.get(action)
+        if act is None:
+            told = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        problems = _problems(action, given)
+        if problems:
+            told = f"{action} was not done: {'; '.join(problems)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told, problems=problems)
+        try:
+            return act(**given)
+        except InputError as error:
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")
+        except (FoldlineError, TypeError, ValueError) as error:
+            return ToolOutput.error(ErrorCode.EXECUTION, f"{action} failed: {error}")
+
+    @property
+    def tool(self) -> Tool:
+        """The tool ``memory``, for an agent."""
+        parameters = {
+            "type": "object",
+            "properties": {"action": {"type": "string", "enum": list(FOR_MODELS)}, **PROPERTIES},
+            "required": ["action"],
+            "additionalProperties": False,
+        }
+        return Tool(
+            self.name,
+            DESCRIPTION,
+            parameters,
+            lambda given: self.output(**given),
+            labels=frozenset({"write"}),
+        )
+
+    # --- actions ---------------------------------------------------------------------------
+
+    def _add(self, content: str, **rest: Any) -> ToolOutput:
+        details = _renamed(rest, memory_type="kind", session_id="session")
+        done = self.memory.add(content, **details)
+        if done.item is None:
+            return ToolOutput("Nothing was added: all of it came out of this memory.")
+        word = "Added" if done.status == "added" else "Known already, refreshed"
+        room = f" {len(done.evicted)} older working memories made room." if done.evicted else ""
+        told = f"{word}: {done.item.kind} memory {done.item.id}.{room}"
+        data = {"status": done.status, "evicted": list(done.evicted)}
+        return ToolOutput(told, data=data | {"memory": done.item.to_dict()})
+
+    def _search(self, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
+        found = self.memory.search(query, limit=limit, **_filters(rest))
+        if not found:
+            return ToolOutput("Nothing is remembered about that.", data={"results": []})
+        told = f"{len(found)} found, the most relevant first:\n{self.memory.text(found)}"
+        return ToolOutput(told, data={"results": [_row(one) for one in found]})
+
+    def _list(self, limit: int = 20, **rest: Any) -> ToolOutput:
+        items = self.memory.items(limit=limit, **_filters(rest))
+        told = self.memory.text(items) if items else "Nothing is remembered."
+        return ToolOutput(told, data={"results": [item.to_dict() for item in items]})
+
+    def _update(self, memory_id: str, **changes: Any) -> ToolOutput:
+        item = self.memory.update(memory_id, **changes)
+        told = f"Updated {item.id}; revision {item.revision} holds now, the others are kept."
+        return ToolOutput(told, data={"memory": item.to_dict()})
+
+    def _remove(self, memory_id: str) -> ToolOutput:
+        done = self.memory.remove(memory_id)
+        told = f"Removed {memory_id}; undo with batch {done.batch}."
+        return ToolOutput(told, data={"batch": done.batch, "ids": list(done.ids)})
+
+    def _forget(
+        self, strategy: str = "importance", max_age_days: float = 30.0, **rest: Any
+    ) -> ToolOutput:
+        details = _filters(rest)
+        done = self.memory.forget(strategy, max_age=max_age_days * DAY, **details)  # type: ignore[arg-type]
+        undo = f"; undo with batch {done.batch}" if done.ids else ""
+        data = {"batch": done.batch, "ids": list(done.ids)}
+        return ToolOutput(f"Forgot {_counted(len(done.ids))}{undo}.", data=data)
+
+    def _undo(self, batch: int) -> ToolOutput:
+        ids = self.memory.undo(batch)
+        return ToolOutput(f"Brought back {_counted(len(ids))}.", data={"ids": list(ids)})
+
+    def _consolidate(
+        self,
+        from_type: Any = "working",
+        to_type: Any = "episodic",
+        importance_threshold: float = 0.7,
+    ) -> ToolOutput:
+        made = self.memory.consolidate(from_type, to_type, min_importance=importance_threshold)
+        told = f"Consolidated {_counted(len(made))} from {from_type} to {to_type}."
+        return ToolOutput(told, data={"memories": [item.to_dict() for item in made]})
+
+    def _summary(self, limit: int = 10) -> ToolOutput:
+        return ToolOutput(self.memory.summary(limit))
+
+    def _stats(self) -> ToolOutput:
+        figures = self.memory.stats()
+        kinds = "; ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())
+        told = f"{_counted(figures['count'])}, {figures['tokens']:,} tokens. {kinds}".strip()
+        return ToolOutput(told, data=figures)
+
+    def _clear_all(self) -> ToolOutput:
+        count = self.memory.clear()
+        return ToolOutput(f"Erased {_counted(count)} for good.", data={"count": count})
+
+
+def _file(path: str | os.PathLike[str] | None) -> Path:
+    if path is not None:
+        return Path(path)
+    folder = data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    return folder / "memory.db"
+
+
+def _problems(action: str, given: Mapping[str, Any]) -> list[str]:
+    names = TAKES[action].split()
+    known = {name.rstrip("!") for name in names}
+    missing = [name[:-1] for name in names if name.endswith("!") and name[:-1] not in given]
+    return [f"{name} is missing" for name in missing] + [
+        f"{name[:40]} is unknown (known: {', '.join(sorted(known)) or 'none'})"
+        for name in given
+        if name not in known
+    ]
+
+
+def _renamed(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in given.items()}
+
+
+def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the filters of a call under the names that `Memory` has for them."""
+    out = _renamed(given, session_id="session", memory_types="kinds")
+    one = out.pop("memory_type", None)
+    if one is not None:
+        out["kinds"] = [one]
+    return out
+
+
+def _row(found: Found) -> dict[str, Any]:
+    item: Item = found.item
+    return item.to_dict() | {
+        "score": found.score,
+        "strength": found.strength,
+        "parts": dict(found.parts),
+        "matched": list(found.matched),
+    }
+
+
+def _counted(number: int) -> str:
+    return f"{number:,} memory" if number == 1 else f"{number:,} memories"

@@ -1,0 +1,106 @@
+"""One SQLite file that is shared."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from foldline.core.errors import StoreError
+from foldline.memory.database import Database, Schema
+
+ONE = Schema(0x54455354, (("CREATE TABLE a (n INTEGER)",),), "box")
+TWO = Schema(ONE.mark, (*ONE.steps, ("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7",)), "box")
+
+
+def put(database: Database, number: int) -> None:
+    with database.writing() as connection:
+        connection.execute("INSERT INTO a (n) VALUES (?)", (number,))
+
+
+def held(database: Database) -> list[int]:
+    with database.reading() as connection:
+        return [n for (n,) in connection.execute("SELECT n FROM a ORDER BY n")]
+
+
+def test_a_change_happens_whole_or_not_at_all(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", ONE)
+    put(database, 1)
+
+    def interrupted() -> None:
+        with database.writing() as connection:
+            connection.execute("INSERT INTO a VALUES (2)")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert held(database) == [1]
+
+
+def test_a_file_is_for_its_owner_and_grows_with_the_versions(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    first = Database(path, ONE)
+    put(first, 1)
+    first.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    second = Database(path, TWO)
+    with second.reading() as connection:
+        assert connection.execute("SELECT n, m FROM a").fetchall() == [(1, 7)]
+    with pytest.raises(StoreError, match="newer Foldline"):
+        Database(path, ONE)
+
+
+def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (n)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="no box"):
+        Database(path, ONE)
+    assert path.read_bytes() == before
+    for wrong in (tmp_path, tmp_path / "no" / "folder.db"):
+        with pytest.raises(StoreError):
+            Database(wrong, ONE)
+
+
+def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
+    one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
+    before = one.version
+    put(one, 1)
+    assert one.version == before
+    put(two, 2)
+    assert one.version != before
+    assert held(one) == [1, 2]
+
+
+def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> None:
+    one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
+    work = [
+        threading.Thread(target=put, args=((one, two)[number % 2], number)) for number in range(40)
+    ]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert held(one) == list(range(40))
+
+
+def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
+    one = Database(tmp_path / "a.db", ONE)
+    two = Database(tmp_path / "a.db", ONE, patience=0.05)
+    with one.writing(), pytest.raises(StoreError, match="Another process"):
+        put(two, 1)
+
+
+def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", ONE)
+    with database.reading(), pytest.raises(StoreError, match="inside another"):
+        put(database, 1)
+    assert held(database) == []
+    database.close()
+    database.close()
+    with pytest.raises(StoreError, match="closed"):
+        held(database)

@@ -1,0 +1,115 @@
+"""The memory as a tool: the calls of the book, and those of a model."""
+
+import asyncio
+import json
+
+import pytest
+
+from foldline.core.errors import StoreError
+from foldline.tools import MemoryTool
+
+
+@pytest.fixture
+def tool(tmp_path):
+    with MemoryTool(user_id="user123", path=tmp_path / "m.db") as opened:
+        yield opened
+
+
+@pytest.mark.requirement("T8")
+def test_the_calls_of_the_book_run_as_they_are_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "home"))
+    memory_tool = MemoryTool(user_id="user123")
+    memory_tool.execute(
+        "add",
+        content="用户正在开发数据分析工具,使用Python和Pandas",
+        memory_type="semantic",
+        importance=0.8,
+    )
+    memory_tool.execute(
+        "add", content="已完成CSV读取模块的开发", memory_type="episodic", importance=0.7
+    )
+    memory_tool.execute(
+        "add",
+        content="项目结构:\nsrc\n└── app.py",
+        memory_type="semantic",
+        importance=0.8,
+        metadata={"type": "project_structure"},
+    )
+    results = memory_tool.execute(
+        "search", query="如何优化Pandas的内存占用?", limit=10, min_importance=0.3
+    )
+    assert "用户正在开发数据分析工具" in results
+    assert "已完成CSV" in memory_tool.run({"action": "search", "query": "CSV读取"})
+    assert "3 memories" in memory_tool.execute("stats")
+    assert "3 memories" in memory_tool.execute("summary", limit=5)
+    memory_tool.memory.close()
+    assert (tmp_path / "home" / "memory.db").exists()
+
+
+@pytest.mark.requirement("T8")
+def test_every_action_of_a_memory_can_be_called(tool):
+    added = tool.output("add", content="the red boat", memory_type="working", importance=0.9)
+    name = added.data["memory"]["id"]
+    assert tool.output("update", memory_id=name, content="the blue boat").ok
+    assert tool.output("list").data["results"][0]["content"] == "the blue boat"
+    assert tool.output("consolidate").data["memories"][0]["importance"] == pytest.approx(0.99)
+    gone = tool.output("forget", strategy="time", max_age_days=0.0, memory_types=["episodic"])
+    assert "Forgot 1 memory" in gone.text
+    assert tool.output("search", query="boat").data["results"] == []
+    assert tool.output("undo", batch=gone.data["batch"]).data["ids"] == gone.data["ids"]
+    (found,) = tool.output("search", query="boat").data["results"]
+    assert found["strength"] > 0.5
+    assert tool.output("remove", memory_id=found["id"]).ok
+    assert tool.output("add", content="more").ok
+    assert "Erased 1 memory" in tool.execute("clear_all")
+    assert tool.execute("summary") == "Nothing is remembered yet."
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "told"),
+    [
+        ("fly", {}, "no action 'fly'"),
+        ("add", {}, "content is missing"),
+        ("add", {"content": "  "}, "nothing to remember"),
+        ("add", {"content": "x", "memory_type": "perceptual"}, "perceptual"),
+        ("add", {"content": "x", "file_path": "a.png"}, "file_path is unknown"),
+        ("search", {"query": "x", "limit": "many"}, "limit"),
+        ("search", {"query": "x", "time_range": [1]}, "time_range"),
+        ("search", {"query": 3}, "failed"),
+        ("update", {"memory_id": "nobody", "content": "x"}, "nobody"),
+        ("forget", {"strategy": "mood"}, "mood"),
+        ("forget", {"strategy": "time", "max_age_days": "old"}, "forget"),
+    ],
+)
+def test_whatever_is_wrong_is_told_and_nothing_is_raised(tool, action, arguments, told):
+    output = tool.output(action, **arguments)
+    assert not output.ok
+    assert told in output.text
+    assert tool.memory.stats()["count"] == 0
+
+
+def test_a_model_calls_it_with_json_and_cannot_erase_everything(tool):
+    memory = tool.tool
+    schema = memory.schema("openai-chat")["function"]
+    assert schema["name"] == "memory"
+    call = {"action": "add", "content": "the launch is in May", "importance": 0.5}
+    assert memory.run(json.dumps(call)).ok
+    assert "the launch is in May" in memory.run('{"action": "search", "query": "launch"}').text
+    assert not memory.run('{"action": "clear_all"}').ok
+    assert not memory.run('{"action": "search", "query": "x", "colour": "red"}').ok
+    output = asyncio.run(memory.arun({"action": "stats"}))
+    assert output.data["count"] == 1
+
+
+def test_what_a_model_reads_from_it_cannot_be_added_again(tool):
+    tool.execute("add", content="the launch is in May")
+    told = tool.execute("search", query="launch")
+    tool.execute("add", content=told.split("\n", 1)[1])
+    assert tool.memory.stats()["count"] == 1
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "file" / "home"))
+    with pytest.raises(StoreError, match="cannot be made"):
+        MemoryTool()
