@@ -218,6 +218,7 @@ T10 Episodes give the same answers after a restart.
 T11 Facts have stable ids, and clearing one user leaves the others.
 T13 Consolidating and forgetting happen whole or not at all.
 T14 Documents are cut without end or loss, and replaced as a whole.
+T15 A maintainer explores, analyzes and plans, and writes notes only when it is told to.
 E1.1 What a longer context costs in recall is measured on generated data.
 E1.2 Loading everything is measured against reading on demand.
 E1.3 A system prompt can be checked for rules that are too rigid, too vague, or repeated.
@@ -226,7 +227,13 @@ E2.2 A context is judged by density, relevance, completeness and redundancy, wit
 E2.3 How a section is shortened is decided by one documented rule.
 E3.1 Notes rise from temporary to task to project, with their origin, and back again.
 E3.2 A person is asked before anything beyond reading, once, and silence is a no.
+E3.3 A refactoring is planned, checked step by step, and rolled back.
+E4.1 One rule says what lives in files, notes and memory, and conflicts are found.
+E4.2 Interrupted work goes on after its world was checked.
 E4.3 Tasks in notes wait for each other, run within a limit, and fail without being lost.
+E5.1 An exploration goes from the outline to the detail, and can be traced.
+E5.2 An exploration looks for what is new, and knows when to stop.
+E5.3 Reading on demand is compared with loading everything, for several kinds of tasks.
 """
 
 
