@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.core.errors import InputError, MissingExtra
 from foldline.memory.documents import (
     Reading,
     ReadLimits,
@@ -125,6 +126,17 @@ def test_encodings_are_told_apart_and_a_guess_is_told(
 def test_data_that_is_no_text_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="no text"):
         read_document(data, "data.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "package"), [("a.pdf", "pypdf"), ("a.html", "selectolax.lexbor")]
+)
+def test_a_package_that_is_missing_is_named_with_its_extra(
+    name: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=r"foldline\[documents\]"):
+        read_document(b"%PDF-1.4" if name == "a.pdf" else b"<p>hello", name)
 
 
 @pytest.mark.parametrize(

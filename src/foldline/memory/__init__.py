@@ -1,8 +1,9 @@
 """
-What agents remember between conversations: `Memory`, in one file.
+What agents remember between conversations, and the documents that they know.
 
-    from foldline.memory import Memory
+    from foldline.memory import Knowledge, Memory
     memory = Memory.open("memory.db", user="ann")
+    knowledge = Knowledge.open("knowledge.db")
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foldline.memory.forgetting import Forgotten
     from foldline.memory.items import Added, Found, Item, Kind
+    from foldline.memory.knowledge import Knowledge
     from foldline.memory.limits import MemoryLimits
     from foldline.memory.memory import Memory
 
@@ -22,11 +24,12 @@ _HOMES = {
     "Found": "items",
     "Item": "items",
     "Kind": "items",
+    "Knowledge": "knowledge",
     "Memory": "memory",
     "MemoryLimits": "limits",
 }
 
-__all__ = ["Added", "Forgotten", "Found", "Item", "Kind", "Memory", "MemoryLimits"]
+__all__ = ["Added", "Forgotten", "Found", "Item", "Kind", "Knowledge", "Memory", "MemoryLimits"]
 
 
 def __getattr__(name: str) -> Any:

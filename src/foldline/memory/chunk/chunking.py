@@ -1,0 +1,192 @@
+"""
+Documents in chunks: each of them small enough to be put before a model, none of them torn.
+
+    for chunk in split(text, "markdown"):
+        print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+
+from foldline.core.amounts import named, whole
+from foldline.core.errors import BudgetError
+from foldline.core.estimate import estimate
+from foldline.memory.chunk.cuts import LINE, lines, sentences
+from foldline.memory.chunk.outline import Places, places
+from foldline.memory.chunk.pieces import Count, Piece, pieces
+
+Kind: TypeAlias = Literal["text", "markdown", "code"]
+
+LEAST: Final = 64
+"""The smallest target; a few characters of rare scripts take that many tokens."""
+
+FULL: Final = 0.5
+"""A new section begins a new chunk where the one before it has this share of the target."""
+
+WIDEST: Final = 16
+"""Characters per token of an overlap, at most; where a line is longer, nothing is repeated."""
+
+_HEADING: Final = re.compile(r"\s*#{1,6}[^\n]*\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """
+    How large chunks are.
+
+    Args:
+        target: The most that a chunk takes, in tokens.
+        overlap: The most that it repeats of the one before, in tokens, in whole sentences or
+            lines; nothing where a new section begins, or where what is new needs the room.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    target: int = 800
+    overlap: int = 100
+
+    def __post_init__(self) -> None:
+        whole("chunk.target", self.target, LEAST)
+        whole("chunk.overlap", self.overlap)
+        if self.overlap * 2 > self.target:
+            raise BudgetError(
+                f"An overlap of {self.overlap} tokens is more than half of a chunk of "
+                f"{self.target}.",
+                hint=f"Give at most {self.target // 2}.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """
+    A part of a text.
+
+    ``text`` is ``whole[start:end]``. What comes before ``fresh`` repeats the chunk before, so that
+    the texts from ``fresh`` on, one after the other, are the whole text. Lines are counted from 1,
+    as an editor does, and are those in which something stands. ``heading`` is the path to it, the
+    outermost first: headings of Markdown, classes and functions of code.
+    """
+
+    text: str = field(repr=False)
+    start: int
+    fresh: int
+    end: int
+    first_line: int
+    last_line: int
+    tokens: int
+    heading: tuple[str, ...] = ()
+
+
+def split(
+    text: str,
+    kind: Kind = "text",
+    settings: ChunkSettings | None = None,
+    *,
+    count: Count = estimate,
+) -> tuple[Chunk, ...]:
+    """
+    Cut a text into chunks.
+
+    Markdown is cut at headings first, code before definitions and blocks, any text after
+    paragraphs, lines and sentences (English and Chinese); what still does not fit is cut between
+    two characters. Nothing is left out, and no character is torn.
+
+    Args:
+        text: The text.
+        kind: What it is.
+        settings: How large the chunks are.
+        count: Counts the tokens of a text.
+
+    Returns:
+        The chunks in order; none where the text is blank.
+
+    Raises:
+        BudgetError: There is no such kind.
+    """
+    named("kind of text", kind, get_args(Kind))
+    if not text.strip():
+        return ()
+    sizes = settings or ChunkSettings()
+    cut = list(pieces(text, kind, sizes.target, count))
+    packing = _Packing(text, sizes, count, places(text, kind))
+    out, at = list[Chunk](), 0
+    while at < len(cut):
+        until = packing.last(cut, at)
+        out.append(packing.chunk(cut[at], cut[until - 1].end, at == 0))
+        at = until
+    return tuple(out)
+
+
+class _Packing:
+    """Puts pieces together."""
+
+    def __init__(self, text: str, sizes: ChunkSettings, count: Count, where: Places) -> None:
+        self._text, self._sizes, self._count, self._where = text, sizes, count, where
+        self._ends = [found.start() for found in LINE.finditer(text)]
+
+    def last(self, cut: Sequence[Piece], at: int) -> int:
+        """Return which piece is the first that is no more in the chunk that begins with ``at``."""
+        first, target = cut[at], self._sizes.target
+        repeats = 0 if at == 0 or first.opens else self._sizes.overlap
+        room = target - min(repeats, max(0, target - first.tokens))
+        total, until = first.tokens, at + 1
+        while until < len(cut) and total + cut[until].tokens <= room:
+            if cut[until].opens and total >= FULL * target:
+                break
+            total += cut[until].tokens
+            until += 1
+        while until - at > 1 and self._tokens(first.start, cut[until - 1].end) > room:
+            until -= 1  # counts of parts are rounded, and need not add up
+        return self._before_headings(cut, at, until)
+
+    def _before_headings(self, cut: Sequence[Piece], at: int, until: int) -> int:
+        """A heading goes with what follows it, unless there is nothing else in the chunk."""
+        before = until
+        while before > at and before < len(cut) and self._is_heading(cut[before - 1]):
+            before -= 1
+        return before if before > at else until
+
+    def chunk(self, first: Piece, end: int, beginning: bool) -> Chunk:
+        """Return the chunk from a piece on, with what it repeats of the text before."""
+        fresh = first.start
+        start = fresh if beginning or first.opens else self._repeated(fresh, end)
+        text = self._text[start:end]
+        words = start + len(text) - len(text.lstrip())
+        return Chunk(
+            text,
+            start,
+            fresh,
+            end,
+            self._line(words),
+            self._line(start + len(text.rstrip())),
+            self._count(text),
+            self._where(fresh + len(text[fresh - start :]) - len(text[fresh - start :].lstrip())),
+        )
+
+    def _repeated(self, fresh: int, end: int) -> int:
+        """Return where the overlap of a chunk begins: a sentence or line before what is new."""
+        sizes = self._sizes
+        room = min(sizes.overlap, sizes.target - self._tokens(fresh, end))
+        if room <= 0:
+            return fresh
+        low = max(0, fresh - WIDEST * room)
+        found = sorted({*lines(self._text, low, fresh), *sentences(self._text, low, fresh)})
+        at = bisect_left(found, True, key=lambda start: self._tokens(start, fresh) <= room)
+        start = found[at] if at < len(found) else fresh
+        return start if self._tokens(start, end) <= sizes.target else fresh
+
+    def _line(self, at: int) -> int:
+        return bisect_left(self._ends, at) + 1
+
+    def _tokens(self, start: int, end: int) -> int:
+        return self._count(self._text[start:end])
+
+    def _is_heading(self, piece: Piece) -> bool:
+        words = self._text[piece.start : piece.end]
+        return len(words) < 1_000 and _HEADING.fullmatch(words) is not None

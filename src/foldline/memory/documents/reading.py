@@ -1,0 +1,139 @@
+"""
+One document as text, with where each line of it comes from.
+
+    reading = read_file(Path("guide.md"))
+    reading.text, reading.kind, reading.title
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from foldline.core.amounts import whole
+from foldline.core.errors import InputError
+from foldline.memory.chunk import Kind
+from foldline.memory.chunk.outline import headings
+from foldline.memory.documents.decoding import decoded
+
+Unit: TypeAlias = Literal["line", "page", "text line"]
+"""What a citation counts: lines of a file, pages, or lines of the text that was taken from it."""
+
+CODE: Final = frozenset(
+    """
+    c cc cpp cs css cxx clj dart el erl ex exs fs go gradle graphql groovy h hpp hs hxx ini
+    java jl js json jsonc jsx kt kts less lua m mjs cjs ml nim nix php pl proto ps1 py pyi r
+    rb rs sass scala scss sh bash zsh fish sql svelte swift tf toml ts tsx vim vue yaml yml
+    zig
+    """.split()  # noqa: SIM905  # a list of words
+)
+MARKDOWN: Final = frozenset({"md", "markdown", "mdx", "mkd", "qmd"})
+HTML: Final = frozenset({"html", "htm", "xhtml"})
+CODE_NAMES: Final = frozenset({"makefile", "dockerfile", "rakefile", "gemfile", "justfile"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """
+    The most that is read: bytes of a file, pages of a PDF file, entries of folders.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    bytes: int = 20_000_000
+    pages: int = 5_000
+    entries: int = 200_000
+
+    def __post_init__(self) -> None:
+        for name in ("bytes", "pages", "entries"):
+            whole(f"documents.{name}", getattr(self, name), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    A document as text.
+
+    ``kind`` says how it is cut. ``unit`` is what its citations count; ``places`` has the number
+    for each line of the text, and is empty where that is the number of the line. ``warnings`` are
+    sentences about what could not be read.
+    """
+
+    text: str = field(repr=False)
+    kind: Kind = "text"
+    title: str = ""
+    unit: Unit = "line"
+    places: tuple[int, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = ()
+
+    def place(self, line: int) -> int:
+        """Return the number by which a line of the text is cited."""
+        return self.places[line - 1] if self.places else line
+
+
+def read_file(path: Path, limits: ReadLimits | None = None) -> Reading:
+    """
+    Read a file; a link is not followed.
+
+    Raises:
+        InputError: It is too large, no regular file, no text, or cannot be opened.
+        MissingExtra: HTML and PDF need the extra ``documents``.
+    """
+    bounds = limits or ReadLimits()
+    # Not blocking: a pipe without a writer would be waited for without end.
+    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{path} is no regular file", hint="Name a file or a folder.")
+            data = file.read(bounds.bytes + 1) if status.st_size <= bounds.bytes else None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read: {reason}") from error
+    if data is None or len(data) > bounds.bytes:
+        raise InputError(f"{path} is larger than {bounds.bytes:,} bytes")
+    return read_document(data, path.name, bounds)
+
+
+def read_document(data: bytes, name: str, limits: ReadLimits | None = None) -> Reading:
+    """
+    Read bytes as the document that their name says they are.
+
+    Raises:
+        InputError: They are no text.
+        MissingExtra: HTML and PDF need the extra ``documents``.
+    """
+    bounds = limits or ReadLimits()
+    ending = name.lower().rpartition(".")[2] if "." in name else ""
+    if ending == "pdf" or data.startswith(b"%PDF-"):
+        return _pdf(data, name, bounds)
+    found = decoded(data, name)
+    warnings = (f"read as {found.encoding}, which is a guess",) if found.guessed else ()
+    if ending in HTML:
+        from foldline.memory.documents.html import html_text
+
+        text, title = html_text(found.text, name)
+        return Reading(text, "markdown", title, "text line", warnings=warnings)
+    if ending in MARKDOWN:
+        first = next(headings(found.text[:20_000]), None)
+        title = first.title if first is not None else ""
+        return Reading(found.text, "markdown", title, warnings=warnings)
+    is_code = ending in CODE or name.lower() in CODE_NAMES
+    return Reading(found.text, "code" if is_code else "text", warnings=warnings)
+
+
+def _pdf(data: bytes, name: str, limits: ReadLimits) -> Reading:
+    from foldline.memory.documents.pdf import pdf_text
+
+    pages, title, warnings = pdf_text(data, name, limits.pages, limits.bytes)
+    lines, places = list[str](), list[int]()
+    for number, page in enumerate(pages, 1):
+        rows = [*page.replace("\r", "\n").replace("\0", "").split("\n"), ""]
+        lines += rows
+        places += [number] * len(rows)
+    return Reading("\n".join(lines), "text", title, "page", tuple(places), warnings)

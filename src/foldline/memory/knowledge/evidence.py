@@ -1,0 +1,135 @@
+"""Passages as a part of a prompt: numbered, cited, fenced as data, and within a budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from foldline.core.amounts import whole
+from foldline.core.estimate import estimate
+from foldline.memory.knowledge.values import Findings, Passage
+
+Count: TypeAlias = Callable[[str], int]
+
+LEAST: Final = 60
+"""A passage that does not fit is shortened only where so many tokens of room are left."""
+
+CUT: Final = "\n[…]"
+_FENCE: Final = re.compile(r"<(/?passage)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """
+    Passages ready for a prompt.
+
+    ``text`` takes ``tokens``; the numbers that it gives to ``passages`` begin with 1. What did not
+    fit is in ``left_out``. Both are empty where there is no evidence.
+    """
+
+    text: str
+    passages: tuple[Passage, ...]
+    left_out: tuple[Passage, ...]
+    tokens: int
+    findings: Findings
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def pack(findings: Findings, max_tokens: int, count: Count = estimate) -> Evidence:
+    """
+    Put passages together, the best first, as far as there is room.
+
+    Neighbours in a document become one passage, without what the second repeats. A passage that
+    does not fit is passed over for the next; the best one is shortened where none would fit.
+
+    Args:
+        findings: What was found.
+        max_tokens: The most that the text may take.
+        count: Counts the tokens of a text.
+
+    Raises:
+        BudgetError: ``max_tokens`` is no positive number.
+    """
+    whole("max_tokens", max_tokens, 1)
+    blocks, used, left = list[str](), list[Passage](), list[Passage]()
+    for passage in _joined(findings.passages, max_tokens):
+        block = _block(passage, len(used) + 1)
+        if count("\n".join([*blocks, block])) <= max_tokens:
+            blocks.append(block)
+            used.append(passage)
+        else:
+            left.append(passage)
+    if not used and left and max_tokens >= LEAST:
+        short = _shortened(left[0], max_tokens, count)
+        if short is not None:
+            used, left, blocks = [short], left[1:], [_block(short, 1)]
+    text = "\n".join(blocks)
+    return Evidence(text, tuple(used), tuple(left), count(text) if text else 0, findings)
+
+
+def _joined(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """Join passages that follow each other, at the place of the better one."""
+    out = list[Passage]()
+    for passage in passages:
+        for at, other in enumerate(out):
+            pair = _pair(other, passage)
+            if pair is not None and pair.tokens <= most // 2:
+                out[at] = pair
+                break
+        else:
+            out.append(passage)
+    return out
+
+
+def _pair(one: Passage, two: Passage) -> Passage | None:
+    """Join two passages if one follows the other; they were ranked in this order."""
+    if one.document != two.document:
+        return None
+    if two.number == one.number + 1:
+        text = one.text + two.text[two.fresh :]
+        tokens = one.tokens + two.tokens
+        return replace(one, text=text, last=two.last, tokens=tokens, number=two.number)
+    if one.number == two.number + 1 and one.first >= two.first:
+        text = two.text + one.text[one.fresh :]
+        tokens = one.tokens + two.tokens
+        return replace(
+            one, text=text, first=two.first, tokens=tokens, fresh=two.fresh, heading=two.heading
+        )
+    return None
+
+
+def _block(passage: Passage, number: int) -> str:
+    """Write a passage inside a fence that its text cannot close."""
+    words = _FENCE.sub(r"<\\\1", passage.text.strip("\n"))
+    source = _attribute(passage.document)
+    under = f' section="{_attribute(" > ".join(passage.heading))}"' if passage.heading else ""
+    place = _attribute(passage.place)
+    return f'<passage n="{number}" source="{source}" place="{place}"{under}>\n{words}\n</passage>'
+
+
+def _attribute(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+def _shortened(passage: Passage, most: int, count: Count) -> Passage | None:
+    """Return as many of the first lines of a passage as fit."""
+    lines = passage.text.strip("\n").split("\n")
+    low, high = 0, len(lines)
+    while low < high:
+        middle = (low + high + 1) // 2
+        short = replace(passage, text="\n".join(lines[:middle]) + CUT)
+        low, high = (middle, high) if count(_block(short, 1)) <= most else (low, middle - 1)
+    if not low:
+        return None
+    last = passage.first + low - 1 if passage.unit != "page" else passage.last
+    return replace(
+        passage,
+        text="\n".join(lines[:low]) + CUT,
+        last=min(last, passage.last),
+        tokens=count("\n".join(lines[:low]) + CUT),
+    )

@@ -1,0 +1,97 @@
+"""Several processes, and processes that are killed, over one file of knowledge."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foldline.memory.knowledge import Knowledge
+
+WRITER = """
+import sys
+from foldline.memory.knowledge import Knowledge
+
+path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with Knowledge.open(path) as knowledge:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(count):
+        words = f"{name} wrote number{number} here. " * 400
+        print(knowledge.add_text(f"{name}-{number % 500}", words).document, flush=True)
+"""
+
+
+def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), name, str(count)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    return child
+
+
+def go(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+
+
+def whole(path: Path) -> bool:
+    """Whether every document has all its chunks, and the full-text index is that of the chunks."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO found (found, rank) VALUES ('integrity-check', 1)")
+        torn = connection.execute(
+            "SELECT count(*) FROM documents d WHERE d.chunks <>"
+            " (SELECT count(*) FROM chunks c WHERE c.document = d.id)"
+        ).fetchone()
+        sums = connection.execute(
+            "SELECT (SELECT coalesce(sum(chunks), 0) FROM namespaces) - (SELECT count(*) FROM chunks)"
+        ).fetchone()
+        (said,) = connection.execute("PRAGMA integrity_check").fetchone()
+    connection.close()
+    return (torn, sums, said) == ((0,), (0,), "ok")
+
+
+@pytest.mark.requirement("T14")
+def test_two_processes_that_write_at_once_lose_no_document(tmp_path: Path) -> None:
+    path = tmp_path / "k.db"
+    children = [writer(path, name, 100) for name in ("ann", "bob")]
+    for child in children:
+        go(child)
+    said = [line for child in children for line in child.communicate(timeout=120)[0].split()]
+    assert [child.returncode for child in children] == [0, 0]
+    with Knowledge.open(path) as knowledge:
+        assert sorted(one.name for one in knowledge.documents()) == sorted(said)
+        assert len(said) == 200
+        assert knowledge.search("bob number77").passages[0].document == "bob-77"
+    assert whole(path)
+
+
+@pytest.mark.requirement("T14")
+@pytest.mark.parametrize("acknowledged", [0, 3, 60, 620])
+def test_a_killed_process_loses_at_most_the_document_in_flight(
+    tmp_path: Path, acknowledged: int
+) -> None:
+    path = tmp_path / "k.db"
+    child = writer(path, "ann", 1_000_000)
+    go(child)
+    assert child.stdout is not None
+    said = [child.stdout.readline() for _ in range(acknowledged)]
+    child.send_signal(signal.SIGKILL)
+    said += child.communicate(timeout=60)[0].splitlines(keepends=True)
+    names = {line.strip() for line in said if line.endswith("\n")}
+    assert whole(path)
+    with Knowledge.open(path) as knowledge:
+        stored = {one.name for one in knowledge.documents()}
+        assert names <= stored
+        assert len(stored) <= len(names) + 2
+        knowledge.add_text("after", "a zeppelin goes on")
+        assert knowledge.search("zeppelin").passages[0].document == "after"
