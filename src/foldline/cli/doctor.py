@@ -33,9 +33,11 @@ Health: TypeAlias = Literal["ok", "note", "problem"]
 
 NEEDED: Final = (
     "click",
+    "filelock",
     "httpx2",
     "platformdirs",
     "python-jsonpath",
+    "pyyaml",
     "regex",
     "rich",
     "stamina",
@@ -80,6 +82,7 @@ def _checks(archive: Path) -> Iterator[Check]:
     yield _models()
     yield _archive(archive)
     yield _terminal()
+    yield _sandbox()
     yield from _agents()
 
 
@@ -144,6 +147,21 @@ def _terminal() -> Check:
     kind = "a terminal" if screen.is_terminal else "no terminal"
     words = f"{kind}, {screen.width} columns, {colours} colours, {screen.encoding}"
     return Check("output", "ok", words)
+
+
+def _sandbox() -> Check:
+    """Say what would confine the terminal of an agent; it is tried, which takes a moment."""
+    from foldline.tools.terminal.confine.choose import INSTALL, tried
+
+    best = tried("bubblewrap")
+    if best.confinement is not None:
+        return Check("sandbox", "ok", "bubblewrap; its self-test found no way out")
+    second = tried("landlock")
+    if second.confinement is not None:
+        words = f"landlock and seccomp, since bubblewrap: {best.words}. {second.words} {INSTALL}"
+        return Check("sandbox", "note", words)
+    words = f"none, so TerminalTool will not open: {best.words}; landlock: {second.words}"
+    return Check("sandbox", "note", f"{words}. {INSTALL}")
 
 
 def _agents() -> Iterator[Check]:

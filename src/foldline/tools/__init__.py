@@ -8,14 +8,17 @@ Tools that an agent may call, written once for every provider.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from foldline.tools.approvals import Approvals
     from foldline.tools.compact import compact_tool
     from foldline.tools.files import Workspace, file_tools
     from foldline.tools.functions import tool_of
     from foldline.tools.journal import Journal
+    from foldline.tools.knowledge import RAGTool
     from foldline.tools.memory import MemoryTool
     from foldline.tools.notes import NoteTool
     from foldline.tools.output import ErrorCode, ToolOutput
@@ -25,19 +28,24 @@ if TYPE_CHECKING:
     from foldline.tools.running import ToolSettings
     from foldline.tools.skills import Skills
     from foldline.tools.spec import Tool, Toolbox
+    from foldline.tools.terminal import Terminal, TerminalTool
     from foldline.tools.todo import Todo, TodoTool
     from foldline.tools.toolset import Several, Toolset
 
 _HOMES = {
+    "Approvals": "approvals",
     "ErrorCode": "output",
     "FULL": "permissions",
     "Journal": "journal",
     "MemoryTool": "memory",
     "NoteTool": "notes",
     "Permissions": "permissions",
+    "RAGTool": "knowledge",
     "READ_ONLY": "permissions",
     "Several": "toolset",
     "Skills": "skills",
+    "Terminal": "terminal",
+    "TerminalTool": "terminal",
     "Todo": "todo",
     "TodoTool": "todo",
     "Tool": "spec",
@@ -58,13 +66,17 @@ _HOMES = {
 __all__ = [
     "FULL",
     "READ_ONLY",
+    "Approvals",
     "ErrorCode",
     "Journal",
     "MemoryTool",
     "NoteTool",
     "Permissions",
+    "RAGTool",
     "Several",
     "Skills",
+    "Terminal",
+    "TerminalTool",
     "Todo",
     "TodoTool",
     "Tool",
@@ -83,13 +95,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a name when it is first used."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'foldline.tools' has no attribute {name!r}")
-    return getattr(import_module(f"foldline.tools.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,0 +1,1 @@
+"""What the kernel keeps: bubblewrap, or Landlock with seccomp."""

@@ -1,0 +1,142 @@
+"""Where a path leads, told to a person in time; the kernel is what keeps it there."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Self
+
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
+
+DEVICE: Final = "/dev/null"
+"""The one thing outside the workspace that every command may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """
+    The workspace and the directory in it; both are resolved.
+
+    ``identity`` is the device and inode of the directory: a directory that was swapped for another
+    one is noticed. ``also`` are paths outside that a person has allowed to be read.
+    """
+
+    workspace: str
+    directory: str
+    identity: tuple[int, int]
+    also: frozenset[str] = frozenset()
+
+    @classmethod
+    def at(cls, workspace: str, directory: str | None = None) -> Self:
+        """
+        Return a place that exists.
+
+        Args:
+            workspace: A resolved directory.
+            directory: A resolved directory in it; default the workspace.
+
+        Raises:
+            OSError: It is no directory.
+        """
+        where = workspace if directory is None else directory
+        seen = Path(where).stat()
+        if not stat.S_ISDIR(seen.st_mode):
+            raise NotADirectoryError(where)
+        return cls(workspace, where, (seen.st_dev, seen.st_ino))
+
+    @property
+    def shown(self) -> str:
+        """The directory as seen from the workspace, "." for the workspace itself."""
+        return os.path.relpath(self.directory, self.workspace)
+
+    def allowing(self, *paths: str) -> Self:
+        """Return a place from which these paths may be read, too."""
+        return replace(self, also=self.also | {*paths})
+
+    def is_there(self) -> bool:
+        """Whether the directory is still the one that it was."""
+        try:
+            seen = os.lstat(self.directory)
+        except OSError:
+            return False
+        return stat.S_ISDIR(seen.st_mode) and (seen.st_dev, seen.st_ino) == self.identity
+
+    def moved(self, path: str) -> Self:
+        """
+        Return the place after ``cd path``; a link outside is not followed.
+
+        Raises:
+            Refused: It leads outside, or is no directory.
+        """
+        target = self.resolved(path)
+        try:
+            return replace(type(self).at(self.workspace, target), also=self.also)
+        except OSError as error:
+            raise Refused(f"cd: {visible(path)}: {error.strerror}.") from error
+
+    def resolved(self, path: str) -> str:
+        """
+        Return where a path leads, links followed.
+
+        Raises:
+            Beyond: It leads outside the workspace.
+        """
+        target = self._real(path)
+        if target is None or not self._holds(target):
+            raise Beyond(
+                f"{visible(path)} leads outside the workspace.",
+                "outside",
+                posixpath.normpath(posixpath.join(self.directory, path))
+                if target is None
+                else target,
+            )
+        return target
+
+    def leaves(self, path: str) -> bool:
+        """Whether a path leads outside the workspace."""
+        target = self._real(path)
+        return target is None or not self._holds(target)
+
+    def check(self, path: str) -> None:
+        """
+        Check a path that a command reads.
+
+        Raises:
+            Beyond: It leads outside the workspace.
+            Refused: It is a pipe, a socket or a device: reading it may never end.
+        """
+        if path == DEVICE:
+            return
+        if path == "":
+            raise Refused("An empty word is no path.")
+        target = self.resolved(path)
+        try:
+            mode = os.lstat(target).st_mode
+        except OSError:
+            return
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
+            raise Refused(f"{visible(path)} is a pipe, a socket or a device.")
+
+    def check_name(self, path: str) -> None:
+        """Check a path whose last link is not followed; see `check`."""
+        parent, name = posixpath.split(path)
+        if name in {"", ".", ".."}:
+            self.check(path)
+        else:
+            self.resolved(parent or ".")
+
+    def _real(self, path: str) -> str | None:
+        try:
+            return os.path.realpath(posixpath.join(self.directory, path))
+        except (OSError, ValueError):
+            return None
+
+    def _holds(self, target: str) -> bool:
+        return _within(target, self.workspace) or any(_within(target, one) for one in self.also)
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,171 @@
+"""
+Git, read-only: which sub-commands, with which options.
+
+What a repository itself configures to be run, no list can see. So git is told to run as little as
+it can be told to, and is run only where the kernel confines it.
+"""
+
+from __future__ import annotations
+
+import os.path
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.programs.checked import Checked, names
+from foldline.tools.terminal.programs.git_options import READING
+from foldline.tools.terminal.programs.options import Arguments, read
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
+
+ALWAYS: Final = (
+    "--no-pager",
+    "--no-optional-locks",
+    *(
+        word
+        for setting in (
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "core.attributesFile=/dev/null",
+            "core.sshCommand=false",
+            "credential.helper=",
+            "gpg.program=false",
+            "log.showSignature=false",
+            "protocol.allow=never",
+            "safe.bareRepository=explicit",
+            "safe.directory=*",
+            "submodule.recurse=false",
+        )
+        for word in ("-c", setting)
+    ),
+)
+
+ENVIRONMENT: Final = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_EDITOR": "false",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+HARMLESS: Final = re.compile(
+    r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
+)
+"""Settings that only change how something is shown."""
+
+SIGNED: Final = re.compile(r"%G")
+"""Formats that run a program which checks signatures."""
+
+NETWORK: Final = names(
+    "archive bundle clone fetch ls-remote pull push remote-http send-pack upload-pack"
+)
+
+
+def check_git(name: str, words: Sequence[str], place: Place) -> Checked:
+    """
+    Check ``git`` with a sub-command that reads.
+
+    Raises:
+        Beyond: The sub-command, or an option of it, may write or run something.
+        Refused: It has no sub-command, or needs the network.
+    """
+    if list(words) in (["--version"], ["version"]):
+        return Checked(name, ("version",))
+    left = list(reversed(words))
+    before: list[str] = []
+    where = place
+    while left and left[-1].startswith("-"):
+        where = _global(left.pop(), left, before, where)
+    if not left:
+        raise Refused(f"{name}: a sub-command is missing.")
+    return Checked(
+        name, (*ALWAYS, *before, *_sub(left.pop(), left[::-1], where)), forks=True, opaque=True
+    )
+
+
+def _global(option: str, left: list[str], before: list[str], place: Place) -> Place:
+    if option in {"--no-pager", "-P", "--no-optional-locks"}:
+        return place
+    if option in {"-C", "-c"} and not left:
+        raise Refused(f"git: the value of {option} is missing.")
+    if option == "-C":
+        moved = place.moved(left.pop())
+        before += ["-C", moved.directory]
+        return moved
+    if option == "-c" and HARMLESS.fullmatch(left[-1]):
+        before += ["-c", left.pop()]
+        return place
+    raise Beyond(f"git with {visible(option)} is more than this terminal knows.", "execute")
+
+
+def _sub(command: str, words: Sequence[str], place: Place) -> list[str]:
+    if command in NETWORK:
+        raise Refused(f"git {command} is refused.", "The terminal has no network.")
+    row = READING.get(command)
+    if row is None:
+        raise Beyond(f"git {visible(command)} may write or run something.", "write")
+    if row.words and (words[0] if words else "") not in row.words:
+        raise Beyond(f"git {command} may write something.", "write")
+    skipped = [words[0]] if row.words and words else []
+    given = read(f"git {command}", row.spec, words[len(skipped) :], place)
+    for value in given.values("--format", "--pretty"):
+        if SIGNED.search(value):
+            raise Beyond("git: a format with %G runs a program.", "execute")
+    RULES.get(command, _any)(given)
+    _check_operands(given, place)
+    dashes = ["--"] if given.dashed else []
+    revisions, paths = _split(given, words)
+    return [command, *skipped, *row.forced, *given.words(row.spec), *revisions, *dashes, *paths]
+
+
+def _split(given: Arguments, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the operands before and after ``--``."""
+    if not given.dashed:
+        return list(given.operands), []
+    after = len(words) - 1 - list(words).index("--")
+    cut = len(given.operands) - after
+    return list(given.operands[:cut]), list(given.operands[cut:])
+
+
+def _check_operands(given: Arguments, place: Place) -> None:
+    """Check the operands that are, or look like, paths; a revision is none."""
+    for operand in given.operands:
+        looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
+        if looks or os.path.lexists(posixpath.join(place.directory, operand)):
+            place.check(operand)
+
+
+def _any(given: Arguments) -> None:
+    """Nothing more is asked of it."""
+
+
+def _listing(*names: str) -> Callable[[Arguments], None]:
+    def rule(given: Arguments) -> None:
+        if given.operands and not given.has(*names):
+            raise Beyond("git: a name without --list makes one.", "write")
+
+    return rule
+
+
+def _object(given: Arguments) -> None:
+    if not given.operands:
+        raise Refused("git cat-file: an object is missing.")
+
+
+def _asked(given: Arguments) -> None:
+    if not given.has("--get", "--get-all", "--get-regexp", "--list", "-l"):
+        raise Beyond("git config without --get or --list writes.", "write")
+
+
+_LISTS: Final = names("-l --list --contains --no-contains --merged --no-merged --points-at")
+"""With one of these, names are patterns."""
+
+RULES: Final[dict[str, Callable[[Arguments], None]]] = {
+    "branch": _listing(*_LISTS),
+    "cat-file": _object,
+    "config": _asked,
+    "tag": _listing(*_LISTS, "-n"),
+}

@@ -1,0 +1,206 @@
+"""
+The options of a program, as one line of text, and reading arguments by it.
+
+    -nrv            flags without a value, each on its own or bundled
+    -k=text         an option with a value
+    --sort=word     the same, long; --color=word? where the value may be left out
+    --reverse       a long flag
+    -NUM=n          ``-5`` means ``-n 5``
+
+Whatever is not in the line goes beyond it. Long options are never abbreviated. What was read is
+written again in one form, options first, then ``--``: so that the program cannot read it in
+another way than it was checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
+
+
+def _matching(pattern: str) -> Callable[[str, Place], bool]:
+    known = re.compile(pattern)
+    return lambda value, _: known.fullmatch(value) is not None
+
+
+def _path(value: str, place: Place) -> bool:
+    place.check(value)
+    return True
+
+
+KINDS: Final[Mapping[str, Callable[[str, Place], bool]]] = {
+    "text": lambda *_: True,
+    "count": _matching(r"[+-]?[0-9]{1,18}([kKMGTPEZYbB]|[kKMGTPEZY]i?B)?"),
+    "word": _matching(r"[\w.,:+%^-]*"),
+    "path": _path,
+}
+"""What a value may be: anything, a number with a unit, plain words, a path in the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a program; the value of each is a kind, None for a flag."""
+
+    known: Mapping[str, str | None]
+    optional: frozenset[str] = frozenset()
+    number: str = ""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """
+    What a program was told: options with their values in order, and operands.
+
+    ``dashed`` says whether ``--`` stood before the operands.
+    """
+
+    options: tuple[tuple[str, str | None], ...]
+    operands: tuple[str, ...]
+    dashed: bool = field(default=False)
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options was given."""
+        return any(name in names for name, _ in self.options)
+
+    def values(self, *names: str) -> list[str]:
+        """Return the values of these options, in order."""
+        return [value or "" for name, value in self.options if name in names]
+
+    def words(self, spec: Options) -> list[str]:
+        """Write the options as words, each in one way."""
+        out: list[str] = []
+        for name, value in self.options:
+            if value is None:
+                out.append(name)
+            elif name.startswith("--"):
+                out.append(f"{name}={value}")
+            elif name in spec.optional:
+                out.append(name + value)
+            else:
+                out += [name, value]
+        return out
+
+
+@cache
+def options(line: str) -> Options:
+    """Read a line that describes options; see above."""
+    known: dict[str, str | None] = {}
+    optional: set[str] = set()
+    number = ""
+    for item in line.split():
+        name, sign, kind = item.partition("=")
+        if name == "-NUM":
+            number = kind
+        elif sign:
+            known[name] = kind.rstrip("?")
+            optional.update({name} if kind.endswith("?") else ())
+        elif name.startswith("--"):
+            known[name] = None
+        else:
+            known.update({f"-{letter}": None for letter in name[1:]})
+    unknown = {kind for kind in known.values() if kind not in {None, *KINDS}}
+    if unknown:
+        raise ValueError(f"no such kind of value: {unknown}")
+    return Options(known, frozenset(optional), number)
+
+
+def read(
+    name: str, spec: Options, words: Sequence[str], place: Place, *, mixed: bool = True
+) -> Arguments:
+    """
+    Read the arguments of a program.
+
+    Args:
+        name: What errors call it.
+        spec: What it may be told.
+        words: The arguments.
+        place: Where paths are looked up.
+        mixed: Whether options may stand after operands.
+
+    Raises:
+        Beyond: An option is not in the spec.
+        Refused: A value is missing or is none.
+    """
+    return _Reading(name, spec, place).all(words, mixed)
+
+
+class _Reading:
+    def __init__(self, name: str, spec: Options, place: Place) -> None:
+        self.name, self.spec, self.place = name, spec, place
+        self.found: list[tuple[str, str | None]] = []
+
+    def all(self, words: Sequence[str], mixed: bool) -> Arguments:
+        operands: list[str] = []
+        left = list(reversed(words))
+        while left:
+            word = left.pop()
+            if word == "--":
+                return Arguments(tuple(self.found), (*operands, *reversed(left)), True)
+            if word == "-" or not word.startswith("-"):
+                operands.append(word)
+                if not mixed:
+                    operands += reversed(left)
+                    break
+            elif word.startswith("--"):
+                self._long(word, left)
+            else:
+                self._short(word, left)
+        return Arguments(tuple(self.found), tuple(operands))
+
+    def _long(self, word: str, left: list[str]) -> None:
+        name, sign, value = word.partition("=")
+        kind = self._kind(name)
+        if kind is None:
+            if sign:
+                raise Refused(f"{self.name}: {visible(name)} takes no value.")
+            self.found.append((name, None))
+        elif sign or name in self.spec.optional:
+            self._add(name, value if sign else None, kind)
+        else:
+            self._add(name, self._next(name, left), kind)
+
+    def _short(self, word: str, left: list[str]) -> None:
+        if self.spec.number and re.fullmatch(r"-[0-9]{1,9}", word):
+            self.found.append(
+                (word, None) if self.spec.number == "-" else (f"-{self.spec.number}", word[1:])
+            )
+            return
+        for index, letter in enumerate(word[1:], 1):
+            name = f"-{letter}"
+            kind = self._kind(name)
+            if kind is None:
+                self.found.append((name, None))
+                continue
+            glued = word[index + 1 :]
+            if name in self.spec.optional:
+                self._add(name, glued or None, kind)
+            else:
+                self._add(name, glued or self._next(name, left), kind)
+            return
+
+    def _kind(self, name: str) -> str | None:
+        if name not in self.spec:
+            raise Beyond(
+                f"{self.name} with {visible(name)} is more than this terminal knows to be safe.",
+                "write",
+            )
+        return self.spec.known[name]
+
+    def _next(self, name: str, left: list[str]) -> str:
+        if not left:
+            raise Refused(f"{self.name}: the value of {visible(name)} is missing.")
+        return left.pop()
+
+    def _add(self, name: str, value: str | None, kind: str) -> None:
+        if value is not None and not KINDS[kind](value, self.place):
+            raise Refused(f"{self.name}: {visible(name)} takes no value {visible(value, 40)}.")
+        self.found.append((name, value))

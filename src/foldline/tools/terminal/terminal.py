@@ -1,0 +1,322 @@
+"""
+A terminal for an agent: it reads one workspace, and nothing else.
+
+    terminal = Terminal.open("project")
+    terminal.run("grep -rn TODO src | head -n 20").stdout
+
+Three layers: a parser that runs nothing that it does not understand; the kernel, which keeps what
+no parser can see; a person, who is asked for anything beyond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Lock
+from typing import Final, Self
+
+from foldline.core.errors import BudgetError, StoreError
+from foldline.tools.approvals import Approvals, Request
+from foldline.tools.terminal.asking import NotApproved, approved
+from foldline.tools.terminal.cleaning import cleaned
+from foldline.tools.terminal.confine.choose import Mode, chosen
+from foldline.tools.terminal.confine.order import Confinement
+from foldline.tools.terminal.keeping import Keeping, Kept, Page, page, shortened
+from foldline.tools.terminal.language.grammar import parsed
+from foldline.tools.terminal.limits import Limits
+from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.planning import Step, plan_all, planned
+from foldline.tools.terminal.ran import Ran, Status
+from foldline.tools.terminal.refusal import Refused, visible
+from foldline.tools.terminal.running import Outcome, run_order
+
+NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
+"""Directories that are no workspace: they hold the system itself."""
+
+UNREAL: Final = ("/proc/", "/sys/", "/dev/")
+
+NAMED: Final = re.compile(r"(?m)^/usr/bin/(?=[\w-]+: )")
+"""How a program calls itself in an error: by the whole path by which it was started."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """What a line has said so far."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    codes: tuple[int | None, ...] = ()
+    error: str = ""
+
+
+class Terminal:
+    """
+    A terminal in one workspace; `open` makes one. Lines are run one after the other.
+
+    ``run`` never raises, whatever it is given.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        confinement: Confinement,
+        *,
+        limits: Limits,
+        allow_cd: bool,
+        approvals: Approvals | None,
+        keeping: Keeping,
+    ) -> None:
+        self._place = place
+        self._home = place
+        self._confinement = confinement
+        self._confined = confinement.name != "UNCONFINED"
+        self._allow_cd = allow_cd
+        self._approvals = approvals
+        self._keeping = keeping
+        self._lock = Lock()
+        self.limits = limits
+
+    @classmethod
+    def open(
+        cls,
+        workspace: str | os.PathLike[str],
+        *,
+        limits: Limits | None = None,
+        sandbox: Mode = "auto",
+        allow_cd: bool = True,
+        allow_unconfined: bool = False,
+        approvals: Approvals | None = None,
+        keeping: Keeping | None = None,
+    ) -> Self:
+        """
+        Open a terminal.
+
+        Args:
+            workspace: The directory that may be read.
+            limits: Seconds, bytes and characters of one line.
+            sandbox: What confines it: "auto" takes bubblewrap, else Landlock with seccomp.
+            allow_cd: Whether ``cd`` is understood; it is remembered from line to line.
+            allow_unconfined: Has to be said besides ``sandbox="none"``.
+            approvals: Who is asked for what goes beyond reading; without it the answer is no.
+            keeping: Where the rest of long outputs is kept; default in memory.
+
+        Raises:
+            BudgetError: The workspace is none, or the log of approvals lies in it.
+            NotConfined: The kernel can confine nothing here.
+        """
+        place = _opened(workspace)
+        if approvals is not None and approvals.audit is not None:
+            log = os.path.realpath(approvals.audit)
+            if log.startswith(place.workspace + "/"):
+                raise BudgetError(
+                    "The log of approvals lies in the workspace.", hint="Keep it elsewhere."
+                )
+        confinement = chosen(sandbox, allow_unconfined=allow_unconfined)
+        return cls(
+            place,
+            confinement,
+            limits=limits or Limits(),
+            allow_cd=allow_cd,
+            approvals=approvals,
+            keeping=keeping or Kept(),
+        )
+
+    @property
+    def sandbox(self) -> str:
+        """What confines it: "bubblewrap", "landlock" or "UNCONFINED"."""
+        return self._confinement.name
+
+    @property
+    def workspace(self) -> Path:
+        """What may be read."""
+        return Path(self._home.workspace)
+
+    @property
+    def directory(self) -> Path:
+        """Where it is now."""
+        return Path(self._place.directory)
+
+    def run(self, command: str, *, stop: Event | None = None) -> Ran:
+        """
+        Run a command line.
+
+        Args:
+            command: What the model wrote.
+            stop: Calls it off when it is set.
+        """
+        begun = time.monotonic()
+        with self._lock:
+            ran = self._run(str(command), stop)
+        loses = self._confinement.loses
+        notes = (*ran.notes, f"{self.sandbox}: {loses}") if loses else ran.notes
+        return replace(
+            ran,
+            notes=notes,
+            sandbox=self.sandbox,
+            directory=self._place.shown,
+            seconds=time.monotonic() - begun,
+        )
+
+    async def arun(self, command: str) -> Ran:
+        """Run a command line without blocking; a cancellation ends it."""
+        stop = Event()
+        try:
+            return await asyncio.to_thread(self.run, command, stop=stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+    def more(self, handle: str, start: int = 0) -> Page:
+        """
+        Read on in an output that was too long to be shown.
+
+        Args:
+            handle: What the output named.
+            start: Where to begin, in characters.
+
+        Raises:
+            RecallError: Nothing is kept under that handle.
+        """
+        return page(self._keeping, handle, start)
+
+    # --- one line --------------------------------------------------------------------------
+
+    def _run(self, command: str, stop: Event | None) -> Ran:
+        shown = visible(command, 500)
+        try:
+            steps = plan_all(
+                parsed(command), self._place, confined=self._confined, allow_cd=self._allow_cd
+            )
+            request = self._approved(steps)
+        except NotApproved as no:
+            return Ran("needs_approval", shown, reason=str(no), request=no.request)
+        except Refused as no:
+            return Ran("refused", shown, reason=str(no))
+        except (OSError, StoreError) as error:
+            return Ran("error", shown, reason=f"It was not run: {error}")
+        if stop is not None and stop.is_set():
+            return Ran("error", shown, reason="It was called off before it was run.")
+        try:
+            ran = self._ended(shown, self._steps(steps, stop))
+        except Refused as no:
+            ran = Ran("refused", shown, reason=str(no))
+        if request is not None and self._approvals is not None:
+            self._approvals.finished(request, ran.status)
+        return ran
+
+    def _steps(self, steps: Sequence[Step], stop: Event | None) -> _Told:
+        """Run the steps in order, as far as ``&&`` and ``||`` let them."""
+        told = _Told()
+        until = time.monotonic() + self.limits.seconds
+        for step in steps:
+            good = bool(told.codes) and told.codes[-1] == 0
+            if told.codes and (
+                (step.pipeline.joint == "&&" and not good)
+                or (step.pipeline.joint == "||" and good)
+            ):
+                continue
+            if step.place != self._place:  # a cd before it went otherwise than it was planned
+                step = planned(
+                    step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
+                )
+                if step.beyond:
+                    raise step.beyond[0]
+            self._step(step, told, until, stop)
+            if told.error:
+                break
+        return told
+
+    def _step(self, step: Step, told: _Told, until: float, stop: Event | None) -> None:
+        if step.fails:
+            told.stderr += step.fails.encode("utf-8", "replace") + b"\n"
+            told.codes = (1,)
+            return
+        if step.moves is not None:
+            self._place, told.codes = step.moves, (0,)
+            return
+        if not self._place.is_there():
+            self._place = self._home
+            told.error = "The directory is gone; the terminal is in its workspace again."
+            return
+        limits = replace(self.limits, seconds=max(0.05, until - time.monotonic()))
+        room = max(1, self.limits.output - len(told.stdout) - len(told.stderr))
+        order = self._confinement.order(step.stages, step.place, limits)
+        outcome = run_order(order, room, stop)
+        _add(told, outcome)
+
+    def _ended(self, command: str, told: _Told) -> Ran:
+        out, handle = shortened(cleaned(told.stdout), self.limits.shown, self._keeping)
+        errors = NAMED.sub("", cleaned(told.stderr))
+        err, more = shortened(errors, self.limits.shown // 4, self._keeping)
+        cut = told.error == "output"
+        notes = []
+        if cut:
+            notes.append(f"stopped after {self.limits.output:,} bytes of output")
+        if handle or more:
+            notes.append(f"long output: read on with the handle {handle or more}")
+        status: Status = "ok" if not told.codes or told.codes[-1] in {0, None} else "failed"
+        reason = ""
+        if told.error == "timeout":
+            status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
+        elif told.error and not cut:
+            status, reason = "error", told.error
+        elif cut:
+            status = "ok"
+        return Ran(
+            status,
+            command,
+            out,
+            err,
+            told.codes,
+            reason,
+            tuple(notes),
+            handle or more,
+            cut or bool(handle or more),
+        )
+
+    # --- approval --------------------------------------------------------------------------
+
+    def _approved(self, steps: Sequence[Step]) -> Request | None:
+        """
+        Return the request that a person said yes to, None when there is nothing to ask.
+
+        Raises:
+            NotApproved: There was no yes.
+            Refused: It could not be confined even then.
+        """
+        beyond = [more for step in steps for more in step.beyond]
+        if not beyond:
+            return None
+        if not self._confined:
+            raise Refused(beyond[0].reason, "Nothing more is approved where nothing is confined.")
+        for step in steps:
+            if step.beyond:
+                self._confinement.order(step.stages, step.place, self.limits)
+        return approved(steps, self._approvals)
+
+
+def _add(told: _Told, outcome: Outcome) -> None:
+    told.stdout += outcome.stdout
+    told.stderr += outcome.stderr
+    told.codes = outcome.codes or (None,)
+    told.error = outcome.error
+
+
+def _opened(workspace: str | os.PathLike[str]) -> Place:
+    path = os.path.realpath(workspace)
+    if path in NEVER or path.startswith(UNREAL):
+        raise BudgetError(
+            f"{path} is no workspace: it holds the system itself.", hint="Name a folder of yours."
+        )
+    try:
+        return Place.at(path)
+    except OSError as error:
+        raise BudgetError(
+            f"The workspace {visible(path)} cannot be opened: {error.strerror}.",
+            hint="Name a directory that exists.",
+        ) from error
