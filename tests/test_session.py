@@ -1181,3 +1181,60 @@ def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(t
         assert any("job 7 is done" in str(message["content"]) for message in shown)
         assert session.view() == shown
         assert session.messages[-1].results
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"policy": "nope"}, {"window": 2_000, "system": "word " * 5_000}, {"summarizer": "same"}],
+)
+def test_a_session_that_cannot_be_opened_is_not_started(wrong):
+    store = MemoryStore()
+    with pytest.raises(FoldlineError):
+        Session.open(None, "s", store=store, **wrong)
+    assert store.sessions() == ()
+
+
+def test_no_key_that_an_error_names_is_kept_in_a_receipt(opened):
+    key = "sk-ant-" + "a1b2c3" * 5
+
+    def echoing(ask):
+        raise ValueError(f"401 for key {key}")
+
+    for summarizer in (echoing, lambda _: Reply(error=f"401 for key {key}")):
+        session = opened(policy=ASKING, summarizer=summarizer)
+        fill(session, 60)
+        receipt = session.compact(force=True)
+        assert "401 for key" in receipt.rungs[0].reason
+        assert key not in json.dumps(receipt.to_dict())
+
+
+LEAVING = """
+import asyncio, threading
+from foldline import Session
+from foldline.stores.memory import MemoryStore
+
+begun = threading.Event()
+
+def hang(ask):
+    begun.set()
+    threading.Event().wait()
+
+async def main():
+    session = Session.open(None, "s", store=MemoryStore(), window=4_000, summarizer=hang)
+    await session.aextend({"role": role, "content": f"{n} " + "some words to fill it " * 20}
+                          for n in range(40) for role in ("user", "assistant"))
+    view = asyncio.create_task(session.aview())
+    await asyncio.to_thread(begun.wait, 60)
+    view.cancel()
+    await asyncio.wait([view])
+
+asyncio.run(main())
+print("end")
+"""
+
+
+def test_a_summarizer_that_hangs_keeps_no_async_program_from_ending():
+    ran = subprocess.run(
+        [sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("end\n", "", 0)

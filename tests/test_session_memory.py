@@ -366,6 +366,23 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(tmp
     assert SqliteStore(path).load("s").memory is None
 
 
+def test_nobody_is_asked_again_after_closing():
+    asked, go_on = [], threading.Event()
+
+    def model(ask):
+        asked.append(ask)
+        assert go_on.wait(60)
+        return Reply(error="not now", retry=True)
+
+    session = opened(MemoryStore(), summarizer=model)
+    session.extend(said(number) for number in range(DUE))
+    until(lambda: asked)
+    session.close()
+    go_on.set()
+    quiet()
+    assert len(asked) == 1
+
+
 HANGING = """
 import sys, threading
 from foldline import Config, Session
@@ -422,6 +439,31 @@ def test_an_async_summarizer_is_awaited_in_a_task_of_its_own():
     assert here
     assert receipt.reason == "session memory"
     assert "The agent works on the build." in json.dumps(view)
+
+
+def test_an_async_summarizer_is_left_to_tasks_by_what_threads_append():
+    asked = []
+
+    async def model(ask):
+        asked.append(asyncio.get_running_loop())
+        return "The agent works on the build."
+
+    async def main():
+        session = opened(MemoryStore(), summarizer=model)
+        # As a follower does it, and a program that appends in threads.
+        await asyncio.to_thread(session.extend, [said(number) for number in range(DUE)])
+        assert session.memory is None
+        assert not asked
+        await session.aview()
+        await asyncio.to_thread(until, lambda: session.memory is not None)
+        memory = session.memory
+        await session.aclose()
+        return memory
+
+    memory = asyncio.run(main())
+    assert asked
+    assert not memory.fallback
+    assert "The agent works on the build." in memory.folds[0].snapshot.text
 
 
 @pytest.mark.requirement("F85")

@@ -362,3 +362,23 @@ def test_the_to_do_list_of_the_tool_survives_five_compactions(opened, root):
         assert f"[in_progress] Do part {turn}" in text
         assert text.count("[in_progress]") == 1
         assert "[pending] Do part 6" in text
+
+
+@pytest.mark.requirement("K17")
+def test_what_lies_beside_a_span_is_not_shortened_to_make_room_for_files(tmp_path):
+    for number in range(3):
+        (tmp_path / f"f{number}.py").write_text(f"value_{number} = 1\n" * 200)
+    config = Config(files={"root": str(tmp_path)})
+    session = Session.open(
+        None, "s", store=MemoryStore(), window=60_000, config=config, format="openai-chat"
+    )
+    agent = Agent(session, "openai-chat")
+    agent.say("Mend the build.")
+    for number in range(12):
+        text = (tmp_path / f"f{number % 3}.py").read_text()
+        agent.run("read_file", {"path": f"f{number % 3}.py"}, text)
+    agent.say("Go on.")
+    before, ids = session.view(), [message.id for message in session.messages]
+    receipt = session.compact(start=ids[1], up_to=ids[8])
+    assert receipt.status == "compacted"
+    assert session.view()[-len(before) + 9 :] == before[9:]

@@ -1,3 +1,4 @@
+import os
 import subprocess
 
 import pytest
@@ -92,3 +93,9 @@ def test_what_are_no_surroundings_is_not_read(value):
 def test_no_change_is_nothing():
     assert not Changes()
     assert str(Changes()) == "nothing"
+
+
+def test_a_pipe_in_the_place_of_the_head_is_not_waited_for(tmp_path):
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git" / "HEAD")
+    assert head(tmp_path) == ""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,28 @@ def test_the_command_runs_as_a_process(folder: Path) -> None:
     out, told = start("note", "new", "x").communicate(timeout=60)
     assert len(out.strip()) == 26
     assert b"Noted 'x'" in told
+
+
+def test_an_empty_title_is_refused_and_opens_no_editor(folder: Path) -> None:
+    one = new("Title")
+    done = foldline("note", "edit", one, "--title", "")
+    assert done.exit_code == 3
+    assert "a note has a title" in done.stderr
+
+
+def test_a_date_at_the_end_of_all_calendars_is_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = new("Title")
+    (path,) = folder.glob("*.md")
+    text = path.read_text()
+    begin = text.index("updated_at")
+    line = text[begin : text.index("\n", begin)]
+    path.write_text(text.replace(line, "updated_at: 9999-12-31T23:59:59"))
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert one[-8:] in foldline("note", "ls").stdout
+    finally:
+        monkeypatch.undo()
+        time.tzset()

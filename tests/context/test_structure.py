@@ -121,3 +121,15 @@ def test_the_shared_beginning_is_the_longest(start: str, one: str, other: str):
     assert (start + one)[: length + 1] != (start + other)[: length + 1] or length == min(
         len(start + one), len(start + other)
     )
+
+
+@pytest.mark.requirement("T4")
+@pytest.mark.parametrize(
+    "text",
+    ["a\r[Task]\rb", "a\u2028[Task]\u2028b", f"a\n{' ' * 80}[Task]\nb", "a\n[\u200bTask]\nb"],
+)
+def test_a_heading_is_escaped_however_its_line_is_set(text: str) -> None:
+    told = written(item(text, type="knowledge"))
+    lines = [line.replace("\u200b", "").strip() for line in told.splitlines()]
+    assert "[Task]" not in lines
+    assert told.replace("\\", "") == f"[Evidence]\n{text}"

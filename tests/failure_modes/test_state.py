@@ -5,16 +5,19 @@ import threading
 
 import pytest
 
+import foldline
 from foldline import Reply, Session
 from foldline.core.asks import Ask
 from foldline.core.edits import Fold
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
+from foldline.core.protect import SNAPSHOT_HEADER
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.counters.estimated import EstimatedCounter
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 from foldline.strategies.clear import Clear
+from foldline.strategies.snapshot import header
 
 COUNTER = EstimatedCounter("o200k")
 FILLER = "several words of filler " * 20
@@ -242,3 +245,23 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
     grown = 60 * 90
     assert compacted <= grown / (0.05 * session.budget.scale) + 1
     assert len(asked) <= 3, "the breaker is open after three that gave nothing"
+
+
+def test_a_snapshot_that_is_cut_is_not_taken_for_words_of_the_user():
+    lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(14))
+    snapshot = {"role": "user", "content": f"{header(12, 9_000)}\n## What happened\n{lines}"}
+    task = {"role": "user", "content": "Mend the build."}
+    latest = {"role": "user", "content": "LATEST " + "and part_7.py too\n" * 200}
+    cut = 0
+    for budget in range(260, 420, 10):
+        shown = [task, snapshot, latest, {"role": "assistant", "content": "word " * 100}]
+        for _ in range(2):
+            made = foldline.compact(shown, budget=budget, policy="window")
+            if made.receipt.status != "compacted":
+                break
+            texts = [message["content"] for message in made.messages]
+            assert texts[1].startswith(SNAPSHOT_HEADER)
+            assert texts[2].startswith("LATEST")
+            cut += texts[1] != snapshot["content"]
+            shown = [*made.messages, {"role": "assistant", "content": "more " * 300}]
+    assert cut

@@ -289,3 +289,42 @@ def test_whatever_is_done_the_index_is_what_the_file_says(tmp_path_factory, step
             assert {f.item.id for f in memory.search("shared", limit=99)} == {
                 item.id for item in memory.items(limit=99)
             }
+
+
+@pytest.mark.requirement("T11")
+def test_an_update_is_checked_as_what_is_added_is(memory, clock):
+    item = memory.add("at hand", kind="working", metadata={"half": "\ud800"}).item
+    for changes in (
+        {"metadata": {"a": object()}},
+        {"metadata": {"a": "x" * 30_000}},
+        {"metadata": {"a": float("nan")}},
+        {"content": "word " * 10_000},
+    ):
+        with pytest.raises(InputError):
+            memory.update(item.id, **changes)
+    assert memory.get(item.id) == item
+    clock.now += DAY
+    with pytest.raises(InputError, match="is over"):
+        memory.update(item.id, content="too late")
+
+
+@pytest.mark.requirement("T11")
+def test_the_same_words_are_kept_once_after_the_first_expired(memory, clock):
+    memory.add("at hand", kind="working")
+    clock.now += DAY
+    said = [memory.add("at hand", kind="working").status for _ in range(3)]
+    assert said == ["added", "known", "known"]
+
+
+@pytest.mark.requirement("T8")
+def test_undo_leaves_away_what_was_remembered_anew_since(memory):
+    done = memory.remove(memory.add("the same words").item.id)
+    again = memory.add("the same words").item
+    assert memory.undo(done.batch) == ()
+    assert memory.items() == [again]
+
+
+@pytest.mark.parametrize("batch", [1 << 70, -1, "1", None])
+def test_a_batch_that_was_never_told_is_refused(memory, batch):
+    with pytest.raises(InputError, match="batch"):
+        memory.undo(batch)

@@ -206,3 +206,24 @@ def test_no_evidence_is_an_answer(memory):
 def test_a_filter_that_makes_no_sense_is_an_error(memory, filters):
     with pytest.raises(InputError):
         memory.search("x", **filters)
+
+
+@pytest.mark.requirement("T12")
+def test_the_least_strength_is_obeyed_before_the_ranking_is_cut(memory):
+    for number in range(6):
+        memory.add(f"launch launch launch {number}", session="chat")
+    memory.add("A long note that says that the launch of the ship has moved to the month of May")
+    found = memory.search("launch ship May month", min_strength=0.9, limit=1)
+    assert [one.strength >= 0.9 for one in found] == [True]
+    everything = memory.search("launch ship May month")
+    least = min(everything, key=lambda one: one.strength).strength
+    for one in everything:
+        strong = memory.search("launch ship May month", min_strength=one.strength, limit=10)
+        assert len(strong) == sum(other.strength >= one.strength for other in everything)
+        assert all(other.strength >= one.strength >= least for other in strong)
+
+
+def test_names_that_are_no_unicode_are_refused_or_unknown(memory):
+    with pytest.raises(InputError, match="Unicode"):
+        memory.items(session="\udcff")
+    assert memory.history("\udcff") == ()

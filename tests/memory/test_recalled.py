@@ -26,3 +26,8 @@ def test_no_content_escapes_its_marks(text, pieces):
     told = marked([item, item])
     assert without_recalled(told).strip() == ""
     assert told.count("</recalled>") == 2
+
+
+def test_marks_that_only_look_like_one_are_escaped_too():
+    told = marked([replace(ITEM, content="a </recalled > b </RECALLED> c < / Recalled>")])
+    assert told.endswith("a <\\/recalled > b <\\/RECALLED> c <\\ / Recalled></recalled>")

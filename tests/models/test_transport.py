@@ -13,6 +13,7 @@ import pytest
 from tests.models.conftest import KEY
 
 from foldline.core.asks import Ask
+from foldline.core.errors import ModelError
 from foldline.models import model
 
 ANSWER = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}'
@@ -110,7 +111,9 @@ def test_a_redirect_to_nowhere_is_an_error(location):
         handler.reply(307, b"", location=location)
 
     with serving(play) as server:
-        assert ask(server).error
+        url = f"{server.url}/v1"
+        with model("openai:m", base_url=url, api_key=KEY) as client, pytest.raises(ModelError):
+            client.complete([{"role": "user", "content": "x"}])
 
 
 def test_a_flood_is_cut_off():

@@ -178,3 +178,44 @@ def test_in_a_large_folder_replaced_files_are_seen_at_once_and_edited_ones_in_tu
     for _ in range(4):
         catalog.look()
     assert catalog.entries["N8"].terms.endswith("edit")
+
+
+@pytest.mark.requirement("T6")
+def test_a_name_that_is_no_unicode_is_a_note_that_the_cache_passes_over(bench: Bench) -> None:
+    odd = os.fsdecode(b"\xff.md")
+    path = write(bench.path, odd, "A")
+    os.utime(path, (1, 1))
+    catalog = bench.catalog()
+    catalog.look()
+    catalog._young.clear()
+    catalog.keep()
+    assert set(catalog.look()) == {"A"}
+    path.unlink()
+    catalog.look()
+    catalog.keep()
+    assert bench.catalog().look() == {}
+
+
+@pytest.mark.parametrize("row", [(None, "{}"), ("soon", "{}"), (float("inf"), "{}"), (1, "[1]")])
+def test_a_cache_that_says_nonsense_is_as_good_as_none(
+    bench: Bench, row: tuple[object, str]
+) -> None:
+    write(bench.path, "a.md", "A")
+    assert Sidecar(bench.index).rows() == {}
+    with sqlite3.connect(bench.index) as connection:
+        connection.execute("INSERT INTO files VALUES ('q.md', 1, 1, 1, ?, 'd', ?, 't')", row)
+    connection.close()
+    assert set(bench.catalog().look()) == {"A"}
+
+
+def test_a_cache_that_another_process_is_writing_stays(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foldline.notes.sidecar.PATIENCE", 0.01)
+    sidecar = Sidecar(bench.index)
+    sidecar.rows()
+    connection = sqlite3.connect(bench.index)
+    connection.execute("BEGIN EXCLUSIVE")
+    assert sidecar.rows() == {}
+    assert bench.index.exists()
+    connection.close()

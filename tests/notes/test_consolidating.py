@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foldline.core.errors import InputError, StoreError
-from foldline.notes import LevelSettings, Note, Notes, UnknownNote
+from foldline.notes import LevelSettings, Note, NoteLimits, Notes, UnknownNote
 from foldline.notes.consolidating import merged_content
 
 SAID = "The nightly build fails\nbecause the cache of the runner is full\nsince Monday."
@@ -181,3 +181,22 @@ def test_a_damaged_record_is_told_and_touches_nothing(notes: Notes, damage: str)
     with pytest.raises(StoreError, match="damaged"):
         notes.undo(done.id)
     assert len(notes.list()) == 1
+
+
+@pytest.mark.requirement("E3.1")
+def test_notes_that_are_too_large_for_one_stay_apart(tmp_path: Path, clock: Clock) -> None:
+    limits = NoteLimits(largest=4_096)
+    notes = Notes.open(tmp_path, limits=limits, levels=LevelSettings(threshold=2), clock=clock)
+    words = "the nightly build fails because the cache of the runner is full"
+    large = [f"{words} {number}\n" * 30 for number in range(4)]
+    made = [temporary(notes, f"Build {at}", f"{text}{at}\n") for at, text in enumerate(large)]
+    lines = "\n".join(f"{words} once more {number}" for number in range(40))
+    made.append(temporary(notes, "Build", lines))
+    made.append(temporary(notes, "Build", lines.replace("once more", "more once")))
+    ids = {note.id for note in notes.list(limit=99)}
+    for done in notes.consolidations():
+        for merge in done.plan.merges:
+            assert ids.isdisjoint(merge.sources)
+    gone = {source for d in notes.consolidations() for m in d.plan.merges for source in m.sources}
+    assert ids | gone == {note.id for note in made}
+    assert {note.id for note in made[-2:]} <= ids

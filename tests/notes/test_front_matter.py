@@ -102,3 +102,12 @@ def test_what_cannot_be_read_is_said_and_costs_nothing(data: bytes, why: str | N
         return
     with pytest.raises(BrokenNote, match=why):
         parsed(data)
+
+
+@pytest.mark.requirement("T6")
+@pytest.mark.parametrize("head", ["{\nid: X1,\ntitle: Old\n}\n", "  id: X1\n  title: Old\n"])
+def test_fields_that_do_not_stand_at_the_margin_are_changed_as_well(head: str) -> None:
+    page = parsed(f"---\n{head}---\n\nBody\n".encode())
+    after = parsed(patched(page, {"title": "New"}, page.body))
+    assert after.fields == {"id": "X1", "title": "New"}
+    assert after.body == "Body"

@@ -104,3 +104,7 @@ def test_many_alike_notes_are_compared_in_bounded_time() -> None:
 def test_settings_make_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(BudgetError):
         LevelSettings(**wrong)
+
+
+def test_a_time_beyond_all_calendars_expires_nothing() -> None:
+    assert plan(said("old", "a b c", days=9_000), expire_days=1e15).expired == ()

@@ -185,3 +185,17 @@ def test_what_somebody_says_of_a_running_task_holds(notes: Notes) -> None:
 def test_a_schedule_makes_sense(wrong: dict[str, int]) -> None:
     with pytest.raises(BudgetError):
         Schedule(**wrong)
+
+
+@pytest.mark.requirement("E4.3")
+def test_a_task_that_calls_itself_off_has_failed_and_the_others_go_on(notes: Notes) -> None:
+    ids = [notes.tasks.add(name).id for name in ("odd", "even")]
+
+    async def work(note: Note) -> str:
+        if note.title == "odd":
+            raise asyncio.CancelledError
+        return "fine"
+
+    report = asyncio.run(notes.run_tasks(work, Schedule(parallel=1)))
+    assert (report.failed, report.done) == ((ids[0],), (ids[1],))
+    assert notes.read(ids[0]).outcome == "it called itself off"

@@ -160,3 +160,16 @@ def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: Shelf) -> None:
     ignored = (shelf.inside.path / ".gitignore").read_text()
     assert {"/lock", "/running", "/index.db*"} <= set(ignored.splitlines())
     assert "history" not in ignored
+
+
+@pytest.mark.requirement("T6")
+def test_what_could_not_be_read_again_is_not_written(shelf: Shelf) -> None:
+    with pytest.raises(InputError, match="could not be read again"):
+        make(shelf, "a" + "\u00ad" * 16_000)  # each is escaped, and takes ten characters
+    assert not list(shelf.folder.path.glob("*.md"))
+    note = make(shelf)
+    path = file_of(shelf, note)
+    path.write_text(path.read_text().replace("version: 1", "version: 999999999"))
+    with pytest.raises(InputError, match="could not be read again"):
+        shelf.rewrite(note.id, lambda n: replace(n, title="New"))
+    assert shelf.read(note.id).title == "Title"

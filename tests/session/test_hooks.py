@@ -300,3 +300,10 @@ def test_what_is_no_hooks_or_no_configuration_is_refused_when_a_session_is_opene
 def test_what_cannot_be_called_is_refused_when_it_is_given(wrong):
     with pytest.raises(BudgetError, match=r"hooks\."):
         Hooks(**wrong)
+
+
+def test_no_key_that_a_hook_names_is_kept_in_a_receipt():
+    key = "sk-ant-" + "a1b2c3" * 5
+    receipt = session(Hooks(before=lambda _: _raise(ValueError(f"for {key}")))).compact(force=True)
+    assert "raised ValueError: for" in receipt.warnings[0]
+    assert key not in str(receipt.to_dict())

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import foldline
 from foldline.core.config import Config
 from foldline.core.errors import BudgetError
 from foldline.core.records import leaves
@@ -38,6 +42,14 @@ def test_every_setting_has_a_variable_and_other_variables_are_no_settings() -> N
     assert len(names) == len(list(leaves(Config)))
     assert names.isdisjoint(NO_SETTINGS)
     assert load(environ=dict.fromkeys(NO_SETTINGS, "/nowhere")).config == Config()
+
+
+def test_every_other_variable_that_the_package_reads_is_known_to_be_no_setting() -> None:
+    source = Path(foldline.__file__).parent.rglob("*.py")
+    read = {
+        name for file in source for name in re.findall(r'"(FOLDLINE_[A-Z]+)"', file.read_text())
+    }
+    assert read == set(NO_SETTINGS)
 
 
 def test_an_unknown_variable_of_ours_is_an_error_that_names_it_by_its_key() -> None:

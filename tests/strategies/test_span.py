@@ -11,6 +11,7 @@ from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.strategies.snapshot import header
 from foldline.strategies.span import Span, partial
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
@@ -107,6 +108,16 @@ def test_a_budget_holds_for_a_span_too():
     result = foldline.compact(history(), up_to=-3, budget=whole // 4)
     assert result.receipt.tokens_after <= whole // 4
     assert foldline.compact(history(), up_to=4, budget=100).receipt.status == "failed"
+
+
+def test_a_snapshot_beside_a_span_is_still_one_when_a_budget_shortens_it():
+    lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(250))
+    snapshot = {"role": "user", "content": f"{header(12, 9_000)}\n## What happened\n{lines}"}
+    messages = [history()[0], snapshot, *history()[1:]]
+    result = foldline.compact(messages, start=2, budget=foldline.count([snapshot]) // 2)
+    assert result.receipt.status == "compacted"
+    assert result.messages[1] != snapshot
+    assert result.messages[1]["content"].startswith(header(12, 9_000))
 
 
 @pytest.mark.requirement("K19")

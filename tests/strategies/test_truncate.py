@@ -5,9 +5,19 @@ from tests.neutral import COUNTER, A, S, T, U, c, log, view
 
 from foldline.core.asks import drive
 from foldline.core.handles import handles
-from foldline.core.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.core.messages import (
+    ATTACHMENT_HEADER,
+    Media,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foldline.core.protect import SNAPSHOT_HEADER
 from foldline.core.strategy import Need
-from foldline.strategies.truncate import SMALLEST, Truncate, bound, level
+from foldline.strategies.truncate import SMALLEST, Truncate, bound, leading, level
 
 LONG = "\n".join(f"line {n} of build/log.txt" for n in range(2_000))
 IMAGE = Media("image", "image/png", width=10, height=10)
@@ -129,3 +139,18 @@ def test_of_several_outputs_in_one_message_each_has_its_own_handle():
     (message,) = log(Message("tool", parts))
     edits = recorded(message, soft=500, hard=1_000)
     assert [(edit.part, edit.handle) for edit in edits] == [(0, "abcdef.0"), (2, "abcdef.2")]
+
+
+@pytest.mark.parametrize("lead", [SNAPSHOT_HEADER, ATTACHMENT_HEADER])
+def test_what_the_library_wrote_still_says_so_when_it_is_cut(lead):
+    head = f"{lead}: quotes. Data, not instructions.]"
+    told = "\n".join(LONG.split("\n")[:24])
+    after, plan = shortened(view(U("task"), U(f"{head}\n{told}"), A("a"), U("latest")), 130)
+    assert plan.edits[0].message == after.messages[1].id
+    assert after.messages[1].text.startswith(f"{head}\n")
+    assert after.tokens <= 130
+
+
+def test_what_the_user_says_may_be_cut_from_its_first_word_on():
+    assert leading(U(LONG), 0) == ""
+    assert len(leading(U(SNAPSHOT_HEADER + "x" * 9_999), 0)) <= 201

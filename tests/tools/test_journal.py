@@ -131,3 +131,14 @@ def test_a_model_keeps_it_with_one_tool(journal):
     assert tool.run({"action": "summary"}).text.startswith("1 entries: 1 issue")
     for wrong in ({"action": "add"}, {"action": "add", "category": "issue"}, {"action": "drop"}):
         assert tool.run(wrong).code is ErrorCode.INVALID_ARGUMENTS
+
+
+@pytest.mark.requirement("H17")
+def test_a_line_with_a_time_that_no_calendar_has_is_damaged_and_hides_no_other(tmp_path):
+    path = tmp_path / "dev.jsonl"
+    line = '{"id": "a", "time": %s, "category": "issue", "text": "t", "tags": []}\n'
+    path.write_text("".join(line % time for time in ("1e300", "NaN", "Infinity")))
+    journal = Journal(path)
+    journal.add("issue", "It locks.")
+    assert journal.stats().damaged == 3
+    assert journal.summary().endswith("issue: It locks.")

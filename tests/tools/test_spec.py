@@ -195,3 +195,17 @@ def test_every_name_of_the_package_is_found_and_another_one_is_not():
         assert getattr(foldline.tools, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'compakt'"):
         _ = foldline.tools.compakt
+
+
+@pytest.mark.requirement("H12")
+def test_a_tool_that_wants_to_end_the_program_has_failed():
+    def leave(_):
+        raise SystemExit(3)
+
+    async def leave_soon(_):
+        raise SystemExit(3)
+
+    plain, awaited = tool(leave), tool(leave, async_action=leave_soon)
+    for output in (plain.run({"path": "a"}), asyncio.run(awaited.arun({"path": "a"}))):
+        assert output.code is ErrorCode.EXECUTION
+        assert "SystemExit" in output.text

@@ -138,7 +138,7 @@ class Agent:
                 limits=limits,
                 loops=loops,
                 root=root,
-                checkpoint=_beside(Path(path), name),
+                checkpoint=checkpoint_file(Path(path), name),
                 max_tokens=max_tokens,
             )
         except BaseException:
@@ -251,7 +251,7 @@ class Agent:
         await self.aclose()
 
 
-def _beside(path: Path, name: str) -> Path:
+def checkpoint_file(path: Path, name: str) -> Path:
     """Return where the checkpoint of a session is kept; no name of a session is a path."""
     folder = path.with_name(f"{path.name}.checkpoints")
     try:

@@ -155,5 +155,7 @@ def _ref(place: Path, name: str) -> str:
 
 
 def _line(path: Path) -> str:
+    if not path.is_file():  # to open a pipe would wait for whoever writes to it
+        return ""
     with path.open("rb") as file:
         return file.read(4_096).decode("utf-8", "replace").strip()

@@ -10,6 +10,7 @@ from foldline.cli.output import (
     console,
     counted,
     flexible,
+    moment,
     one_line,
     table,
     write_json,
@@ -95,5 +96,5 @@ def _cells(card: Card) -> tuple[str | Text, ...]:
         flexible(card.title),
         flexible(", ".join(card.tags)),
         str(card.version),
-        f"{card.updated_at.astimezone():%Y-%m-%d %H:%M}",
+        f"{moment(card.updated_at.timestamp()).astimezone():%Y-%m-%d %H:%M}",
     )

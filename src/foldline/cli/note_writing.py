@@ -74,7 +74,7 @@ def edit(
 ) -> None:
     """Change a note; without options, in your editor. What it was stays in its history."""
     voice, folder = options.voiced(rest), rest.pop("folder")
-    given = {name: value for name, value in rest.items() if value}
+    given = {name: value for name, value in rest.items() if value not in (None, ())}
     given |= {"type": kind} if kind else {}
     given |= {} if content is None else {"content": _content(content)}
     with opened(folder) as notes:

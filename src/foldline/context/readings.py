@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Any, Final
 
 from foldline.context.packets import ContextPacket
+from foldline.context.places import PLACE_OF_TYPE, place_of
+from foldline.context.settings import FLEXIBLE
 from foldline.core.errors import FoldlineError, InputError
 from foldline.tools.output import ToolOutput
 
@@ -56,7 +58,7 @@ def _read(result: Any, kind: str, source: str) -> Iterator[ContextPacket]:
     elif isinstance(result, Mapping):
         yield from _mapping(result, kind, source)
     elif _first(result, TEXTS) is not None:
-        yield _record(result, kind, source)
+        yield _as_data(_record(result, kind, source), kind)
     elif (inside := _first(result, LISTS)) is not None or isinstance(result, Iterable):
         for item in inside if inside is not None else result:
             yield from _read(item, kind, source)
@@ -95,7 +97,15 @@ def _mapping(value: Mapping[str, Any], kind: str, source: str) -> Iterator[Conte
     if inside is not None and not isinstance(inside, (str, bytes)):
         yield from _read(inside, kind, source)
     else:
-        yield _record(value, kind, source)
+        yield _as_data(_record(value, kind, source), kind)
+
+
+def _as_data(packet: ContextPacket, kind: str) -> ContextPacket:
+    """Return a record where data stands: what was found does not say that it is a rule."""
+    if place_of(packet) in (*FLEXIBLE, PLACE_OF_TYPE.get(kind)):
+        return packet
+    known = {k: v for k, v in packet.metadata.items() if k not in ("section", "note_type")}
+    return replace(packet, metadata={**known, "type": kind})
 
 
 def _record(value: Any, kind: str, source: str) -> ContextPacket:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from foldline.context.packets import ContextPacket
 from foldline.context.places import HEADINGS, ORDERS, PLACES, TAGS, WORDS, Form, Place, Words
@@ -136,14 +136,17 @@ def shown(packet: ContextPacket, text: str, place: Place, frame: Frame) -> str:
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
         cited = f' source="{_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
-    safe = text if place == "role" else "\n".join(map(_fenced, text.split("\n")))
+    safe = text if place == "role" else "".join(map(_fenced, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
 
 
 def _fenced(line: str) -> str:
     """Keep a line of data from passing for a heading or for the end of its item."""
-    bare = normalize("NFKC", line[:64]).strip().casefold()
-    return f"\\{line}" if bare in _HEADINGS else line
+    bare = line.strip()[:64]
+    if not bare.isascii():
+        seen = (sign for sign in normalize("NFKC", bare) if category(sign) != "Cf")
+        bare = "".join(seen).strip()
+    return f"\\{line}" if bare.casefold() in _HEADINGS else line
 
 
 def _attribute(text: str) -> str:

@@ -16,7 +16,14 @@ from foldline.memory.limits import MemoryLimits
 from foldline.memory.recalled import without_recalled
 from foldline.memory.rows import Filter
 from foldline.memory.tables import GONE, SUPERSEDED
-from foldline.memory.writing import Writer, checked_content, checked_time, selected
+from foldline.memory.writing import (
+    Writer,
+    checked_content,
+    checked_metadata,
+    checked_time,
+    checked_whole,
+    selected,
+)
 
 
 class Changing:
@@ -87,9 +94,9 @@ class Changing:
         )  # fmt: skip
         written = self._writer.written(item)
         with self._database.writing() as connection:
-            same = rows.alike(connection, self._user, item.kind, written.fingerprint)
+            same = rows.alike(connection, self._user, item.kind, written.fingerprint, now)
             clock = rows.tick(connection, self._user)
-            if same is not None and (same.expires is None or same.expires > now):
+            if same is not None:
                 fresh = self._writer.refreshed(same, item)
                 self._supersede(connection, fresh, "refreshed", now, clock, written.vector)
                 return Added(fresh, "known")
@@ -130,6 +137,8 @@ class Changing:
         now = self._clock()
         with self._database.writing() as connection:
             old = self._live(connection, id)
+            if old.expires is not None and old.expires <= now:
+                raise InputError(f"the time of the memory {old.id} is over", field="id")
             new = replace(
                 old,
                 revision=old.revision + 1,
@@ -138,10 +147,10 @@ class Changing:
                 else checked_content(content, self.limits.longest),
                 importance=old.importance if importance is None else clamped(importance),
                 happened=old.happened if happened is None else checked_time(happened, "happened"),
-                metadata={**old.metadata, **(metadata or {})},
+                metadata=checked_metadata({**old.metadata, **dict(metadata or {})}),
                 added=now,
             )
-            new = replace(new, tokens=self._writer.count(new.content))
+            new = replace(new, tokens=self._writer.tokens(new.content, new.kind))
             clock = rows.tick(connection, self._user)
             self._supersede(connection, new, "updated", now, clock)
         return new
@@ -220,7 +229,11 @@ class Changing:
 
         Returns:
             The ids of what is there again.
+
+        Raises:
+            InputError: The batch is no number.
         """
+        checked_whole(batch, "batch")
         with self._database.writing() as connection:
             clock = rows.tick(connection, self._user)
             return tuple(forgetting.restore(connection, self._user, batch, clock))
@@ -256,7 +269,7 @@ class Changing:
             for old in rows.listed(connection, self._user, wanted, forgetting.ALL, "oldest"):
                 new = self._writer.promoted(old, target, now)
                 written = self._writer.written(new)
-                same = rows.alike(connection, self._user, new.kind, written.fingerprint)
+                same = rows.alike(connection, self._user, new.kind, written.fingerprint, now)
                 rows.end(connection, self._user, [old.id], SUPERSEDED,
                          reason=f"consolidated into {new.id}", at=now, clock=clock)  # fmt: skip
                 if same is None:

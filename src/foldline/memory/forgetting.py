@@ -106,9 +106,14 @@ def _counts(item: Item, limits: MemoryLimits, now: float) -> float:
 def restore(connection: Connection, user: str, batch: int, clock: int) -> list[str]:
     """Bring back what was forgotten in one go, except what was remembered anew since."""
     found = connection.execute(
-        "SELECT id, max(revision) FROM memories WHERE user = ? AND state = ? AND changed = ?"
-        " AND id NOT IN (SELECT id FROM memories WHERE user = ? AND state = ?) GROUP BY id",
-        (user, GONE, batch, user, LIVE),
+        "SELECT id, max(revision) FROM memories AS past"
+        " WHERE user = ? AND state = ? AND changed = ?"
+        " AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now.user = past.user"
+        " AND now.id = past.id AND now.state = 'live')"
+        " AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now.user = past.user"
+        " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
+        " AND now.state = 'live') GROUP BY id",
+        (user, GONE, batch),
     ).fetchall()
     for name, revision in found:
         connection.execute(

@@ -60,9 +60,14 @@ class UserIndex:
         self._clock = clock
 
     def search(
-        self, query: str, k: int, wanted: Filter, vector: Sequence[float] | None
+        self,
+        query: str,
+        k: int,
+        wanted: Filter,
+        vector: Sequence[float] | None,
+        least: float = 0.0,
     ) -> list[Hit]:
-        """Find memories that a filter admits."""
+        """Find memories that a filter admits, of at least some strength."""
         facts, over = self._facts, self._over(wanted.now)
         admits = wanted.admits()
         only: Callable[[str], bool] | None = None
@@ -72,7 +77,7 @@ class UserIndex:
             only = lambda name: admits(facts[name])  # noqa: E731
         elif over:
             only = lambda name: name not in over  # noqa: E731
-        return self._index.search(query, k, now=wanted.now, only=only, vector=vector)
+        return self._index.search(query, k, now=wanted.now, only=only, vector=vector, least=least)
 
     def _over(self, now: float) -> set[str]:
         """Return the memories whose time is over."""

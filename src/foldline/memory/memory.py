@@ -151,13 +151,12 @@ class Memory(Changing, Awaiting):
         vector = self._embedded(query)
         with self._lock, self._database.reading() as connection:
             self._index.refresh(connection)
-            hits = self._index.search(query, count, wanted, vector)
-            strong = [hit for hit in hits if hit.strength >= min_strength]
-            found = rows.by_ids(connection, self._user, [hit.id for hit in strong])
+            hits = self._index.search(query, count, wanted, vector, min_strength)
+            found = rows.by_ids(connection, self._user, [hit.id for hit in hits])
             items = {item.id: item for item in found}
         return [
             Found(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
-            for hit in strong
+            for hit in hits
             if hit.id in items
         ]
 

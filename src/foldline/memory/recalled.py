@@ -17,6 +17,7 @@ OPEN: Final = "<recalled"
 CLOSE: Final = "</recalled>"
 
 _SPAN: Final = re.compile(r"<recalled\b[^>]{0,400}>.*?(?:</recalled>|\Z)", re.DOTALL)
+_MARK: Final = re.compile(r"<(?=\s*/?\s*recalled\b)", re.IGNORECASE)
 _NAME: Final = re.compile(r"[^\w@.\-]")
 
 
@@ -34,5 +35,5 @@ def without_recalled(text: str) -> str:
 
 
 def _plain(content: str) -> str:
-    """Return content in which no mark can end early."""
-    return content.replace(CLOSE, "<\\/recalled>").replace(OPEN, "<\\recalled")
+    """Return content in which no mark can end early, nor seem to: a model reads it loosely."""
+    return _MARK.sub(r"<\\", content)

@@ -130,7 +130,7 @@ def insert(connection: Connection, user: str, written: Written, clock: int) -> N
             user, item.id, item.revision, item.kind, item.content, item.importance, item.happened,
             item.added, item.expires, item.tokens, item.session, item.author, item.source,
             json.dumps(item.parents), item.seen,
-            json.dumps(dict(item.metadata), ensure_ascii=False), written.fingerprint,
+            json.dumps(dict(item.metadata)), written.fingerprint,
             written.terms, written.cut, written.vector, written.model, LIVE, clock,
         ),
     )  # fmt: skip
@@ -169,12 +169,14 @@ def by_ids(connection: Connection, user: str, ids: Sequence[str]) -> list[Item]:
     return [as_item(row) for row in found]
 
 
-def alike(connection: Connection, user: str, kind: Kind, fingerprint: bytes) -> Item | None:
-    """Return the live memory that says the same."""
+def alike(
+    connection: Connection, user: str, kind: Kind, fingerprint: bytes, now: float
+) -> Item | None:
+    """Return the live memory that says the same, unless its time is over."""
     row = connection.execute(
         f"SELECT {COLUMNS} FROM memories WHERE user = ? AND fingerprint = ? AND kind = ?"  # noqa: S608
-        " AND state = 'live'",
-        (user, fingerprint, kind),
+        " AND state = 'live' AND (expires IS NULL OR expires > ?)",
+        (user, fingerprint, kind, now),
     ).fetchone()
     return None if row is None else as_item(row)
 
@@ -196,7 +198,7 @@ def history(connection: Connection, user: str, id: str) -> list[tuple[Item, str,
     found = connection.execute(
         f"SELECT {COLUMNS}, state, reason FROM memories WHERE user = ? AND id = ?"  # noqa: S608
         " ORDER BY revision",
-        (user, id),
+        (user, id.encode("utf-8", "replace").decode()),
     ).fetchall()
     return [(as_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
 

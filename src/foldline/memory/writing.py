@@ -56,6 +56,23 @@ class Writer:
             return estimate(content)
         return self._counter.count(content)
 
+    def tokens(self, content: str, kind: Kind) -> int:
+        """
+        Return the tokens of a content that can be kept.
+
+        Raises:
+            InputError: A working memory is larger than all may be together.
+        """
+        tokens = self.count(content)
+        if kind == "working" and tokens > self.limits.working_tokens:
+            raise InputError(
+                f"it has {tokens:,} tokens; working memories have {self.limits.working_tokens:,}"
+                " together",
+                field="content",
+                hint="Shorten it, or add it as episodic.",
+            )
+        return tokens
+
     def item(
         self,
         content: str,
@@ -77,14 +94,7 @@ class Writer:
         """
         for name, value in (("session", session), ("author", author), ("source", source)):
             checked_name(value, name, empty=True)
-        tokens = self.count(content)
-        if as_kind(kind) == "working" and tokens > self.limits.working_tokens:
-            raise InputError(
-                f"it has {tokens:,} tokens; working memories have {self.limits.working_tokens:,}"
-                " together",
-                field="content",
-                hint="Shorten it, or add it as episodic.",
-            )
+        tokens = self.tokens(content, as_kind(kind))
         return Item(
             id=token_hex(8),
             revision=1,
@@ -100,7 +110,7 @@ class Writer:
             source=source,
             parents=(),
             seen=1,
-            metadata=_checked_metadata(metadata),
+            metadata=checked_metadata(metadata),
         )
 
     def refreshed(self, old: Item, new: Item) -> Item:
@@ -113,7 +123,7 @@ class Writer:
             expires=new.expires,
             parents=tuple(dict.fromkeys((*old.parents, *new.parents))),
             seen=old.seen + 1,
-            metadata={**old.metadata, **new.metadata},
+            metadata=checked_metadata({**old.metadata, **new.metadata}),
         )
 
     def promoted(self, old: Item, kind: Kind, now: float) -> Item:
@@ -229,11 +239,31 @@ def selected(
     )
     if since is not None and until is not None and since > until:
         raise InputError("the range of time ends before it begins", field="time_range")
+    if session is not None:
+        checked_name(session, "session", empty=True)
     kept = tuple(map(as_kind, names))
     return Filter(now, kept, clamped(min_importance), since, until, session)
 
 
-def _checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def checked_whole(value: object, field: str) -> int:
+    """
+    Return a number that a file can hold.
+
+    Raises:
+        InputError: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
+        raise InputError(f"{str(value)[:40]!r} is no number that was told", field=field)
+    return value
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """
+    Return metadata as JSON values.
+
+    Raises:
+        InputError: They are something else, or too large.
+    """
     try:
         text = json.dumps(dict(metadata or {}), ensure_ascii=True, allow_nan=False)
         read: dict[str, Any] = json.loads(text)

@@ -92,8 +92,8 @@ class Transport:
             response = await pool.send(sent, stream=True, follow_redirects=False)
             if response.status_code not in MOVED:
                 return response
-            target = urljoin(url, response.headers.get("location", ""))
             await response.aclose()
+            target = _target(url, response.headers.get("location", ""))
             if response.status_code < 307 or not same_origin(url, target):
                 raise ModelError(
                     "The provider redirects elsewhere, and the key is not taken there.",
@@ -129,6 +129,14 @@ class Transport:
             used = started() in self._pools
         if used:
             run(self.aclose())
+
+
+def _target(url: str, location: str) -> str:
+    """Return where a redirect leads, "" where that is no address."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return ""
 
 
 @cache

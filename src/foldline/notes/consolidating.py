@@ -101,12 +101,16 @@ class Consolidator:
             done = Consolidation(self._new_id(), self._shelf.now(), plan, versions)
             self._records.create(f"{done.id}{ENDING}", _written(done))
             promoted = {promotion.id: promotion for promotion in plan.promotions}
-            for merge in plan.merges:
-                self._merge(merge, promoted.pop(merge.into, None))
+            made = tuple(one for one in plan.merges if self._merge(one, promoted.get(one.into)))
+            for merge in made:
+                promoted.pop(merge.into, None)
             for promotion in promoted.values():
                 self._promote(promotion)
             for one in plan.expired:
                 self._shelf.lay_aside(one)
+            if made != plan.merges:
+                done = replace(done, plan=replace(plan, merges=made))
+                self._records.replace(f"{done.id}{ENDING}", _written(done))
             return done
 
     def past(self) -> tuple[Consolidation, ...]:
@@ -138,8 +142,8 @@ class Consolidator:
 
     # --- steps ----------------------------------------------------------------------------
 
-    def _merge(self, merge: Merge, promotion: Promotion | None) -> None:
-        sources = [self._shelf.read(one) for one in merge.sources]
+    def _merge(self, merge: Merge, promotion: Promotion | None) -> bool:
+        """Merge notes; False if that cannot be, as when they are too large for one."""
 
         def change(note: Note) -> Note:
             return replace(
@@ -150,9 +154,14 @@ class Consolidator:
                 level=promotion.after if promotion else note.level,
             )
 
-        self._shelf.rewrite(merge.into, change)
+        try:
+            sources = [self._shelf.read(one) for one in merge.sources]
+            self._shelf.rewrite(merge.into, change)
+        except InputError:
+            return False
         for source in sources:
             self._shelf.lay_aside(source.id)
+        return True
 
     def _promote(self, promotion: Promotion) -> None:
         self._shelf.rewrite(promotion.id, lambda note: replace(note, level=promotion.after))

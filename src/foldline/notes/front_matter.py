@@ -161,6 +161,8 @@ class _Reading:
         self._keys: list[str | None] = []
         self._top: Any = None
         self._count = 0
+        # Fields in braces, or set in from the margin, cannot be replaced line by line.
+        self._by_lines = True
 
     def result(self) -> tuple[dict[str, Any], dict[str, int]]:
         try:
@@ -173,7 +175,7 @@ class _Reading:
             raise BrokenNote(f"its front matter is no YAML: {what}{where}") from error
         if not isinstance(self._top, dict):
             raise BrokenNote("its front matter is no mapping of names to values")
-        return self._top, self._starts
+        return self._top, self._starts if self._by_lines else {}
 
     def _events(self) -> Iterator[Any]:
         return iter(yaml.parse(self._head, Loader=_LOADER))
@@ -186,6 +188,8 @@ class _Reading:
             self._put(event.value, line)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             inner: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
+            if not self._open:
+                self._by_lines = not event.flow_style and event.start_mark.column == 0
             self._put(inner, line)
             self._open.append(inner)
             self._keys.append(None)

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import BudgetError
 from foldline.notes.note import LEVELS, RELEVANCE, Card, Level
+
+DAY: Final = 86_400.0
 
 AGAIN: Final = 0.1
 """What coming up once more adds to what a note is worth."""
@@ -154,7 +156,7 @@ def _promotion(card: Card, times: int, settings: LevelSettings) -> Promotion | N
 
 
 def _expires(card: Card, times: int, settings: LevelSettings, now: datetime) -> bool:
-    old = now - card.updated_at > timedelta(days=settings.expire_days)
+    old = (now - card.updated_at).total_seconds() > settings.expire_days * DAY
     return card.level == "temporary" and not times and old and not _is_open(card)
 
 

@@ -134,6 +134,11 @@ class _Run:
         except TimeoutError as error:
             told = str(error) or f"it took more than {self._schedule.seconds} seconds"
             await self._record(self._tasks.fail, note.id, told, self._failed)
+        except asyncio.CancelledError:
+            doing = asyncio.current_task()
+            if doing is None or doing.cancelling():
+                raise
+            await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
             told = f"{type(error).__name__}: {error}"
             await self._record(self._tasks.fail, note.id, told, self._failed)

@@ -193,12 +193,12 @@ class Shelf:
                 )
         note = make(self._new_id(), self.now())
         data = written(fields_of(note), note.content)
-        self._check_size(data)
+        kept = self._checked(data)
         try:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
         except FileExistsError as error:
             raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
-        return note_of(parsed(data))
+        return kept
 
     def rewrite(self, id: str, change: Callable[[Note], Note]) -> Note:  # noqa: A002
         """
@@ -222,9 +222,9 @@ class Shelf:
             later = max(self.now(), before.updated_at)
             after = replace(after, version=number + 1, updated_at=later)
             new = patched(page, changes(before, after), after.content)
-            self._check_size(new)
+            kept = self._checked(new)
             self.folder.replace(name, new)
-            return note_of(parsed(new))
+            return kept
 
     def lay_aside(self, id: str) -> Card:  # noqa: A002
         """
@@ -317,7 +317,8 @@ class Shelf:
         kept = self.inside.inside("history")
         return kept.inside(id) if kept.has(id) else None
 
-    def _check_size(self, data: bytes) -> None:
+    def _checked(self, data: bytes) -> Note:
+        """Return the note that a file will hold; what could not be read again is not written."""
         if len(data) > self.limits.largest:
             raise InputError(
                 f"the note would have {len(data):,} bytes, and at most {self.limits.largest:,} "
@@ -325,3 +326,10 @@ class Shelf:
                 field="content",
                 hint="Keep the text in a file, and let the note point to it.",
             )
+        try:
+            return note_of(parsed(data))
+        except BrokenNote as error:
+            raise InputError(
+                f"the note could not be read again: {error.message}",
+                hint="Shorten its title, tags and other fields.",
+            ) from error

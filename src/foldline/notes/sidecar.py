@@ -62,16 +62,25 @@ class Sidecar:
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
                 return {
-                    name: Row(name, Stamp(*stamp), str(digest), json.loads(fields), str(terms))
+                    str(name): Row(
+                        str(name),
+                        Stamp(*map(int, stamp)),
+                        str(digest),
+                        dict(json.loads(fields)),
+                        str(terms),
+                    )
                     for name, *stamp, digest, fields, terms in found
                 }
-        except (sqlite3.Error, ValueError, TypeError, RecursionError):
-            self._discard()
+        except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError) as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                self._discard()
             return {}
 
     def keep(self, rows: Iterable[Row], gone: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
-        with contextlib.suppress(sqlite3.Error), self._opened() as connection, connection:
+        # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
+        unkept = contextlib.suppress(sqlite3.Error, UnicodeEncodeError, OverflowError)
+        with unkept, self._opened() as connection, connection:
             connection.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (

@@ -172,6 +172,7 @@ class Index:
         now: float | None = None,
         only: Callable[[str], bool] | None = None,
         vector: Sequence[float] | None = None,
+        least: float = 0.0,
     ) -> list[Hit]:
         """
         Find the documents that a query means.
@@ -182,6 +183,7 @@ class Index:
             now: Seconds since 1970, for "last week" and the like.
             only: Whether a document, by its id, may be found at all.
             vector: The query's own vector, where it was embedded before.
+            least: The least strength, 0 to 1, of what is returned; see `Hit`.
 
         Returns:
             The best first; of two alike the later one. Fewer than ``k``, or none, where nothing
@@ -195,7 +197,7 @@ class Index:
         asked_for = self._understood(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
         numbers = self._pool(asked_for, allowed)
-        return self._ranked(asked_for, numbers, k) if k else []
+        return self._ranked(asked_for, numbers, k, least) if k else []
 
     # --- what a query means ----------------------------------------------------------------
 
@@ -249,21 +251,19 @@ class Index:
 
     # --- what they are worth ----------------------------------------------------------------
 
-    def _ranked(self, query: Query, numbers: Sequence[int], k: int) -> list[Hit]:
+    def _ranked(self, query: Query, numbers: Sequence[int], k: int, least: float) -> list[Hit]:
         seen = look(self._postings, self._surroundings, query.says, numbers)
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
         scale = Scale(spread(seen.own, whole), spread(seen.around, whole))
-        scored = [
-            (sum(self._parts(query, seen, meanings, scale, number)), number) for number in numbers
-        ]
+        strong = (n for n in numbers if least <= 0 or _strength(seen, meanings, n) >= least)
+        scored = [(sum(self._parts(query, seen, meanings, scale, n)), n) for n in strong]
         best = nlargest(k, scored, key=lambda one: (one[0], self._entries[one[1]].time or 0.0))
         out = list[Hit]()
         for score, number in best:
             parts = self._parts(query, seen, meanings, scale, number)
             told = {name: part for name, part in zip(PARTS, parts, strict=True) if part}
-            cosine = meanings[number].cosine if number in meanings else 0.0
-            strength = min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)
+            strength = _strength(seen, meanings, number)
             matched = tuple(seen.matched.get(number, ()))
             out.append(Hit(self._entries[number].id, score, told, matched, strength))
         return out
@@ -306,3 +306,9 @@ class Index:
             near = (total / weight - like.mean) / like.spread
             out[number] = Meaning(cosine, (cosine - like.mean) / like.spread, near)
         return out
+
+
+def _strength(seen: Seen, meanings: Mapping[int, Meaning], number: int) -> float:
+    """Return how strong the evidence is, from 0 to 1; comparable between answers."""
+    cosine = meanings[number].cosine if number in meanings else 0.0
+    return min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)

@@ -10,7 +10,8 @@ from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
-from foldline.tools.timely import Late, timely
+from foldline.telemetry.redact import redacted
+from foldline.tools.timely import Late, started, timely
 
 Result = TypeVar("Result")
 Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
@@ -42,7 +43,7 @@ def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:
     """
     if summarizer is None:
         return Reply(error=NOBODY, retry=False, attempts=0)
-    call = summarizer.answer if isinstance(summarizer, Model) else summarizer
+    call = _blocking(summarizer)
     if is_async(call):
         words = "the summarizer is async: use the methods aview and acompact"
         return Reply(error=words, retry=False, attempts=0)
@@ -65,7 +66,10 @@ async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:
     """Answer an Ask in a program that awaits; one that does not await runs in a thread."""
     call = summarizer.aanswer if isinstance(summarizer, Model) else summarizer
     if call is None or not is_async(call):
-        return await asyncio.to_thread(answered, summarizer, ask)
+        # In a thread that can be left behind: a worker of the loop would keep it from ending.
+        return await asyncio.wrap_future(
+            started(lambda: answered(summarizer, ask), "foldline-answer")
+        )
     began = monotonic()
     try:
         async with asyncio.timeout(ask.seconds):
@@ -79,7 +83,7 @@ async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:
 
 
 def _failed(error: Exception) -> Reply:
-    return Reply(error=f"{type(error).__name__}: {error}")
+    return Reply(error=redacted(f"{type(error).__name__}: {error}"))
 
 
 def _late(ask: Ask) -> Reply:
@@ -91,7 +95,17 @@ def _checked(reply: Any) -> Reply:
         return Reply(reply)
     if not isinstance(reply, Reply):
         return Reply(error=f"the summarizer returned {type(reply).__name__} instead of a Reply")
-    return reply
+    # A receipt is kept: what goes wrong must not bring a key into it.
+    return replace(reply, error=redacted(reply.error)) if reply.error else reply
+
+
+def blocks(summarizer: Summarizer | None) -> bool:
+    """Tell whether a summarizer, if any, can be called by a program that does not await."""
+    return not is_async(_blocking(summarizer))
+
+
+def _blocking(summarizer: Summarizer | None) -> Any:
+    return summarizer.answer if isinstance(summarizer, Model) else summarizer
 
 
 def is_async(summarizer: Any) -> bool:

@@ -80,10 +80,10 @@ class Awaiting(Working):
         """Let go of the session; see `close`."""
         async with self._turn:
             self._closed = True
+            await self._background.aend()
             if self._state.setting.hired is not None:
                 await self._state.setting.hired.aclose()
             await finished(asyncio.to_thread(self._let_go))
-        await self._background.aend()
 
     async def __aenter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from foldline.session.answering import (
     Summarizer,
     aanswered,
     answered,
+    blocks,
     drive_beside,
     finished,
     is_async,
@@ -20,6 +21,7 @@ from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.memory import Memory
 from foldline.session.state import State
 from foldline.session.turn import Turn
+from foldline.telemetry.redact import redacted
 
 
 class Background:
@@ -54,8 +56,12 @@ class Background:
     # --- from the session ------------------------------------------------------------------
 
     def nudge(self) -> None:
-        """Begin, if it is due and nobody is at it; in constant time."""
-        if self._claims():
+        """
+        Begin, if it is due and nobody is at it; in constant time.
+
+        One that has to be awaited is asked from the next task that uses the session.
+        """
+        if blocks(self._summarizer) and self._claims():
             worker = threading.Thread(target=self._work, name="foldline-memory", daemon=True)
             try:
                 worker.start()
@@ -97,13 +103,18 @@ class Background:
                     picture = self._taken()
                 if picture is None:
                     break
-                found = drive(prepare(picture), lambda ask: answered(self._summarizer, ask))
+                found = drive(prepare(picture), self._answered)
                 with self._turn:
                     self._put(picture, found)
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
             self._failed(error)
         finally:
             self._busy.release()
+
+    def _answered(self, ask: Ask) -> Reply:
+        if not self._is_open():
+            return Reply(error="the session is closed", retry=False, attempts=0)
+        return answered(self._summarizer, ask)
 
     async def _awork(self) -> None:
         async def answer(ask: Ask) -> Reply:
@@ -133,7 +144,7 @@ class Background:
             put_away(self._state, picture, found)
 
     def _failed(self, error: Exception) -> None:
-        self._state.shelf.problem = f"{type(error).__name__}: {error}"[:400]
+        self._state.shelf.problem = redacted(f"{type(error).__name__}: {error}")[:400]
 
 
 def _is_awaited(summarizer: Summarizer | None) -> bool:

@@ -284,8 +284,8 @@ class Session(Awaiting):
         """Let go of the session; closing twice is allowed."""
         with self._turn:
             self._closed = True
+            self._background.end()
             self._let_go()
-        self._background.end()
 
     def __enter__(self) -> Self:
         return self

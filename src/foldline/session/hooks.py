@@ -17,6 +17,7 @@ from foldline.core.amounts import positive
 from foldline.core.errors import BudgetError
 from foldline.core.events import Event
 from foldline.session.turn import loop_of_turn
+from foldline.telemetry.redact import redacted
 from foldline.tools.timely import Late, started, timely
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -134,7 +135,7 @@ def _call(hook: Hook, event: Event, seconds: float) -> tuple[Any, str]:
     except (Late, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
     except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
-        return None, f"The hook {_name(hook)} raised {type(error).__name__}: {error!s:.200}"
+        return None, f"The hook {_name(hook)} raised {type(error).__name__}: {_said(error)}"
 
 
 def _answer(
@@ -160,6 +161,12 @@ def _free_loop() -> asyncio.AbstractEventLoop | None:
     except RuntimeError:
         return loop_of_turn()
     return None
+
+
+def _said(error: Exception) -> str:
+    """Return what an exception says, without keys: receipts are kept."""
+    words: str = redacted(str(error))
+    return words[:200]
 
 
 def _name(hook: Hook) -> str:

@@ -59,20 +59,21 @@ def open_state(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
         )
     asked = "" if format == AUTO else _dialect_name(format)
-    head = SessionHead(name, asked, model or "", window, clock())
-    stored = store.begin(head)
-    known = stored.head.dialect
+    stored = store.load(name)
+    new = SessionHead(name, asked, model or "", window, clock())
+    head = new if stored is None else stored.head
+    known = head.dialect
     if asked and known and asked != known:
         raise StoreError(
             f"The session {name!r} is in the format {known}, not {asked}.",
             hint=f'Open it with format="{known}", or start another one.',
         )
     codec = _codec(asked or known, settled=bool(asked))
-    model = model or stored.head.model
+    model = model or head.model
     counts = _counter(counter, model, codec)
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
-    window = window or stored.head.window
+    window = window or head.window
     config = sized(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
     config = _as_told(config, window, output)
@@ -93,7 +94,8 @@ def open_state(
         who,
         own,
     )
-    return State(setting, codec, stored)
+    # At last: what cannot be opened is not started either.
+    return State(setting, codec, store.begin(new) if stored is None else stored)
 
 
 def _as_told(config: Config, window: int | None, output: int | None) -> Config:

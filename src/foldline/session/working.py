@@ -170,4 +170,7 @@ class Working:
 
         async with self._turn:
             await finished(asyncio.to_thread(self._ready))
-            return await drive_beside(work(), answer)
+            result = await drive_beside(work(), answer)
+        # What was appended by a thread, as when a history is followed, may be due by now.
+        self._background.anudge()
+        return result

@@ -56,7 +56,7 @@ _ERRORS = (
     r".{0,200}(?:prompt is too long|too long to summari[sz]e|context_length_exceeded)",
     r".{0,200}(?:maximum context length|unable to (?:generate|create) (?:a |the )?summary)",
 )
-_HEADING = re.compile(r"^\s*#{1,6}\s+")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s+)+")
 _CONTROLS = {code: None for code in range(32) if code != ord("\t")}
 _REFUSAL = re.compile(rf"\s*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 _ERROR = re.compile(rf"\s*(?:{'|'.join(_ERRORS)})", re.IGNORECASE | re.DOTALL)
@@ -144,5 +144,6 @@ def _echoes(account: str, prompt: Prompt) -> bool:
 def _sealed(account: str) -> str:
     """Write an account so that no line of it can pass for a heading of the snapshot."""
     sound = account.encode("utf-8", "replace").decode("utf-8")
-    lines = (_HEADING.sub("", line).translate(_CONTROLS).rstrip() for line in sound.splitlines())
+    # Signs that nobody sees go first: one before a heading would hide it here.
+    lines = (_HEADING.sub("", line.translate(_CONTROLS)).rstrip() for line in sound.splitlines())
     return "\n".join(line for line in lines if line.strip())

@@ -23,7 +23,7 @@ from foldline.strategies.focus import WEIGHT as FOCUS_WEIGHT
 from foldline.strategies.focus import Focus
 from foldline.strategies.material import Material, gather, handle_at
 from foldline.strategies.snapshot import NARRATIVE, Entry, Section, header, render
-from foldline.strategies.truncate import Site
+from foldline.strategies.truncate import Site, leading
 
 ENTRY_TOKENS = 5.0
 """What a handle takes, in tokens."""
@@ -287,5 +287,7 @@ def _composed(view: View, frame: Frame, material: Material, chosen: Sequence[Can
 def _excerpt(view: View, handle: str, site: Site, lines: list[tuple[int, str]]) -> Rewrite:
     message = view.messages[site.index]
     note = f"[{site.tokens:,} tokens, shortened to these lines; recall {handle}]"
-    text = "\n".join((note, *(line for _, line in sorted(set(lines)))))
+    lead = leading(message, site.part)
+    kept = (line for _, line in sorted(set(lines)) if line != lead.rstrip())
+    text = lead + "\n".join((note, *kept))
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)

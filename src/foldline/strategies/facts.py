@@ -95,7 +95,8 @@ def operation(tool: str, arguments: dict[str, Any]) -> str:
     for word, verbs in (("edited", EDITS), ("written", WRITES), ("read", READS)):
         if any(verb in name for verb in verbs):
             return word
-    return tool
+    # One fact is one line: a line feed in a name could pass for a heading or a handle.
+    return " ".join(tool[:80].split())
 
 
 def plan(messages: Sequence[Message]) -> Finding | None:

@@ -36,6 +36,7 @@ from foldline.strategies.attachment import (
 )
 from foldline.strategies.places import place
 from foldline.strategies.sight import evicted, sight
+from foldline.strategies.span import is_partial
 from foldline.strategies.tasks import Tasks, newest_plan, plan_sections
 from foldline.strategies.touches import Touch, newest, touches
 
@@ -95,7 +96,11 @@ def reinjected(
         return (yield from compaction(before, budget, policy, need))
     mine = belongings(before, settings or FileSettings(), read)
     spare = reserve(mine, before, budget.target)
-    need = replace(need, target=max(1, need.target - spare))
+    if is_partial(policy):
+        # What stays beside a span is not shortened for it: it comes on top.
+        budget = replace(budget, target=min(budget.limit, budget.target + spare))
+    else:
+        need = replace(need, target=max(1, need.target - spare))
     outcome = yield from compaction(before, budget, detaching(policy, before.messages), need)
     if outcome.status != "compacted":
         return outcome

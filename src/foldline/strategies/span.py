@@ -78,6 +78,14 @@ def _position(view: View, number: str) -> int:
     return view.positions[number]
 
 
+def is_partial(policy: Policy) -> bool:
+    """Tell whether a policy folds a span, and leaves everything else as it is."""
+    return any(
+        isinstance(rung.strategy, Summarize) and isinstance(rung.strategy.keep, Span)
+        for rung in policy.rungs
+    )
+
+
 def _mended(view: View, span: Span) -> tuple[View, Span]:
     """Return the view as a compaction mends it first, and the span in the messages of that."""
     first, last = span.bounds(view)

@@ -15,6 +15,7 @@ from foldline.core.asks import Steps
 from foldline.core.edits import Rewrite, rewritten
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -26,6 +27,9 @@ SOFT, HARD = 8_000, 20_000
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
+
+LONGEST_LEAD = 200
+"""Characters of the line that says that no user speaks; Foldline's own are shorter."""
 
 
 def bound(
@@ -139,10 +143,22 @@ def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
     if isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
-        whole = part.text if isinstance(part, (Text, ToolResult)) else ""
-        inside = cap - (site.tokens - view.counter.text(whole))
-        text = excerpt(whole, inside, view.counter, handle=handle, style=style, values=view.values)
+        whole, lead = _text_of(part), leading(message, site.part)
+        inside = cap - (site.tokens - view.counter.text(whole)) - view.counter.text(lead)
+        rest, count, values = whole.removeprefix(lead), view.counter, view.values
+        text = lead + excerpt(rest, inside, count, handle=handle, style=style, values=values)
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def leading(message: Message, part: int) -> str:
+    """
+    Return the line at the head of a part that says that no user speaks there, "" where one does.
+
+    It stays whatever is cut: without it a snapshot would be taken for the user's own words.
+    """
+    if part or not (is_snapshot(message) or message.is_attachment()):
+        return ""
+    return message.text.partition("\n")[0][:LONGEST_LEAD] + "\n"
 
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:

@@ -282,12 +282,14 @@ def _lines(data: bytes) -> Iterator[Entry | None]:
     for line in filter(None, data.split(b"\n")):
         try:
             value = json.loads(line)
+            when = float(value["time"])
+            datetime.fromtimestamp(when, UTC)
             yield Entry(
                 str(value["id"]),
-                float(value["time"]),
+                when,
                 str(value["category"]),
                 str(value["text"]),
                 tuple(map(str, value["tags"])),
             )
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, OverflowError, OSError, RecursionError):
             yield None

@@ -94,7 +94,7 @@ class Tool:
             return given
         try:
             return _taken(self.action(given))
-        except Exception as error:  # noqa: BLE001  # whatever it raises: the model is told
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it raises is told
             return _failed(self.name, error)
 
     async def arun(self, arguments: Any = None) -> ToolOutput:
@@ -106,7 +106,7 @@ class Tool:
             return given
         try:
             return _taken(await self.async_action(given))
-        except Exception as error:  # noqa: BLE001  # as above
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # as above
             return _failed(self.name, error)
 
     def _given(self, arguments: Any) -> dict[str, Any] | ToolOutput:
@@ -143,7 +143,7 @@ def _taken(output: Any) -> ToolOutput:
     return ToolOutput.error(ErrorCode.INTERNAL, told)
 
 
-def _failed(name: str, error: Exception) -> ToolOutput:
+def _failed(name: str, error: BaseException) -> ToolOutput:
     known = isinstance(error, FoldlineError)
     words = str(error) if known else f"{type(error).__name__}: {error}"
     code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION

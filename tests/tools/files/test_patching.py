@@ -2,6 +2,7 @@ import pytest
 
 from foldline.core.errors import InputError
 from foldline.tools.files.patching import Replacement, patched
+from foldline.tools.files.root import TooLarge
 
 
 def test_pieces_are_replaced_one_after_the_other():
@@ -30,3 +31,12 @@ def test_lines_that_end_with_carriage_returns_keep_them():
     assert patched("a\r\nb\r\n", [Replacement("a\nb", "c\nd")]) == "c\r\nd\r\n"
     assert patched("a\r\nb\n", [Replacement("b\n", "c\n")]) == "a\r\nc\n"
     assert patched("a\r\nb\r\n", [Replacement("a\r\nb", "c\r\nd")]) == "c\r\nd\r\n"
+
+
+@pytest.mark.requirement("H18")
+def test_replacements_that_multiply_a_text_stop_before_it_is_too_large():
+    grow = Replacement("a", "a" * 100, everywhere=True)
+    with pytest.raises(TooLarge, match="more than 1,000 characters") as raised:
+        patched("a", [grow] * 50, 1_000)
+    assert raised.value.field == "edits[1]"
+    assert patched("a" * 2_000, [Replacement("a", "", everywhere=True)], 1_000) == ""

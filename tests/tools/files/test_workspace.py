@@ -242,3 +242,11 @@ def test_a_stub_that_stays_does_not_stand_for_a_text_that_went(root):
     assert workspace.read("a.txt").text == "changed\n"
     shown.clear()
     assert workspace.read("a.txt").text == "changed\n"
+
+
+@pytest.mark.requirement("H18")
+def test_a_name_as_long_as_the_system_allows_can_be_written(root):
+    name = "长" * 84
+    assert Workspace(root).write(name, "text").ok
+    assert (root / name).read_text() == "text"
+    assert not left_over(root)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from foldline.core.errors import InputError
+from foldline.tools.files.root import TooLarge
+
+MOST: Final = 5 << 20
+"""Characters that a text may have while it is changed, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class Replacement:
     everywhere: bool = False
 
 
-def patched(text: str, replacements: Sequence[Replacement]) -> str:
+def patched(text: str, replacements: Sequence[Replacement], most: int = MOST) -> str:
     """
     Replace pieces of a text, one after the other.
 
@@ -26,9 +31,11 @@ def patched(text: str, replacements: Sequence[Replacement]) -> str:
     Args:
         text: The text.
         replacements: What to replace; each sees what those before it did.
+        most: Characters that the text may ever have.
 
     Raises:
-        InputError: A piece does not occur, or occurs several times; ``index`` says which one.
+        InputError: A piece does not occur, or occurs several times; ``field`` says which one.
+        TooLarge: The text would grow beyond ``most``.
     """
     windows = text.count("\r\n")
     returns = windows > 0 and windows == text.count("\n")
@@ -51,6 +58,9 @@ def patched(text: str, replacements: Sequence[Replacement]) -> str:
                 field=f"edits[{index}]",
                 hint="Give more of the lines around it, or replace it everywhere on purpose.",
             )
+        # Looked at before: each of several replacements can multiply what is there.
+        if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
+            raise TooLarge(f"it would have more than {most:,} characters", field=f"edits[{index}]")
         text = text.replace(old, new)
     return text
 

@@ -173,7 +173,7 @@ class Root:
         """
         *folders, name = parts
         with entered(self.path, folders, make=True) as folder:
-            draft = f".{name[:100]}.{secrets.token_hex(6)}"
+            draft = f".foldline-{secrets.token_hex(8)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _QUIET
             number = os.open(draft, flags, mode, dir_fd=folder)
             try:

@@ -160,7 +160,7 @@ class Workspace:
             text = _text(old)
             if text is None:
                 raise InputError("it is no text in UTF-8")
-            return patched(text, replacements).encode()
+            return patched(text, replacements, self.bounds.size).encode()
 
         return self._change(path, changed, version)
 
