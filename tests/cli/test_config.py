@@ -48,9 +48,11 @@ def test_a_mistake_is_named_with_its_place(project: Path) -> None:
     assert "Did you mean 'clearing.keep'?" in done.stderr
 
 
-def test_a_terminal_is_not_commanded_by_a_file(project: Path) -> None:
-    (project / "foldline.toml").write_text('summarizer = "\\u001b[2Jx"\n', encoding="utf-8")
-    assert "\x1b" not in foldline("config", "show").stdout
+def test_a_terminal_is_not_commanded_by_a_setting(project: Path, monkeypatch) -> None:
+    monkeypatch.setenv("FOLDLINE_SUMMARIZER", "\x1b[2Jx")
+    done = foldline("config", "show")
+    assert "2Jx" in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 @pytest.mark.requirement("C22")

@@ -27,6 +27,18 @@ def test_a_project_that_came_with_somebody_elses_code_gets_no_files_from_elsewhe
         list(said_in_files(folder, {"FOLDLINE_HOME": str(tmp_path / "none")}))
 
 
+@pytest.mark.parametrize(
+    "said", ['summarizer = "light"', "[limits]\nusd = 9.0", "[files]\nnever = []"]
+)
+def test_a_project_does_not_decide_who_is_paid_or_which_files_are_private(
+    said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "foldline.toml").write_text(said, encoding="utf-8")
+    with pytest.raises(BudgetError, match="for the user to decide"):
+        list(said_in_files(tmp_path, {"FOLDLINE_HOME": str(tmp_path / "none")}))
+    assert list(said_in_files(tmp_path / "x", {"FOLDLINE_HOME": str(tmp_path)}))
+
+
 def test_the_user_may_name_any_folder(tmp_path: Path) -> None:
     (tmp_path / "foldline.toml").write_text('[files]\nroot = "/"\n', encoding="utf-8")
     found = list(said_in_files(tmp_path / "elsewhere", {"FOLDLINE_HOME": str(tmp_path)}))

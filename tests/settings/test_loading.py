@@ -111,8 +111,8 @@ def test_a_file_that_cannot_be_read_is_named(
 def test_the_configuration_alone_is_loaded_from_the_working_directory(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(project / "foldline.toml", "[limits]\nusd = 0.25\n")
+    write(project / "foldline.toml", "[limits]\nseconds = 25\n")
     monkeypatch.chdir(project)
     monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "home"))
-    assert load_config(limits={"attempts": 1}).limits.usd == 0.25
+    assert load_config(limits={"attempts": 1}).limits.seconds == 25
     assert load_config(limits={"attempts": 1}).limits.attempts == 1

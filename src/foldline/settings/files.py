@@ -24,6 +24,9 @@ DEEPEST: Final = 4
 
 ROOT: Final = "files.root"
 
+USERS: Final = ("summarizer", "limits.usd", "files.never")
+"""What only the user decides: who is paid, how much, and which files stay private."""
+
 
 def said_in_files(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """
@@ -38,7 +41,7 @@ def said_in_files(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
 
     Raises:
         InputError: A file cannot be read.
-        BudgetError: The file of a project wants files from elsewhere.
+        BudgetError: The file of a project wants files from elsewhere, or decides for the user.
     """
     user = config_folder(environ) / FILE
     if user.is_file():
@@ -46,6 +49,7 @@ def said_in_files(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
     project = _project(start)
     if project is not None and project != user:
         said = flat(_table(project), str(project))
+        _undecided(project, said)
         if isinstance(said.get(ROOT), str):
             said[ROOT] = _inside(project, said[ROOT])
         yield str(project), said
@@ -101,6 +105,16 @@ def _table(path: Path) -> dict[str, Any]:
     tools = whole.get("tool")
     mine = tools.get("foldline") if isinstance(tools, dict) else None
     return mine if isinstance(mine, dict) else {}
+
+
+def _undecided(file: Path, said: Mapping[str, Any]) -> None:
+    """Refuse what a file that came with somebody else's code must not decide."""
+    for key in USERS:
+        if key in said:
+            raise BudgetError(
+                f"{key} in {file} is for the user to decide, not for a project.",
+                hint="Set it in your own settings, in the environment, or in the program.",
+            )
 
 
 def _inside(file: Path, root: str) -> str:
