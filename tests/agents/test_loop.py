@@ -395,3 +395,14 @@ def test_a_giant_output_is_cut_when_it_is_recorded_and_can_be_recalled(tmp_path)
             == "line 100000 of many"
         )
     assert server.requests[1].tokens < 32_000
+
+
+@pytest.mark.parametrize("wire", FORMATS)
+def test_calls_that_share_an_id_are_asked_for_again_and_never_recorded(tmp_path, wire):
+    look = Counted("look", "read")
+    twins = Answer("", (Call("look", {"n": 1}, id="x"), Call("look", {"n": 2}, id="x")))
+    script = [twins, Answer("", (Call("look", {"n": 3}),)), "Done."]
+    with talking(script, wire) as (_, client), agent_in(tmp_path, client, [look.tool]) as agent:
+        assert agent.run("Look.").status == "done"
+        assert look.runs == [{"n": 3}]
+        assert all(len(message.calls) < 2 for message in agent.session.messages)

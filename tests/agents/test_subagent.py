@@ -11,7 +11,7 @@ from foldline.agents.subagent import tail
 from foldline.stores.memory import MemoryStore
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import Tool as Call
-from foldline.tools import FULL, Several, ToolRegistry
+from foldline.tools import FULL, Permissions, Several, ToolRegistry
 
 
 def roles(parent, child):
@@ -162,3 +162,13 @@ def test_the_session_of_a_sub_agent_can_be_read_afterwards(registry):
         report = Subagents(client, registry, window=16_000, store=store).run("SUB: go.")
     with Session.open(None, report.session, store=store) as session:
         assert [message.text for message in session.messages] == ["SUB: go.", "Found."]
+
+
+def test_delegate_is_labelled_with_what_is_allowed_not_only_with_what_is_there_yet():
+    registry = ToolRegistry([Counted("look", "read").tool])
+    with talking([]) as (_, client):
+        helpers = Subagents(client, registry, permissions=Permissions({"read", "write"}))
+        delegate = helpers.tool
+        registry.add(Counted("change", "write").tool)
+    assert "change" in helpers.tools
+    assert delegate.labels == {"delegate", "read", "write"}

@@ -107,4 +107,4 @@ def test_settings_make_sense(wrong: dict[str, Any]) -> None:
 
 
 def test_a_time_beyond_all_calendars_expires_nothing() -> None:
-    assert plan(said("old", "a b c", days=9_000), expire_days=1e15).expired == ()
+    assert plan(said("old", "a b c", days=9_000), expire_days=1e11).expired == ()

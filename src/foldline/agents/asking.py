@@ -68,7 +68,7 @@ async def asked(session: Session, model: Talks, request: Request) -> AsyncGenera
     Yield the pieces of the model's next message, and at last the whole; nothing is recorded.
 
     A view that is too long is made smaller and sent once more. An answer that broke off, said
-    nothing or repeated itself is asked for again.
+    nothing, repeated itself or gave two calls one id is asked for again.
 
     Raises:
         ContextOverflow: Nothing strictly smaller can be sent.
@@ -116,8 +116,12 @@ async def _watched(
 
 
 def _check(done: Completion) -> None:
+    ids = [call.id for call in done.calls]
     if done.stop == "overflow":
         error = Useless("The window was full before the answer was whole.", code="overflow")
+    elif len(set(ids)) < len(ids):
+        # Recorded, it would make every later request invalid.
+        error = Useless("Two calls of the answer have the same id.", code="calls", retry=True)
     elif done.calls or done.text.strip() or done.stop in ("refusal", "length"):
         return
     else:

@@ -118,6 +118,7 @@ class Subagents:
             permissions.labels, allow=permissions.allow, deny={*permissions.deny, DELEGATE}
         )
         view: Toolset = ToolView(given, allowed)
+        self._allowed = permissions.labels
         self._store = MemoryStore() if store is None else store
         self._window = window
         self._limits = limits
@@ -170,9 +171,9 @@ class Subagents:
         )
 
     def _labels(self) -> frozenset[str]:
-        """Return what a sub-agent may do, which is what calling it may do."""
+        """Return what a sub-agent may do, which is what calling it may do, also later."""
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
-        return frozenset({DELEGATE, *labels})
+        return frozenset({DELEGATE, *labels, *self._allowed})
 
     def run(self, task: str) -> Report:
         """

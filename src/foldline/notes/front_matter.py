@@ -182,6 +182,7 @@ class _Reading:
 
     def _take(self, event: Any) -> None:
         line: int = event.start_mark.line
+        column: int = event.start_mark.column
         if isinstance(event, yaml.AliasEvent):
             raise BrokenNote("its front matter has anchors and aliases, which are not read")
         if isinstance(event, yaml.ScalarEvent):
@@ -189,7 +190,7 @@ class _Reading:
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             inner: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
             if not self._open:
-                self._by_lines = not event.flow_style and event.start_mark.column == 0
+                self._by_lines = not event.flow_style and column == 0
             self._put(inner, line)
             self._open.append(inner)
             self._keys.append(None)
