@@ -208,7 +208,7 @@ def test_a_filter_that_makes_no_sense_is_an_error(memory, filters):
         memory.search("x", **filters)
 
 
-@pytest.mark.requirement("T12")
+@pytest.mark.requirement("T8")
 def test_the_least_strength_is_obeyed_before_the_ranking_is_cut(memory):
     for number in range(6):
         memory.add(f"launch launch launch {number}", session="chat")
