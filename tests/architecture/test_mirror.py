@@ -10,6 +10,13 @@ from tests.architecture.sources import PACKAGE, ROOT, modules, relative
 TESTS = ROOT / "tests"
 
 PROVED_IN = {
+    "agents/maintainer/refactor/test_assistant.py": "agents/maintainer/refactor/editing.py",
+    "agents/maintainer/test_knowing.py": "agents/maintainer/conflicts.py",
+    "agents/maintainer/test_maintainer.py": "agents/maintainer/answering.py "
+    "agents/maintainer/checking.py agents/maintainer/gathering.py agents/maintainer/modes.py "
+    "agents/maintainer/page.py agents/maintainer/place.py agents/maintainer/replaying.py "
+    "agents/maintainer/reports.py agents/maintainer/tooling.py",
+    "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
     "core/test_estimate.py": "core/estimate_weights.py",
     "formats/test_anthropic.py": "formats/media_blocks.py",
     "formats/test_detect.py": "formats/dialect.py formats/registry.py",
@@ -20,14 +27,33 @@ PROVED_IN = {
     "formats/transcripts/test_inspect_ai.py": "formats/transcripts/inspect_messages.py",
     "formats/transcripts/test_openhands.py": "formats/transcripts/devai.py",
     "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
+    "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
+    "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
+    "memory/test_memory.py": "memory/indexing.py memory/rows.py memory/tables.py "
+    "memory/telling.py memory/writing.py",
+    "models/test_answering.py": "models/protocol.py models/retrying.py models/sending.py",
+    "models/test_catalogue.py": "models/info.py models/naming.py models/reading.py",
+    "models/test_client.py": "models/completion.py",
+    "models/test_place.py": "models/secret.py",
+    "notes/test_catalog.py": "notes/sidecar.py notes/watching.py",
+    "notes/test_front.py": "notes/drafting.py notes/note.py notes/searching.py notes/selecting.py",
+    "notes/test_shelf.py": "notes/locking.py notes/problems.py",
+    "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
+    "retrieval/lexical.py retrieval/weights.py",
+    "retrieval/test_terms.py": "retrieval/stop_words.py",
     "stores/test_sqlite.py": "stores/migrations.py",
     "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/rows.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",
     "testing/test_promises.py": "testing/staying.py",
+    "tools/files/test_workspace.py": "tools/files/backups.py",
+    "tools/test_skills.py": "tools/skill_files.py",
+    "tools/test_toolset.py": "tools/running.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "core/provider_rules.py core/renumber.py core/untangle.py",
     "core/salience/test_score.py": "core/salience/model.py core/salience/weights.py",
     "strategies/test_digest.py": "strategies/material.py",
+    "strategies/test_prompt.py": "strategies/wording.py strategies/wording_zh.py",
+    "strategies/test_reinject.py": "strategies/places.py strategies/sight.py strategies/tasks.py",
 }
 """
 Modules without a test of their own, and the test that proves them: protocols, tables of numbers,

@@ -11,6 +11,12 @@ SUMMARIES = {
     "stats": "Show where the tokens of a conversation go.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "recall": "Show what a compaction removed.",
+    "context": "Build, judge and compare contexts.",
+    "note": "Keep notes and tasks in files that people can edit.",
+    "memory": "Remember, search and forget.",
+    "kb": "Search documents, with their sources.",
+    "maintain": "Explore, analyze and plan for a codebase.",
+    "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
 }

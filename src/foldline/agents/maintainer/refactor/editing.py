@@ -1,0 +1,108 @@
+"""The tool that edits, only after a person saw the difference and said yes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from foldline.core.errors import FoldlineError
+from foldline.tools.approvals import Approvals, Grant, Request
+from foldline.tools.files import Replacement, Workspace
+from foldline.tools.files.patching import patched
+from foldline.tools.files.workspace import refusal
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Tool
+from foldline.tools.terminal.refusal import visible
+
+LONGEST_DIFF: Final = 20_000
+
+TEXT: Final = {"type": "string"}
+
+EDIT: Final = {
+    "type": "object",
+    "properties": {
+        "path": TEXT | {"description": "Relative to the folder of the project."},
+        "old_string": TEXT | {"description": "What to replace, exactly, once; empty: a new file."},
+        "new_string": TEXT | {"description": "What takes its place."},
+        "why": TEXT | {"description": "One sentence for the person who approves it."},
+    },
+    "required": ["path", "old_string", "new_string", "why"],
+    "additionalProperties": False,
+}
+
+Before: TypeAlias = Callable[[str, str], None]
+"""Told the path of a file and what it will hold, before it does; raises where it must not."""
+
+
+def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before) -> Tool:
+    """
+    Return the tool edit.
+
+    Args:
+        workspace: Where the files are.
+        approvals: Who is asked; without it the answer is no.
+        before: Told of each file before it changes.
+    """
+
+    def act(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return _edited(workspace, approvals, before, given)
+        except (FoldlineError, OSError) as error:
+            return refusal(given["path"], error)
+
+    return Tool(
+        "edit",
+        "Replace a piece of a file, or make a file. A person sees the difference first.",
+        EDIT,
+        act,
+        labels=frozenset({"read", "write"}),
+    )
+
+
+def _edited(
+    workspace: Workspace, approvals: Approvals | None, before: Before, given: dict[str, Any]
+) -> ToolOutput:
+    path, old = given["path"], given["old_string"]
+    now = workspace.read(path, 0, None)
+    if not now.ok and (old or now.code is not ErrorCode.NOT_FOUND):
+        return now
+    if now.ok and not old:
+        return ToolOutput.error(ErrorCode.ALREADY_EXISTS, f"{path} exists: name what to replace.")
+    parts = workspace.root.parts(path)
+    text = ""
+    if now.ok:
+        text = workspace.root.read(parts, workspace.bounds.size).data.decode("utf-8")
+    after = (
+        patched(text, [Replacement(old, given["new_string"])]) if now.ok else given["new_string"]
+    )
+    name = "/".join(parts)
+    request = _request(workspace, name, text, after, given["why"])
+    if approvals is None:
+        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
+    said = approvals.decide(request)
+    if not isinstance(said, Grant) or not approvals.redeem(said, request):
+        why = said if isinstance(said, str) else "The approval is not valid any more."
+        return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
+    before(name, after)
+    version = now.data.get("version") if now.ok else None
+    done = workspace.write(path, after, version=version)
+    approvals.finished(request, done.status)
+    return done
+
+
+def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> Request:
+    lines = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=2
+    )
+    shown = "\n".join(visible(line, 400) for line in lines)
+    if len(shown) > LONGEST_DIFF:
+        shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
+    return Request(
+        command=(("edit", name, old, new),),
+        shown=shown,
+        directory=str(workspace.root.path),
+        workspace=str(workspace.root.path),
+        reason=visible(why, 300),
+        risks=("write",),
+    )

@@ -1,0 +1,194 @@
+"""The survey: everything that is counted about a codebase, in one value."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from foldline.agents.maintainer.survey.churn import History, history
+from foldline.agents.maintainer.survey.complexity import Measured, measured
+from foldline.agents.maintainer.survey.files import Source, sources
+from foldline.agents.maintainer.survey.languages import is_code
+from foldline.agents.maintainer.survey.layout import Layout, is_test, layout
+from foldline.agents.maintainer.survey.markers import Marker, markers
+from foldline.agents.surroundings import head
+from foldline.core.amounts import positive, whole
+from foldline.core.errors import FoldlineError
+from foldline.tools.files.root import Root
+from foldline.tools.terminal.limits import Limits
+from foldline.tools.terminal.terminal import Terminal
+
+MOST_MARKERS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SurveySettings:
+    """
+    How much is looked at.
+
+    ``files`` at most, of at most ``largest`` bytes each; the newest ``commits``; ``seconds`` for
+    the complexity of functions, 0 to leave it out.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    files: int = 20_000
+    largest: int = 1 << 20
+    commits: int = 2_000
+    seconds: float = 20.0
+
+    def __post_init__(self) -> None:
+        whole("survey.files", self.files, 1)
+        whole("survey.largest", self.largest, 1)
+        whole("survey.commits", self.commits, 1)
+        positive("survey.seconds", self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """
+    A file where changes and size meet.
+
+    ``score`` is the number of commits that changed it times its lines, as a fraction of the
+    largest such product here (change frequency x size: Tornhill, Your Code as a Crime Scene,
+    2015). Without a history it goes by the lines alone.
+    """
+
+    path: str
+    score: float
+    lines: int
+    commits: int
+    authors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """
+    What was counted.
+
+    ``languages`` are lines by language, ``folders`` files and lines by folder, ``hashes`` the
+    SHA-256 of each text file by path. ``troubles`` says what could not be looked at, and why.
+    """
+
+    root: str
+    head: str = ""
+    files: int = 0
+    lines: int = 0
+    languages: Mapping[str, int] = field(default_factory=dict)
+    folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    spots: tuple[Spot, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    layout: Layout = field(default_factory=Layout)
+    history: History = field(default_factory=History)
+    complexity: Measured = field(default_factory=Measured)
+    troubles: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, without the hashes of the files."""
+        out = asdict(self)
+        for name in ("hashes", "sizes"):
+            out.pop(name)
+        out["history"] = {"commits": self.history.seen, "newest": self.history.newest}
+        out["layout"]["ratio"] = round(self.layout.ratio, 3)
+        return out
+
+
+def survey(path: str | os.PathLike[str], settings: SurveySettings | None = None) -> Survey:
+    """
+    Look at a codebase without a model.
+
+    Args:
+        path: Its folder.
+        settings: How much is looked at.
+
+    Raises:
+        StoreError: There is no such folder.
+    """
+    chosen, root = settings or SurveySettings(), Root(path)
+    found = list(sources(root, chosen.files, chosen.largest))
+    past = _past(root, chosen)
+    spots = hot_spots(found, past)
+    rank = {spot.path: number for number, spot in enumerate(spots)}
+    functions = Measured(trouble="it was not asked for")
+    if chosen.seconds:
+        ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
+        functions = measured(ordered, chosen.seconds)
+    troubles = [f"no history: {past.trouble}"] if past.trouble else []
+    if functions.trouble:
+        troubles.append(f"no complexity: {functions.trouble}")
+    if functions.left:
+        troubles.append(f"the complexity of {functions.left:,} files, for want of time")
+    marks = [mark for one in found if not one.generated for mark in markers(one)]
+    return Survey(
+        str(root.path),
+        head(root.path),
+        len(found),
+        sum(one.lines for one in found),
+        _languages(found),
+        _folders(found),
+        {one.path: one.lines for one in found},
+        {one.path: one.hash for one in found},
+        spots[:200],
+        tuple(marks[:MOST_MARKERS]),
+        layout(found),
+        past,
+        functions,
+        tuple(troubles),
+    )
+
+
+def hot_spots(found: Sequence[Source], past: History) -> tuple[Spot, ...]:
+    """Return the code files, the hottest first; see `Spot`."""
+    code = [one for one in found if is_code(one.path) and not one.generated]
+    times = {one.path: past.commits.get(one.path, 0) if past.seen else 1 for one in code}
+    largest = max((times[one.path] * one.lines for one in code), default=0) or 1
+    spots = [
+        Spot(
+            one.path,
+            round(times[one.path] * one.lines / largest, 4),
+            one.lines,
+            past.commits.get(one.path, 0),
+            past.authors.get(one.path, 0),
+        )
+        for one in code
+    ]
+    return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
+
+
+def _past(root: Root, settings: SurveySettings) -> History:
+    folders = (root.path, *root.path.parents)
+    top = next((folder for folder in folders if (folder / ".git").exists()), None)
+    if top is None:
+        return History(trouble="the folder is not under git")
+    try:
+        limits = Limits(seconds=60.0, output=32 << 20, shown=32 << 20)
+        asked = Terminal.open(top, limits=limits)
+        return history(asked, settings.commits, root.path.relative_to(top).as_posix())
+    except FoldlineError as error:
+        return History(trouble=str(error))
+
+
+def _languages(found: Sequence[Source]) -> dict[str, int]:
+    count: Counter[str] = Counter()
+    for one in found:
+        count[one.language or "other"] += one.lines
+    return dict(count.most_common())
+
+
+def _folders(found: Sequence[Source], depth: int = 3) -> dict[str, tuple[int, int]]:
+    """Count files and lines by folder; what lies deeper counts for the folder above."""
+    files: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    for one in found:
+        parts = PurePosixPath(one.path).parts[:-1][:depth]
+        name = "/".join(parts) or "."
+        files[name] += 1
+        lines[name] += one.lines
+    return {name: (files[name], lines[name]) for name in sorted(files)}
