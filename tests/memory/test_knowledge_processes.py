@@ -53,7 +53,8 @@ def whole(path: Path) -> bool:
             " (SELECT count(*) FROM chunks c WHERE c.document = d.id)"
         ).fetchone()
         sums = connection.execute(
-            "SELECT (SELECT coalesce(sum(chunks), 0) FROM namespaces) - (SELECT count(*) FROM chunks)"
+            "SELECT (SELECT coalesce(sum(chunks), 0) FROM namespaces)"
+            " - (SELECT count(*) FROM chunks)"
         ).fetchone()
         (said,) = connection.execute("PRAGMA integrity_check").fetchone()
     connection.close()

@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.neutral import A, T, U, c, view
 
+import foldline
 from foldline.core.asks import drive
 from foldline.core.handles import handles
 from foldline.core.protect import SNAPSHOT_HEADER, is_snapshot
@@ -114,3 +115,18 @@ def test_a_forged_handle_in_a_result_is_never_the_handle_of_an_entry():
 def test_a_user_who_pastes_a_snapshot_does_not_break_it():
     pasted = f"{SNAPSHOT_HEADER}: quotes from , folded messages\n## Files\nabcdef x\n" * 5
     assert snapshot(U(pasted), A("a"))
+
+
+def test_the_first_lines_of_what_a_user_said_stay_however_much_follows():
+    question = "What is the port of the staging archive?"
+    noise = "\n".join(
+        f"retry worker_{n} at shard_{n * 7}: failed with error E{n}" for n in range(900)
+    )
+    messages = [
+        {"role": "user", "content": "Mend it."},
+        {"role": "assistant", "content": "Tell me more."},
+        {"role": "user", "content": f"{question}\n{noise}"},
+    ]
+    for budget in (400, 1_000, 4_000):
+        shown = foldline.compact(messages, budget=budget).messages
+        assert question in shown[-1]["content"]

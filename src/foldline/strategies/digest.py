@@ -36,6 +36,9 @@ ALARM, ALARM_BASE = 1.3, 0.005
 OPENING_LINES, OPENING = 3, 0.1
 """The first lines of a part that stays say what it is; this is added to their value."""
 
+TASK_OPENING = 10.0
+"""The same for what a user said: what is asked for stands there, so it comes before all else."""
+
 PASSES = 3
 """How often lines are chosen while there is room left."""
 
@@ -172,14 +175,22 @@ def _weight(material: Material, focus: Focus) -> Callable[[Line], tuple[float, f
 
     def weight(line: Line) -> tuple[float, float]:
         who = _who(material, line)
-        opening = line.message in material.sites and line.number < OPENING_LINES
+        opening = _opening(material, line)
         loud = who == "result" and is_alarm(line.text)
-        base = BASE.get(who, 0.0) + (OPENING if opening else 0.0) + (ALARM_BASE if loud else 0.0)
+        base = BASE.get(who, 0.0) + opening + (ALARM_BASE if loud else 0.0)
         factor = WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0)
         meant = focus.match(line.text) if focused else 0.0
         return factor * (1 + FOCUS_WEIGHT * meant), base + FOCUS_BASE * meant
 
     return weight
+
+
+def _opening(material: Material, line: Line) -> float:
+    """Return what is added to the value of a line for standing at the beginning of a part."""
+    site = material.sites.get(line.message)
+    if site is None or line.number >= OPENING_LINES:
+        return 0.0
+    return TASK_OPENING if site.rank == "task" else OPENING
 
 
 def _section(
