@@ -180,7 +180,8 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> Source:
             first = next(
                 (line.strip() for line in packet.content.splitlines() if line.strip()), ""
             )
-            lines.append(f"{packet.label} ({packet.metadata['bytes']:,} bytes): {first[:80]}")
+            path, size = packet.metadata["path"], packet.metadata["bytes"]
+            lines.append(f"{path} ({size:,} bytes): {first[:80]}")
         listed = "\n".join(lines)
         return [ContextPacket(listed, metadata={"type": "references"})] if listed else []
 
