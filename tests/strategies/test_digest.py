@@ -50,6 +50,16 @@ def test_it_lists_files_plan_open_errors_and_decisions():
     assert "The root cause is the missing rule." in text
 
 
+def test_what_is_said_over_and_over_is_no_dearer_than_what_is_said_once():
+    turns = []
+    for part in range(30):
+        turns += [call("read", f"{part}", path=f"src/part_{part}.py")]
+        turns += [T(f"{part}", f"VALUE_{part} " * 60), A(f"Part {part} is fine.")]
+    text = snapshot(*turns)
+    assert [part for part in range(30) if f"src/part_{part}.py" not in text] == []
+    assert "VALUE_7 VALUE_7" not in text
+
+
 def edit(path, number):
     return (call("Edit", number, file_path=path), T(number, "edited"))
 
@@ -130,3 +140,16 @@ def test_the_first_lines_of_what_a_user_said_stay_however_much_follows():
     for budget in (400, 1_000, 4_000):
         shown = foldline.compact(messages, budget=budget).messages
         assert question in shown[-1]["content"]
+
+
+@pytest.mark.parametrize("budget", [400, 1_000, 4_000])
+def test_the_task_stays_in_its_place_when_the_user_says_it_again(budget):
+    question = "What is the port of the staging archive?"
+    noise = "\n".join(f"retry worker_{n} at shard_{n * 7}: failed" for n in range(900))
+    messages = [{"role": "user", "content": f"{question}\n{noise}\n{question}"}]
+    for n in range(20):
+        messages += [
+            {"role": "assistant", "content": f"step {n} mends src/part_{n}.py " + "x y z " * 60},
+            {"role": "user", "content": question if n == 3 else f"go on {n}"},
+        ]
+    assert question in foldline.compact(messages, budget=budget).messages[0]["content"]

@@ -1,13 +1,18 @@
 """Excerpts; the rows O-6 to O-14 of published suites, where they fit."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import COUNTER
 
+from foldline.core.salience.alarms import is_alarm
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
-from foldline.strategies.excerpt import MARKER_TOKENS, excerpt, is_alarm, marker
+from foldline.strategies.asked import Asked
+from foldline.strategies.excerpt import MARKER_TOKENS, excerpt, marker
+from foldline.strategies.outputs.verdict import failing_note, is_failure
 from foldline.testing.texts import KINDS, sample
 
 STYLES = ("head", "tail", "head_tail", "salient")
@@ -51,7 +56,7 @@ def test_it_is_cut_between_lines():
 def test_what_went_wrong_is_kept_from_the_middle():
     lines = [*LINES[:500], "ConnectionError: peer reset in net/pool.py", *LINES[500:]]
     assert "ConnectionError" in cut("\n".join(lines), 400, "salient")
-    assert "ConnectionError" not in cut("\n".join(lines), 400, "head_tail")
+    assert all("ConnectionError" in cut("\n".join(lines), 400, style) for style in STYLES)
 
 
 @pytest.mark.requirement("H7")
@@ -80,7 +85,7 @@ def test_an_excerpt_never_takes_more_than_its_tokens_nor_more_than_the_text(
 ):
     text = sample(kind, lines)
     short = excerpt(text, tokens, REAL, handle="abcdef", style=style)
-    bare = marker("abcdef", REAL.text(text), text.count("\n") + 1)
+    bare = marker("abcdef", REAL.text(text), text.count("\n") + 1, failing_note(text, ()))
     assert REAL.text(short) <= max(tokens, REAL.text(bare))
     short.encode("utf-8")
 
@@ -89,3 +94,42 @@ def test_an_excerpt_never_takes_more_than_its_tokens_nor_more_than_the_text(
 def test_alarms_are_recognised(line):
     assert is_alarm(line)
     assert not is_alarm("all is well")
+
+
+ORDERS = [{"id": f"W{4000 + n}", "name": f"customer {n}", "total": n * 1.1} for n in range(400)]
+
+
+def test_an_output_that_fits_in_a_shorter_form_is_kept_whole():
+    text = json.dumps(ORDERS)
+    short = cut(text, COUNTER.text(text) * 3 // 4, "salient")
+    assert "written shorter; recall abcdef" in short
+    assert all(order["id"] in short for order in ORDERS)
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}])
+def test_the_row_that_is_asked_for_is_quoted_as_it_was_written(layout):
+    asked = Asked.in_words("What does order W4217 cost?")
+    text = json.dumps(ORDERS, **layout)
+    tokens = COUNTER.text(text) // 10
+    short = excerpt(text, tokens, COUNTER, handle="abcdef", asked=asked)
+    assert json.dumps(ORDERS[217]).replace(" ", "") in short.replace(" ", "")
+    assert COUNTER.text(short) <= tokens
+
+
+@given(
+    st.lists(st.sampled_from([*LINES[:40], "ok 3 tests", "x" * 300]), min_size=1, max_size=200),
+    st.sampled_from(
+        [
+            "FAILED tests/test_a.py::test_b - AssertionError",
+            "error: no such file",
+            "数据库连接失败",
+        ]
+    ),
+    st.integers(0, 200),
+    st.integers(1, 400),
+    st.sampled_from(STYLES),
+)
+def test_what_failed_never_looks_as_if_it_had_passed(lines, failure, place, tokens, style):
+    text = "\n".join((*lines[:place], failure, *lines[place:]))
+    short = cut(text, tokens, style)
+    assert any(map(is_failure, short.split("\n"))) or ", with failures" in short

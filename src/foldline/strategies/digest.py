@@ -7,37 +7,35 @@ that a line is kept wherever it is worth the most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
+from operator import attrgetter
 
 from foldline.core.edits import Rewrite
 from foldline.core.salience.items import items
-from foldline.core.salience.lines import Line, call_text
+from foldline.core.salience.lines import call_text
 from foldline.core.salience.select import Candidate, candidates, select
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.excerpt import is_alarm
 from foldline.strategies.facts import Finding, decisions, files, open_errors, plan
-from foldline.strategies.focus import BASE as FOCUS_BASE
-from foldline.strategies.focus import WEIGHT as FOCUS_WEIGHT
-from foldline.strategies.focus import Focus
+from foldline.strategies.lasting import lasting
 from foldline.strategies.material import Material, gather, handle_at
-from foldline.strategies.snapshot import NARRATIVE, Entry, Section, header, render
+from foldline.strategies.offering import Offering
+from foldline.strategies.snapshot import (
+    NARRATIVE,
+    Entry,
+    Section,
+    header,
+    render,
+    snapshot_id,
+)
 from foldline.strategies.truncate import Site, leading
 
 ENTRY_TOKENS = 5.0
 """What a handle takes, in tokens."""
-
-WEIGHT = {"account": 2.0, "user": 2.0, "assistant": 1.3, "result": 1.0}
-BASE = {"account": 0.05, "user": 0.02, "assistant": 0.002, "result": 0.0}
-ALARM, ALARM_BASE = 1.3, 0.005
-"""How much more a line is worth by who speaks, and when it speaks of something going wrong."""
-
-OPENING_LINES, OPENING = 3, 0.1
-"""The first lines of a part that stays say what it is; this is added to their value."""
-
-TASK_OPENING = 10.0
-"""The same for what a user said: what is asked for stands there, so it comes before all else."""
 
 PASSES = 3
 """How often lines are chosen while there is room left."""
@@ -45,9 +43,14 @@ PASSES = 3
 SPARE = 1.3
 """How much more is chosen than there is room for, to have something to leave out."""
 
+FITTINGS = 10
+"""How often a digest is put together to come close to its room."""
+
+DECISIONS = 24
+"""The newest decisions among which those are chosen that are listed."""
+
 USER_SHARE = 0.10
-FACT_SHARE = 0.02
-"""Fractions of the room for the user's words and for each list of facts."""
+"""Fraction of the room for the user's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +97,30 @@ def digest(
         narrative: What a model told of it; only what it does not mention is quoted.
     """
     material = gather(view, need, positions, sites)
-    head = header(material.folded, material.tokens) if positions else ""
+    head = _head(view, material, positions) if positions else ""
     account = Section(NARRATIVE, tuple(narrative.split("\n")) if narrative else ())
     left = room.tokens - view.counter.text(head + account.text())
     beside = _items_beside(view, positions, sites) | items(narrative).keys()
     facts, listed = _facts(view, need, positions, left, material) if positions else ([], set())
-    offered = _offered(view, material, Focus.of(need.focus))
-    offered = [candidate for candidate in offered if candidate.line.message not in listed]
-    spoken = [candidate for candidate in offered if _who(material, candidate.line) == "user"]
+    offered = Offering.of(view, need, material, listed, left)
+    spoken = candidates(offered.by_user(), view.values)
     told = _choose(view, spoken, left * USER_SHARE, beside)
     frame = Frame(head, (account, _section("The user said", material, told, named=False), *facts))
     quoted = {item for section in facts[1:] for line in section.lines for item in items(line)}
     used = view.counter.text(render("", frame.sections))
     taken = {id(candidate) for candidate in told}
-    rest = [candidate for candidate in offered if id(candidate) not in taken]
     shown = beside | quoted | {item for candidate in told for item in candidate.items}
-    chosen = _choose(view, rest, (left - used) * SPARE, shown)
-    told_here = [candidate for candidate in told if candidate.line.message in material.sites]
+    more = (left - used) * SPARE
+    rest = candidates(offered.by_others(), view.values, more)
+    rest += [candidate for candidate in spoken if id(candidate) not in taken]
+    chosen = _choose(view, rest, more, shown)
+    told_here = [candidate for candidate in told if candidate.group in material.sites]
     return _fit(view, frame, material, [*told_here, *chosen], room)
+
+
+def _head(view: View, material: Material, positions: Sequence[int]) -> str:
+    number = snapshot_id(view.messages[position].id for position in positions)
+    return header(material.folded, material.tokens, number)
 
 
 def _items_beside(view: View, positions: Sequence[int], sites: Iterable[Site]) -> set[str]:
@@ -143,67 +152,34 @@ def _choose(
             view.values,
             budget - spent,
             covered,
-            opening=lambda _: ENTRY_TOKENS,
+            opening=ENTRY_TOKENS,
             exact=view.counter.texts.count,
         )
         # What is left over goes to lines that say more about the same things.
-        taken = {id(candidate) for candidate in chosen}
-        left = [candidate for candidate in left if id(candidate) not in taken]
+        taken = {candidate.place[:2] for candidate in chosen}
+        left = [candidate for candidate in left if candidate.place[:2] not in taken]
         covered = set()
     return chosen
-
-
-def _offered(view: View, material: Material, focus: Focus) -> list[Candidate]:
-    found = [
-        Line(order, 0, number, text)
-        for order, entry in enumerate(material.entries)
-        for number, _, text in entry.lines
-    ]
-    return candidates(found, view.values, _cost(material), _weight(material, focus))
-
-
-def _cost(material: Material) -> Callable[[Line], float]:
-    return lambda line: len(line.text) * material.tokens_per_char[line.message]
-
-
-def _who(material: Material, line: Line) -> str:
-    return material.entries[line.message].lines[line.number][1]
-
-
-def _weight(material: Material, focus: Focus) -> Callable[[Line], tuple[float, float]]:
-    focused = bool(focus)
-
-    def weight(line: Line) -> tuple[float, float]:
-        who = _who(material, line)
-        opening = _opening(material, line)
-        loud = who == "result" and is_alarm(line.text)
-        base = BASE.get(who, 0.0) + opening + (ALARM_BASE if loud else 0.0)
-        factor = WEIGHT.get(who, 1.0) * (ALARM if loud else 1.0)
-        meant = focus.match(line.text) if focused else 0.0
-        return factor * (1 + FOCUS_WEIGHT * meant), base + FOCUS_BASE * meant
-
-    return weight
-
-
-def _opening(material: Material, line: Line) -> float:
-    """Return what is added to the value of a line for standing at the beginning of a part."""
-    site = material.sites.get(line.message)
-    if site is None or line.number >= OPENING_LINES:
-        return 0.0
-    return TASK_OPENING if site.rank == "task" else OPENING
 
 
 def _section(
     title: str, material: Material, chosen: Iterable[Candidate], *, named: bool = True
 ) -> Section:
     grouped: dict[int, Entry] = {}
-    for candidate in chosen:
-        order = candidate.line.message
+    row: object = None
+    for candidate in sorted(chosen, key=attrgetter("place")):
+        order = candidate.group
         if order in material.sites:
             continue
-        source = material.entries[order]
-        entry = grouped.setdefault(order, Entry(source.handle, order))
-        entry.lines.append(source.lines[candidate.line.number])
+        entry = grouped.get(order)
+        if entry is None:
+            entry = grouped[order] = Entry(material.entries[order].handle, order)
+        who = material.passages[candidate.passage].who
+        if candidate.parts and candidate.row == row:
+            entry.extend(candidate.text)
+        else:
+            entry.lines.append((len(entry.lines), who, candidate.text))
+        row = candidate.row if candidate.parts else None
     return Section(title, tuple(grouped[order].text(named=named) for order in sorted(grouped)))
 
 
@@ -219,25 +195,16 @@ def _facts(
         ("Files", touched),
         ("Plan", _quoted([steps] if steps else [], names)),
         ("Open errors", _quoted(open_errors(folded), names)),
-        ("Decisions", _quoted(decisions(folded), names)),
+        ("Decisions", _quoted(decisions(folded, DECISIONS), names)),
     )
     sections, listed = [], set[int]()
     for title, fresh in found:
-        earlier = {order: material.entries[order].text() for order in _earlier(material, title)}
+        earlier = {o: fact.text for o, fact in material.facts.items() if fact.title == title}
         held = {o: text for o, text in earlier.items() if not _is_superseded(title, text, fresh)}
-        room, kept = left * FACT_SHARE, list[str]()
-        for line in dict.fromkeys((*fresh, *held.values())):
-            room -= view.counter.text(line) + 1
-            if room < 0:
-                break
-            kept.append(line)
+        kept = lasting(title, fresh, held, left, view.counter.text)
         sections.append(Section(title, tuple(kept)))
         listed |= {o for o, text in earlier.items() if o not in held or text in kept}
     return sections, listed
-
-
-def _earlier(material: Material, title: str) -> list[int]:
-    return [order for order, listed_under in material.facts.items() if listed_under == title]
 
 
 def _is_superseded(title: str, line: str, fresh: Sequence[str]) -> bool:
@@ -261,32 +228,39 @@ def _fit(
 ) -> Digest:
     """Leave out the least valuable lines until snapshot and excerpts fit into the room."""
     best = _composed(view, frame, material, [])
-    if not _fits(view, best, room):
+    left = room.tokens - _size(view, best, room)
+    if left < 0:
         return _composed(view, Frame(frame.head, ()), material, [])
-    low, high = 0, len(chosen)
-    while low < high:
-        middle = (low + high + 1) // 2
-        longer = _composed(view, frame, material, chosen[:middle])
-        if _fits(view, longer, room):
-            low, best = middle, longer
+    costs = [0.0, *accumulate(candidate.cost for candidate in chosen)]
+    low, count, high = 0, 0, len(costs)
+    for _ in range(FITTINGS):
+        # The costs of single lines are nearly what they take together: a guess or two is enough.
+        guess = bisect_right(costs, costs[count] + left) - 1
+        count = min(max(guess, low + 1), high - 1)
+        if count <= low:
+            break
+        longer = _composed(view, frame, material, chosen[:count])
+        left = room.tokens - _size(view, longer, room)
+        if left >= 0:
+            low, best = count, longer
         else:
-            high = middle - 1
+            high = count
     return best
 
 
-def _fits(view: View, made: Digest, room: Room) -> bool:
+def _size(view: View, made: Digest, room: Room) -> int:
+    """Count snapshot and excerpts in tokens, at their share of the characters if that is more."""
     texts = (made.text, *(edit.text or "" for edit in made.excerpts))
-    if sum(map(len, texts)) > room.characters:
-        return False
-    return sum(map(view.counter.text, texts)) <= room.tokens
+    share = sum(map(len, texts)) / max(1, room.characters)
+    return max(sum(map(view.counter.text, texts)), ceil(share * room.tokens))
 
 
 def _composed(view: View, frame: Frame, material: Material, chosen: Sequence[Candidate]) -> Digest:
-    happened = [c for c in chosen if c.line.message not in material.sites]
-    staying: dict[int, list[tuple[int, str]]] = {order: [] for order in material.sites}
-    for candidate in chosen:
-        if candidate.line.message in staying:
-            staying[candidate.line.message].append((candidate.line.number, candidate.line.text))
+    happened = [c for c in chosen if c.group not in material.sites]
+    staying: dict[int, list[str]] = {order: [] for order in material.sites}
+    for candidate in sorted(chosen, key=attrgetter("place")):
+        if candidate.group in staying:
+            staying[candidate.group].append(candidate.text)
     sections = (*frame.sections, _section("What happened", material, happened))
     excerpts = tuple(
         _excerpt(view, material.entries[order].handle, material.sites[order], lines)
@@ -295,10 +269,10 @@ def _composed(view: View, frame: Frame, material: Material, chosen: Sequence[Can
     return Digest(render(frame.head, sections), excerpts)
 
 
-def _excerpt(view: View, handle: str, site: Site, lines: list[tuple[int, str]]) -> Rewrite:
+def _excerpt(view: View, handle: str, site: Site, lines: Sequence[str]) -> Rewrite:
     message = view.messages[site.index]
     note = f"[{site.tokens:,} tokens, shortened to these lines; recall {handle}]"
     lead = leading(message, site.part)
-    kept = (line for _, line in sorted(set(lines)) if line != lead.rstrip())
+    kept = (line for line in lines if line != lead.rstrip())
     text = lead + "\n".join((note, *kept))
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from foldline.core.salience.alarms import alarming
 from foldline.core.salience.items import items
-from foldline.core.salience.lines import Line, text_lines
-from foldline.core.salience.select import candidates, select
+from foldline.core.salience.lines import text_lines
+from foldline.core.salience.select import Offer, Worth, candidates, select
 from foldline.core.tokens import TokenCounter
+from foldline.strategies.asked import Asked
+from foldline.strategies.offers import Offered, offers
+from foldline.strategies.outputs.condensed import Condensed
+from foldline.strategies.outputs.condensing import condense
+from foldline.strategies.outputs.verdict import failing_note, first_failure, is_failure
 
 Style: TypeAlias = Literal["head", "tail", "head_tail", "salient"]
 
@@ -26,10 +32,11 @@ SEARCH = 7
 UNKNOWN = 0.05
 """Probability of use given to an item that no statistics know."""
 
-ALARM_WEIGHT = 3.0
-ALARMS = re.compile(
-    "[Ee]rror|ERROR|[Ff]ail|FAIL|[Ee]xception|Traceback|panic|[Ff]atal|FATAL|错误|失败|异常"
-)
+ALARM_WEIGHT, ALARM_BASE = 3.0, 0.05
+"""How much more a line is worth that speaks of something going wrong."""
+
+LONGEST = 400
+"""Characters of a line that an excerpt quotes, but for lines that are asked for."""
 
 
 def excerpt(
@@ -40,9 +47,12 @@ def excerpt(
     handle: str,
     style: Style = "salient",
     values: Mapping[str, float] | None = None,
+    asked: Asked | None = None,
 ) -> str:
     """
     Shorten a text to a number of tokens, saying what is missing and how to read it.
+
+    What says that something failed is never left out without a word, however little is kept.
 
     Args:
         text: The text.
@@ -51,21 +61,31 @@ def excerpt(
         handle: Where the whole text is recalled.
         style: Which part to keep.
         values: Probability of use by item, for the salient style.
+        asked: What the user wants to know, for the salient style.
 
     Returns:
-        The text itself when it is short enough, else an excerpt that takes at most ``tokens``, or
-        the bare marker when not even that fits. Never longer than the text, in tokens.
+        The text itself when it is short enough; else all that it says in a shorter form, where
+        that fits; else an excerpt that takes at most ``tokens``, or the bare marker when not even
+        that fits. Never longer than the text, in tokens.
     """
     whole = counter.text(text)
     if whole <= tokens:
         return text
-    best = marker(handle, whole, text.count("\n") + 1)
+    best = marker(handle, whole, text.count("\n") + 1, failing_note(text, ()))
+    if tokens <= MARKER_TOKENS:
+        return best
+    made = condense(text)
+    if made.lossless:
+        rewritten = f"[{whole:,} tokens, written shorter; recall {handle}]\n{made.whole}"
+        if counter.text(rewritten) <= tokens:
+            return rewritten
+    source = _Source(text, whole, handle, style, made, values or {}, asked or Asked())
     low, high = 0.0, 1.5 * tokens
     for _ in range(SEARCH):
         room = min(tokens - MARKER_TOKENS, high) if low == 0.0 else (low + high) / 2
         if room <= 0 or high - low < 8:
             break
-        short = _cut(text, whole, room, handle, style, values or {})
+        short = source.cut(room)
         if counter.text(short) <= tokens:
             low, best = room, short
         else:
@@ -73,28 +93,74 @@ def excerpt(
     return best
 
 
-def marker(handle: str, tokens: int, lines: int) -> str:
+def marker(handle: str, tokens: int, lines: int, note: str = "") -> str:
     """Say that a whole text is out of sight."""
-    return f"[{tokens:,} tokens, {lines:,} lines left out; recall {handle}]"
+    return f"[{tokens:,} tokens, {lines:,} lines left out{note}; recall {handle}]"
 
 
-def _cut(
-    text: str, whole: int, room: float, handle: str, style: Style, values: Mapping[str, float]
-) -> str:
-    per_token = len(text) / whole
-    first = _line_end(text, int(room * HEAD_SHARE[style] * per_token))
-    last = _line_start(text, len(text) - int(room * TAIL_SHARE[style] * per_token), first)
-    head, middle, tail = text[:first], text[first:last], text[last:]
-    left = room * (1 - HEAD_SHARE[style] - TAIL_SHARE[style])
-    kept = salient_lines(middle, left, per_token, values) if left > 0 else []
-    start = text.count("\n", 0, first) + 1
-    stop = start + middle.count("\n")
-    hint = f"[… {whole:,} tokens in all; lines {start}-{stop} are shortened; recall {handle} …]"
-    pieces = [head.rstrip("\n"), hint, *kept]
-    if kept:
-        pieces.append("[…]")
-    pieces.append(tail.lstrip("\n"))
-    return "\n".join(piece for piece in pieces if piece)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text that is cut, perhaps several times, until it fits."""
+
+    text: str
+    tokens: int
+    handle: str
+    style: Style
+    made: Condensed
+    values: Mapping[str, float]
+    asked: Asked
+
+    @property
+    def _per_token(self) -> float:
+        return len(self.text) / self.tokens
+
+    def cut(self, room: float) -> str:
+        """Shorten the text to about so many tokens."""
+        if self.style == "salient" and self.made.kind != "plain":
+            return self._of_lines(room)
+        return self._of_ends(room)
+
+    def _of_lines(self, room: float) -> str:
+        """Keep lines of an output whose kind is known, wherever they stand."""
+        offered = offers(self.made, self.asked, 1.0, room / self.tokens)
+        lines = _chosen(offered, room, self._per_token, self.values)
+        hint = f"[{self.tokens:,} tokens, shortened to these lines; recall {self.handle}]"
+        return "\n".join((hint, *self._honest(lines)))
+
+    def _of_ends(self, room: float) -> str:
+        head_share, tail_share = HEAD_SHARE[self.style], TAIL_SHARE[self.style]
+        text, per_token = self.text, self._per_token
+        first = _line_end(text, int(room * head_share * per_token))
+        last = _line_start(text, len(text) - int(room * tail_share * per_token), first)
+        head, middle, tail = text[:first], text[first:last], text[last:]
+        left = room * (1 - head_share - tail_share)
+        kept = self._middle(middle, left) if left > 0 else []
+        shown = (*head.split("\n"), *kept, *tail.split("\n"))
+        kept = [*self._honest(shown)[len(shown) :], *kept]
+        start = text.count("\n", 0, first) + 1
+        stop = start + middle.count("\n")
+        hint = (
+            f"[… {self.tokens:,} tokens in all; lines {start}-{stop} are shortened; "
+            f"recall {self.handle} …]"
+        )
+        pieces = [head.rstrip("\n"), hint, *kept]
+        if kept:
+            pieces.append("[…]")
+        pieces.append(tail.lstrip("\n"))
+        return "\n".join(piece for piece in pieces if piece)
+
+    def _middle(self, middle: str, room: float) -> list[str]:
+        if not self.asked:
+            return salient_lines(middle, room, self._per_token, self.values)
+        offered = offers(condense(middle), self.asked, 1.0, room / self.tokens)
+        return _chosen(offered, room, self._per_token, self.values)
+
+    def _honest(self, lines: Sequence[str]) -> list[str]:
+        """Add what failed first to lines none of which says that anything failed."""
+        failed = first_failure(self.text)
+        if not failed or any(map(is_failure, lines)):
+            return list(lines)
+        return [*lines, failed]
 
 
 def _line_end(text: str, position: int) -> int:
@@ -124,18 +190,23 @@ def salient_lines(
     Returns:
         The lines, in order.
     """
-    found = [Line(0, 0, number, line[:400]) for number, line in text_lines(middle)]
-    known = {item: values.get(item, UNKNOWN) for line in found for item in items(line.text)}
-    offered = candidates(
-        found,
-        known,
-        cost=lambda line: len(line.text) / per_token,
-        weight=lambda line: (ALARM_WEIGHT, 0.05) if is_alarm(line.text) else (1.0, 0.0),
-    )
-    chosen = sorted(select(offered, known, room), key=lambda c: c.line.number)
-    return [candidate.line.text for candidate in chosen]
+    lines = [line[:LONGEST] for line in text_lines(middle)]
+    return _chosen(Offered(lines, {}, frozenset()), room, per_token, values)
 
 
-def is_alarm(line: str) -> bool:
-    """Tell whether a line speaks of something that went wrong."""
-    return ALARMS.search(line, 0, 400) is not None
+def _chosen(
+    offered: Offered, room: float, per_token: float, values: Mapping[str, float]
+) -> list[str]:
+    """Choose lines by what their names are worth and by what speaks for them besides."""
+    lines = [
+        line if number in offered.whole else line[:LONGEST]
+        for number, line in enumerate(offered.lines)
+    ]
+    known = {item: values.get(item, UNKNOWN) for item in items("\n".join(lines))}
+    marked: dict[int, Worth] = dict.fromkeys(alarming(lines), (ALARM_WEIGHT, ALARM_BASE))
+    for number, extra in offered.extra.items():
+        weight, base = marked.get(number, (1.0, 0.0))
+        marked[number] = (weight, base + extra)
+    found = candidates([Offer(0, 0, lines, 1 / per_token, marked=marked)], known, room)
+    chosen = sorted(select(found, known, room), key=lambda candidate: candidate.number)
+    return [candidate.text for candidate in chosen]

@@ -10,8 +10,8 @@ from typing import Any
 
 from foldline.core.groups import pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
+from foldline.core.salience.alarms import is_alarm
 from foldline.strategies.dedupe import signature
-from foldline.strategies.excerpt import is_alarm
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
 PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +15,7 @@ LONGEST = 2_000
 NAME, WORD = 1.0, 0.34
 """What a name, and what an ordinary word of the focus, counts where a line has it."""
 
-WEIGHT, BASE = 6.0, 0.25
+WEIGHT, BASE = 6.0, 0.38
 """How much more a line is worth that has all of the focus, by factor and by addition."""
 
 COMMON = frozenset(
@@ -58,6 +59,11 @@ class Focus:
         if self.pairs:
             found += WORD * len(self.pairs & set(_pairs(line)))
         return min(1.0, found)
+
+    def matches(self, lines: Sequence[str]) -> dict[int, float]:
+        """Return how much of the focus the lines have that have any, by position."""
+        found = ((position, self.match(line)) for position, line in enumerate(lines))
+        return {position: match for position, match in found if match}
 
 
 def _pairs(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from foldline.core.amounts import meant
 from foldline.core.config import Config
+from foldline.core.economy import Economy
 from foldline.core.errors import BudgetError
 from foldline.core.keeping import Clearing
 from foldline.core.strategy import Policy, Rung
@@ -21,6 +22,7 @@ from foldline.strategies.window import Window
 
 CLEAR_AT, ACT_AT = Thresholds().clear_at, Thresholds().act_at
 GAIN_TOKENS, GAIN_SHARE = Clearing().gain_tokens, Clearing().gain_fraction
+THRIFT = Economy()
 
 
 def _last_resort() -> tuple[Rung, ...]:
@@ -40,6 +42,7 @@ def default(
     never: tuple[str, ...] = (),
     gain_tokens: int = GAIN_TOKENS,
     gain_fraction: float = GAIN_SHARE,
+    economy: Economy | None = THRIFT,
 ) -> Policy:
     """
     The whole ladder: dedupe, clear, reasoning, summarize, window, truncate.
@@ -54,6 +57,7 @@ def default(
         never: Tools whose results are never cleared.
         gain_tokens: The least that clearing has to free, in tokens.
         gain_fraction: The same as a fraction of the effective window.
+        economy: When a session folds because that is cheaper; None for never.
     """
     gain = (gain_tokens, gain_fraction)
     return Policy(
@@ -65,6 +69,7 @@ def default(
             Rung(Summarize(Keep("target", tail), snapshot), act_at),
             *_last_resort(),
         ),
+        economy,
     )
 
 
@@ -189,7 +194,13 @@ def tuning(config: Config) -> dict[str, Any]:
     }
     match config.policy:
         case "default":
-            said = {**cleared, "tail": tail.fraction, "clear_at": at.clear_at, "act_at": at.act_at}
+            said = {
+                **cleared,
+                "tail": tail.fraction,
+                "clear_at": at.clear_at,
+                "act_at": at.act_at,
+                "economy": config.economy,
+            }
         case "salient":
             said = {"tail": tail.fraction, "act_at": at.act_at}
         case "clear":

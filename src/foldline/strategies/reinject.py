@@ -37,8 +37,9 @@ from foldline.strategies.attachment import (
 from foldline.strategies.places import place
 from foldline.strategies.sight import evicted, sight
 from foldline.strategies.span import is_partial
-from foldline.strategies.tasks import Tasks, newest_plan, plan_sections
-from foldline.strategies.touches import Touch, newest, touches
+from foldline.strategies.tasks import Tasks, plan_sections
+from foldline.strategies.touches import Touch, newest
+from foldline.strategies.working_set import WorkingSet
 
 KIND: Final = "reinject"
 """The kind of the edits, and the origin of the message."""
@@ -80,6 +81,7 @@ def reinjected(
     need: Need,
     settings: FileSettings | None = None,
     read: ReadFiles | None = None,
+    working: WorkingSet | None = None,
 ) -> Steps[Outcome]:
     """
     Compact, and put back what is out of sight then; see `foldline.core.compaction.compaction`.
@@ -91,10 +93,11 @@ def reinjected(
         need: Target and circumstances.
         settings: Which files are put back.
         read: Reads files; None where no file may be read.
+        working: The working set of the log, where it is kept up to date; None to read it here.
     """
     if not budget.is_due(policy.trigger, before.tokens):
         return (yield from compaction(before, budget, policy, need))
-    mine = belongings(before, settings or FileSettings(), read)
+    mine = belongings(before, settings or FileSettings(), read, working)
     spare = reserve(mine, before, budget.target)
     if is_partial(policy):
         # What stays beside a span is not shortened for it: it comes on top.
@@ -121,7 +124,12 @@ def _is_only_detached(outcome: Outcome) -> bool:
 # --- before a compaction -------------------------------------------------------------------
 
 
-def belongings(view: View, settings: FileSettings, read: ReadFiles | None = None) -> Belongings:
+def belongings(
+    view: View,
+    settings: FileSettings,
+    read: ReadFiles | None = None,
+    working: WorkingSet | None = None,
+) -> Belongings:
     """
     Find what is to be in sight when a compaction is over.
 
@@ -129,11 +137,12 @@ def belongings(view: View, settings: FileSettings, read: ReadFiles | None = None
         view: The view that is compacted.
         settings: Which files.
         read: Reads touched files, newest first; None where no file may be read.
+        working: The working set of the log, where it is kept up to date; None to read it here.
     """
-    log = tuple(view.originals.values())
-    found = touches(log, settings)
+    known = WorkingSet.of(view.originals.values(), settings) if working is None else working
+    found = known.touches
     files = read(newest(found), settings) if read is not None and settings.is_on else ()
-    return Belongings(found, files, newest_plan(log), settings)
+    return Belongings(found, files, known.plan, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +166,8 @@ class Detach:
 
 def detaching(policy: Policy, messages: Iterable[Message]) -> Policy:
     """Return the policy that first takes out what was put back earlier, where there is such."""
-    if not any(message.is_attachment() for message in messages if message.role == "user"):
+    said = (message for message in messages if message.role == "user")
+    if not any(message.is_attachment() for message in said):
         return policy
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 

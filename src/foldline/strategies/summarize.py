@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Fold, Rewrite
-from foldline.core.identity import derived_id
 from foldline.core.messages import Message, Text, visible_texts
 from foldline.core.strategy import Need, Plan
 from foldline.core.summary import SummarySettings
@@ -17,6 +16,8 @@ from foldline.strategies.claims import checked
 from foldline.strategies.coverage import coverage, wanted
 from foldline.strategies.digest import Room, digest
 from foldline.strategies.narrative import Told, narrate
+from foldline.strategies.snapshot import snapshot_id
+from foldline.strategies.spare import still_short
 from foldline.strategies.tail import TAIL, Keep, Selection
 from foldline.strategies.telling import Telling
 from foldline.strategies.templates import Template
@@ -94,9 +95,11 @@ class Summarize:
         cut = sum(len(text_at(beside, site)) for site in long)
         longest = round(PLAINNESS * density * need.target) - (kept - cut)
         told = yield from self._told(beside, need, positions, room)
-        made = digest(beside, need, positions, long, Room(room, longest), told.text)
+        within = Room(room, longest)
+        made = digest(beside, need, positions, long, within, told.text)
+        short = still_short(beside, made, long, within)
         fold = (_fold(view, positions, made.text),) if positions else ()
-        edits = (*calls, *made.excerpts, *fold)
+        edits = (*calls, *short, *fold)
         reason = _reason(beside, positions, told, made.text)
         return Plan(edits, reason, fallback=bool(told.problem))
 
@@ -139,5 +142,5 @@ def _characters(messages: Iterable[Message]) -> int:
 
 def _fold(view: View, positions: list[int], text: str) -> Fold:
     ids = tuple(view.messages[index].id for index in positions)
-    number = derived_id("snapshot", *ids)
+    number = snapshot_id(ids)
     return Fold(ids, Message("user", (Text(text),), id=number, origin="snapshot"))

@@ -22,6 +22,24 @@ class Tasks:
     part: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """What one call made of the plan; ``tasks`` is None where it emptied it."""
+
+    call: str | None
+    tasks: Tasks | None
+
+
+def plan_step(message: Message, index: int) -> PlanStep | None:
+    """Return what the call at a position of a message makes of the plan; None for nothing."""
+    part = message.parts[index]
+    if not isinstance(part, ToolCall) or part.name.lower() not in PLAN_TOOLS:
+        return None
+    if found := plan((Message("assistant", (part,)),)):
+        return PlanStep(part.id, Tasks(found.lines, message.id, index))
+    return PlanStep(part.id, None) if clears_plan(part) else None
+
+
 def newest_plan(messages: Sequence[Message]) -> Tasks | None:
     """Return the plan as a planning tool set it last; None where there is none, or it is empty."""
     failed: set[str] = set()
@@ -30,15 +48,10 @@ def newest_plan(messages: Sequence[Message]) -> Tasks | None:
             part = message.parts[index]
             if isinstance(part, ToolResult) and part.is_error and part.call_id:
                 failed.add(part.call_id)
-            elif (
-                isinstance(part, ToolCall)
-                and part.name.lower() in PLAN_TOOLS
-                and part.id not in failed
-            ):
-                if found := plan((Message("assistant", (part,)),)):
-                    return Tasks(found.lines, message.id, index)
-                if clears_plan(part):
-                    return None
+                continue
+            step = plan_step(message, index)
+            if step is not None and step.call not in failed:
+                return step.tasks
     return None
 
 

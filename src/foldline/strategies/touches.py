@@ -73,19 +73,45 @@ def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[Touch,
         settings: Names of tools and arguments.
     """
     found: list[Touch] = []
-    for call_site, result_site in pair(messages).answers.items():
-        call = messages[call_site.message].parts[call_site.part]
-        result = messages[result_site.message].parts[result_site.part]
-        if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
-            continue
-        if result.is_error or _is_refusal(result.text):
-            continue
-        ids = (messages[call_site.message].id, messages[result_site.message].id)
-        for path, operation, written in touched(call, settings):
-            seen = result.text if operation == "read" else written
-            inside = within(path, settings.root)
-            found.append(Touch(inside, operation, call_site, result_site, ids, seen))
-    return tuple(sorted(found, key=lambda touch: (touch.call.message, touch.call.part)))
+    for call, result in pair(messages).answers.items():
+        found += answered(
+            messages[call.message], messages[result.message], (call, result), settings
+        )
+    return tuple(sorted(found, key=order))
+
+
+def order(touch: Touch) -> tuple[int, int]:
+    """Return where a touch stands among others, by its call."""
+    return touch.call.message, touch.call.part
+
+
+def answered(
+    calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
+) -> list[Touch]:
+    """
+    Find what one call did to files, now that its result is there.
+
+    Args:
+        calling: The message with the call.
+        answering: The message with the result.
+        sites: Where call and result stand.
+        settings: Names of tools and arguments.
+    """
+    call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
+    if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
+        return []
+    if result.is_error or _is_refusal(result.text):
+        return []
+    return [
+        Touch(
+            within(path, settings.root),
+            operation,
+            *sites,
+            (calling.id, answering.id),
+            result.text if operation == "read" else written,
+        )
+        for path, operation, written in touched(call, settings)
+    ]
 
 
 def newest(found: Iterable[Touch]) -> tuple[Touch, ...]:

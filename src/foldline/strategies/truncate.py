@@ -19,6 +19,7 @@ from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
+from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt
 from foldline.strategies.stubs import is_stub, short_arguments
 
@@ -121,6 +122,7 @@ def level_parts(
     if total <= room:
         return ()
     edits: list[Rewrite] = []
+    asked = Asked.of(view.messages, need.focus)
     for group in _order(list(_sites(view, staying)), room):
         excess = total - room
         if excess <= 0 or not group:
@@ -128,7 +130,7 @@ def level_parts(
         cap = level([site.tokens for site in group], excess)
         for site in group:
             if site.tokens > cap:
-                edit = _cut(view, need, site, cap, style)
+                edit = _cut(view, need, site, cap, style, asked)
                 saved = _saved(view, edit)
                 if saved > 0:
                     total -= saved
@@ -136,7 +138,9 @@ def level_parts(
     return tuple(edits)
 
 
-def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
+def _cut(
+    view: View, need: Need, site: Site, cap: int, style: Style, asked: Asked | None = None
+) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
@@ -144,9 +148,13 @@ def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
         text = short_arguments(part, cap / site.tokens, handle)
     else:
         whole, lead = _text_of(part), leading(message, site.part)
-        inside = cap - (site.tokens - view.counter.text(whole)) - view.counter.text(lead)
+        # A line put in front may cost a little more than by itself.
+        front = view.counter.text(lead) + 2 if lead else 0
+        inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest, count, values = whole.removeprefix(lead), view.counter, view.values
-        text = lead + excerpt(rest, inside, count, handle=handle, style=style, values=values)
+        text = lead + excerpt(
+            rest, inside, count, handle=handle, style=style, values=values, asked=asked
+        )
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
 

@@ -1,8 +1,20 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from foldline.core.salience.items import items, kind_of, occurrences, subwords, words
+from foldline.core.salience.items import (
+    LONGEST,
+    blanked,
+    items,
+    items_of,
+    kind_of,
+    known_kinds,
+    mentions,
+    subwords,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +50,29 @@ def test_hyphenated_words_are_taken_apart():
     assert "18.2" in items("node-18.2")
 
 
-def test_every_occurrence_is_counted():
-    assert occurrences("a_b a_b c_d")["a_b"] == ("snake", 2)
+def test_every_mention_is_found_in_order():
+    assert list(mentions(blanked("a_b, `c_d`: a_b"))) == ["a_b", "c_d", "a_b"]
+
+
+@given(st.text(st.characters(codec=None), max_size=60))
+def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
+    plain = blanked(text)
+    assert plain.isascii()
+    assert plain.count("\n") == text.count("\n")
+    assert plain.split() == blanked(plain).split()
+
+
+@given(st.text("ab_./@~+-9é \n😀", max_size=60))
+def test_what_is_mentioned_has_a_kind_and_stands_in_the_text(text):
+    found = list(mentions(blanked(text)))
+    assert all(item in text and known_kinds[item] == kind_of(item) for item in found)
+    assert list(dict.fromkeys(found)) == list(items(text))
+    assert found == [item for word in blanked(text).split() for item in items_of(word)]
+
+
+def test_a_word_that_is_too_long_is_no_item():
+    assert items_of("a_" + "b" * (LONGEST - 2)) == ("a_" + "b" * (LONGEST - 2),)
+    assert items_of("a_" + "b" * (LONGEST - 1)) == ()
 
 
 def test_ordinary_words_are_found_inside_names_too():
@@ -48,7 +81,8 @@ def test_ordinary_words_are_found_inside_names_too():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "汉字 😀", "a" * 100_000, "." * 100_000, "-" * 100_000, "\ud800"]
+    "text",
+    ["", "汉字 😀", "a" * 1_000_000, "." * 100_000, "-" * 100_000, "\ud800", "汉" * 300_000],
 )
 def test_no_text_is_an_error_or_slow(text):
     start = time.perf_counter()

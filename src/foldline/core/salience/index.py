@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
 from foldline.core.messages import Message, Omitted, Role, Thinking, ToolResult
-from foldline.core.salience.items import Kind, occurrences, words
+from foldline.core.salience.items import Kind, blanked, known_kinds, mentions, words
 from foldline.core.salience.lines import call_text
 
 MAX_TEXT = 2_000_000
@@ -40,19 +42,55 @@ class Use:
     spoken_last: int = -1
     shown_last: int = -1
 
+    def note(self, step: int, times: int, crowd: int, *, spoken: bool) -> None:
+        """Take one more step with the item into account."""
+        self.last = step
+        self.steps += 1
+        self.times += times
+        if times > self.burst:
+            self.burst = times
+        if crowd < self.crowd:
+            self.crowd = crowd
+        if spoken:
+            self.spoken += 1
+            self.spoken_last = step
+        else:
+            self.shown_last = step
+
 
 @dataclass(slots=True)
 class SalienceIndex:
     """
     What a conversation has mentioned so far.
 
-    ``uses`` tells where by item; ``words`` is the latest step in which the user or the assistant
-    said an ordinary word.
+    ``single`` is the step of every item that was mentioned once in all, which are most;
+    ``repeated`` tells where the others were. ``words`` is the latest step in which the user or
+    the assistant said an ordinary word. ``crowds`` says by step how many items it has, and
+    ``speakers`` who speaks.
     """
 
-    uses: dict[str, Use] = field(default_factory=dict)
+    single: dict[str, int] = field(default_factory=dict)
+    repeated: dict[str, Use] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
-    steps: int = 0
+    crowds: list[int] = field(default_factory=list)
+    speakers: list[Role] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """How many steps there were."""
+        return len(self.crowds)
+
+    def use(self, item: str) -> Use | None:
+        """Tell where an item has occurred; None if it has not."""
+        if item in self.single:
+            return self.once(item, self.single[item])
+        return self.repeated.get(item)
+
+    def once(self, item: str, step: int) -> Use:
+        """Describe an item that was mentioned once, in a step."""
+        use = Use(_kind(item), step, step, self.crowds[step])
+        use.note(step, 1, self.crowds[step], spoken=self.speakers[step] == "assistant")
+        return use
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> SalienceIndex:
@@ -78,25 +116,25 @@ class SalienceIndex:
             self._step("\n".join(spoken), message.role)
 
     def _step(self, text: str, role: Role) -> None:
-        found = occurrences(text[:MAX_TEXT])
-        step, crowd, uses = self.steps, len(found), self.uses
-        self.steps += 1
-        for item, (kind, times) in found.items():
-            use = uses.get(item)
+        found = Counter(mentions(blanked(text[:MAX_TEXT])))
+        step, crowd, spoken = self.steps, len(found), role == "assistant"
+        single, repeated = self.single, self.repeated
+        self.crowds.append(crowd)
+        self.speakers.append(role)
+        for item, times in found.items():
+            use = repeated.get(item)
             if use is None:
-                use = uses[item] = Use(kind, step, step, crowd)
-            else:
-                use.last = step
-                if crowd < use.crowd:
-                    use.crowd = crowd
-            use.steps += 1
-            use.times += times
-            if times > use.burst:
-                use.burst = times
-            if role == "assistant":
-                use.spoken += 1
-                use.spoken_last = step
-            else:
-                use.shown_last = step
+                if item in single:
+                    use = repeated[item] = self.once(item, single.pop(item))
+                elif times == 1:
+                    single[item] = step
+                    continue
+                else:
+                    use = repeated[item] = Use(_kind(item), step, step, crowd)
+            use.note(step, times, crowd, spoken=spoken)
         if role != "tool":
             self.words.update(dict.fromkeys(words(text[:MAX_SPOKEN]), step))
+
+
+def _kind(item: str) -> Kind:
+    return cast("Kind", known_kinds[item])  # without one it is not mentioned

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["path", "dotted", "snake", "camel", "flag", "number", "hash", "upper"]
@@ -20,12 +21,30 @@ KINDS: tuple[Kind, ...] = (
     "upper",
 )
 
-_WORD = re.compile(r"[A-Za-z0-9_./@~+-]{3,160}")
+LONGEST = 160
+"""Characters of the longest word that is looked at."""
+
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 _SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _MEMO_SIZE = 1 << 17
-_memo: dict[str, tuple[tuple[str, Kind], ...]] = {}
+
+
+def _is_kept(char: str) -> bool:
+    return char == "\n" or (char.isascii() and (char.isalnum() or char in "_./@~+-"))
+
+
+# Bytes of characters beyond ASCII are above 127 and become blanks, one each.
+_BLANKED = bytes(code if _is_kept(chr(code)) else ord(" ") for code in range(256))
+
+
+def blanked(text: str) -> str:
+    """
+    Return a text with everything that no item holds as blanks; line feeds stay.
+
+    Splitting what is left finds words three times as fast as a regular expression.
+    """
+    return text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("ascii")
 
 
 def kind_of(word: str) -> Kind | None:
@@ -47,23 +66,52 @@ def kind_of(word: str) -> Kind | None:
     return "upper" if word.isupper() and len(word) >= 4 else None
 
 
-def _items(word: str) -> tuple[tuple[str, Kind], ...]:
-    """Return the items in a word without its punctuation; none in an ordinary word."""
-    try:
-        return _memo[word]
-    except KeyError:
-        pass
+class _Kinds(dict[str, Kind | None]):
+    """The kind of every name seen so far."""
+
+    def __missing__(self, name: str) -> Kind | None:
+        if len(self) >= _MEMO_SIZE:
+            self.clear()
+        kind = self[name] = kind_of(name)
+        return kind
+
+
+class _Memo(dict[str, tuple[str, ...]]):
+    """The items of every word seen so far; a loop at C speed asks it for many words at once."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if not 3 <= len(word) <= LONGEST:
+            return ()  # and nothing remembers it: it may be as long as a text
+        if len(self) >= _MEMO_SIZE:
+            self.clear()
+        found = self[word] = tuple(_items(word))
+        return found
+
+
+def _items(word: str) -> Iterator[str]:
+    """Yield the items in a word without its punctuation; none in an ordinary word."""
     bare = word.rstrip("./-+~@").lstrip("+._")
     pieces = [bare]
     if "-" in bare[1:] and "/" not in bare and not bare.startswith("-"):
         # Hyphenated words share their endings more often than themselves: rev-parse, re-parse.
         pieces = [*bare.split("-"), bare[bare.index("-") :]]
-    named = ((piece, kind_of(piece)) for piece in pieces if len(piece) >= 3)
-    found = tuple((piece, kind) for piece, kind in named if kind)
-    if len(_memo) >= _MEMO_SIZE:
-        _memo.clear()
-    _memo[word] = found
-    return found
+    for piece in pieces:
+        if len(piece) >= 3 and known_kinds[piece]:
+            yield piece
+
+
+known_kinds = _Kinds()
+_memo = _Memo()
+
+
+def items_of(word: str) -> tuple[str, ...]:
+    """Return the items in a word of a text that is `blanked`."""
+    return _memo[word]
+
+
+def mentions(plain: str) -> Iterator[str]:
+    """Yield every mention of an item in a text that is `blanked`, in order."""
+    return chain.from_iterable(map(_memo.__getitem__, plain.split()))
 
 
 def items(text: str) -> dict[str, Kind]:
@@ -76,21 +124,7 @@ def items(text: str) -> dict[str, Kind]:
     Returns:
         Kind by item, in order of appearance.
     """
-    found: dict[str, Kind] = {}
-    for word in _WORD.findall(text):
-        pairs = _items(word)
-        if pairs:
-            found.update(pairs)
-    return found
-
-
-def occurrences(text: str) -> dict[str, tuple[Kind, int]]:
-    """Find the items of a text, each with its kind and how often it occurs."""
-    found: dict[str, tuple[Kind, int]] = {}
-    for word, count in Counter(_WORD.findall(text)).items():
-        for item, kind in _items(word):
-            found[item] = (kind, count + (found[item][1] if item in found else 0))
-    return found
+    return {item: kind for item in mentions(blanked(text)) if (kind := known_kinds[item])}
 
 
 def words(text: str) -> set[str]:

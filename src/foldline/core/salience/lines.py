@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from foldline.core.messages import Media, Omitted, Part, ToolCall, ToolResult
@@ -16,22 +14,10 @@ MAX_LINE = 2_000
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
 
-_NUMBERED = re.compile(r"^\s*\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
+SAMPLE = 12
+"""Lines that are looked at to see whether all are numbered."""
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """
-    One line of a message.
-
-    ``message`` is the position in the view, ``part`` that of the part, ``number`` the line's place
-    in it counted from 0. ``text`` is without indentation and without a reader's line number.
-    """
-
-    message: int
-    part: int
-    number: int
-    text: str
+_NUMBERED = re.compile(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
 
 
 def call_text(part: Part) -> str:
@@ -77,19 +63,28 @@ def _value_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def text_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of the lines that say something."""
-    whole = text.split("\n")
-    if len(whole) > MAX_LINES:
-        half = MAX_LINES // 2
-        numbered = [*enumerate(whole[:half]), *enumerate(whole[-half:], len(whole) - half)]
-    else:
-        numbered = list(enumerate(whole))
-    for number, line in numbered:
-        bare = _NUMBERED.sub("", line).strip()
-        if len(bare) <= MAX_LINE:
-            if bare and not bare.isspace():
-                yield number, bare
-        else:
-            for start in range(0, len(bare), MAX_LINE):
-                yield number, bare[start : start + MAX_LINE]
+def text_lines(text: str) -> list[str]:
+    """
+    Cut a text into the lines that say something.
+
+    Returns:
+        They are without indentation and without a reader's line numbers, in order.
+    """
+    lines = [line for line in map(str.lstrip, text.split("\n")) if line]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
+    told = [_NUMBERED.sub("", line, 1) if line[0].isdigit() else line for line in lines]
+    bare = list(filter(None, map(str.rstrip, told)))
+    if max(map(len, bare), default=0) > MAX_LINE:
+        bare = [
+            line[start : start + MAX_LINE]
+            for line in bare
+            for start in range(0, len(line), MAX_LINE)
+        ]
+    return bare
+
+
+def is_numbered(text: str) -> bool:
+    """Tell whether a reader has numbered the lines of a text."""
+    first = [line.lstrip() for line in text[:MAX_LINE].split("\n")[:SAMPLE]]
+    return sum(map(bool, map(_NUMBERED.match, first))) > len(first) // 2

@@ -1,0 +1,198 @@
+"""
+The verdict of an output: the lines that say that something failed, and those that sum it up.
+
+What failed must never look as if it had passed, however little of it is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+NEEDLES = (
+    *("fail", "error", "traceback", "panic", "fatal", "exception", "exit", "not ok", "critical"),
+    *("non-zero", "segmentation", "core dumped", "not found", "err!", "success", '"ok"', "severe"),
+    *("✗", "✖", "✘", "错误", "失败", "异常", "崩溃", "致命"),
+)
+"""One of these, in lower case, stands in every line that `FAILURE` finds."""
+
+FAILURE = re.compile(
+    r"""
+      (?<![\w.-])(?!0+\b)\d[\d,]*\ (?:\w+\ )?(?i:fail(?:ed|ing|ures?)|errors?)\b
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])(?:FAIL(?:ED|URES?)?|FATAL|CRITICAL|PANIC|SEVERE|ERR!)
+      (?![\w/.-]|\s*[:=(]\s*0\b)
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])ERRORS?(?![\w/.-]|\s*[:=]\s*0\b)
+    | (?:^|[\s:\]])(?i:fatal|panic|error)(?:\[\w+\])?:(?!\s*(?:0|none|null|false)\b)
+    | (?:^|\s)(?i:(?:failures?|errors?|failed))\s*[:=]\s*[1-9]
+    | ^\s*(?:E\s+|Caused\ by:\s|Uncaught\s|Exception\ in\ thread\ \S+\s)?[\w.]*
+      (?:Error|Exception)\b(?::|$|\s\[)
+    | Traceback\ \(most\ recent | panicked\ at | Segmentation\ fault | core\ dumped
+    | (?i:\bexit(?:ed)?(?:\ with)?(?:[\ _]?(?:code|status))?["']?[\ :=]+[1-9])
+    | non-zero\ exit | command\ not\ found | ^\s*not\ ok\b | [✗✖✘]
+    | \.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b | \b(?:build|tests?|compilation|job)\ failed\b
+    | "(?:status|state|result|outcome|conclusion|level)":\s*"(?i:error|failed|failure|fatal)"
+    | "(?:is_?error|isError|failed)":\s*true | "(?:success|ok)":\s*false
+    | (?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+SUMMARY = re.compile(
+    r"""
+      =+\ .*\b(?:passed|failed|errors?|skipped|no\ tests\ ran|warnings?)\b.*
+    | \d+\ (?:passed|failed|errors?|skipped)\b.*
+    | Ran\ \d+\ tests? | (?:OK|FAILED)(?:$|\ \() | test\ result: | (?:FAIL|PASS)$
+    | \s*(?:Tests|Test\ Suites|Test\ Files|Suites)(?::|\s+)\s*\d
+    | \s*\d+\ (?:passing|failing|pending)\b | \#\ (?:tests|pass|fail)\b
+    | error:\ could\ not\ compile | (?:warning|error):.{0,200}\ (?:generated|emitted|aborting)
+    | (?:added|removed|changed|up\ to\ date,?\ audited)\ \d+\ packages?
+    | (?i:total|summary|totals|finished|found\ \d+|build\ (?:failed|succe)|exit\ code)\b
+    | \[?(?i:process\ exited|exited?|exit\ code|command\ (?:failed|exited))\b
+    | \(\d+\ rows?\)
+    """,
+    re.VERBOSE,
+)
+
+COUNTED = re.compile(
+    r"\b\d+ (?:files?|director|vulnerabilit|problems?\b)|(?:共|总计|合计|总共)\s*[:：]?\s*\d"
+)
+TRIES = 400
+"""How many places are looked at for a line that says that something failed."""
+
+
+NEAR = 300
+"""Characters to either side of a place that are looked at."""
+
+
+def is_failure(line: str) -> bool:
+    """Tell whether a line says that something failed."""
+    return FAILURE.search(line, 0, 2 * NEAR) is not None
+
+
+def is_summary(line: str) -> bool:
+    """Tell whether a line sums an output up."""
+    if len(line) > NEAR:
+        return False
+    return SUMMARY.match(line) is not None or COUNTED.search(line) is not None
+
+
+def failing_lines(lines: Sequence[str]) -> set[int]:
+    """Find all lines that say that something failed."""
+    text = "\n".join(lines)
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    near = {bisect_right(starts, place) - 1 for place in _everywhere(_lowered(text))}
+    return {place for place in near if is_failure(lines[place])}
+
+
+def failures(text: str, most: int = 3) -> list[tuple[int, int]]:
+    """
+    Find the first lines of a text that say that something failed.
+
+    Args:
+        text: Any text.
+        most: How many lines.
+
+    Returns:
+        Where they start and end, in order.
+    """
+    found: list[tuple[int, int]] = []
+    for place in _places(_lowered(text)):
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            found.append((start, stop))
+            if len(found) == most:
+                break
+    return found
+
+
+def last_failure(text: str) -> tuple[int, int] | None:
+    """Find the last line of a text that says that something failed."""
+    lowered = _lowered(text)
+    behind = {needle: lowered.rfind(needle) for needle in NEEDLES}
+    for _ in range(TRIES):
+        place = max(behind.values())
+        if place < 0:
+            return None
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            return start, stop
+        for needle, known in behind.items():
+            if known >= start:
+                behind[needle] = lowered.rfind(needle, 0, start)
+    return None
+
+
+def first_failure(text: str) -> str:
+    """Return the first line that says that something failed, a giant one around that place."""
+    for place in _places(_lowered(text)):
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            near = text[max(start, place - NEAR) : min(stop, place + NEAR)].strip()
+            return near if is_failure(near) else ""
+    return ""
+
+
+def failing_note(text: str, kept: Iterable[str], *, failed: bool = False) -> str:
+    """
+    Say that an output reports failures, where none of the lines that are kept of it does.
+
+    Args:
+        text: The output.
+        kept: What is shown of it.
+        failed: Whether the tool itself said so.
+
+    Returns:
+        Words for the note about what is left out, "" where they are not needed.
+    """
+    if not (failed or failures(text, 1)) or any(map(is_failure, kept)):
+        return ""
+    return ", with failures"
+
+
+def _places(lowered: str) -> Iterator[int]:
+    """Yield where needles stand, from the first on; one a line."""
+    ahead = {needle: lowered.find(needle) for needle in NEEDLES}
+    ahead = {needle: place for needle, place in ahead.items() if place >= 0}
+    for _ in range(TRIES):
+        if not ahead:
+            return
+        first = min(ahead.values())
+        yield first
+        after = lowered.find("\n", first)
+        if after < 0:
+            return
+        for needle, place in list(ahead.items()):
+            if place < after:
+                further = lowered.find(needle, after)
+                if further < 0:
+                    del ahead[needle]
+                else:
+                    ahead[needle] = further
+
+
+def _everywhere(lowered: str) -> Iterator[int]:
+    """Yield where needles stand, each at most once a line."""
+    for needle in NEEDLES:
+        place = lowered.find(needle)
+        while place >= 0:
+            yield place
+            after = lowered.find("\n", place)
+            place = lowered.find(needle, after) if after >= 0 else -1
+
+
+def _lowered(text: str) -> str:
+    """Write a text in lower case, unless letters would move by that."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text
+
+
+def _line(text: str, place: int) -> tuple[int, int]:
+    stop = text.find("\n", place)
+    return text.rfind("\n", 0, place) + 1, len(text) if stop < 0 else stop
+
+
+def _says_so(text: str, start: int, stop: int, place: int) -> bool:
+    """Look at a line, at a giant one around the place only."""
+    return FAILURE.search(text[max(start, place - NEAR) : min(stop, place + NEAR)]) is not None
