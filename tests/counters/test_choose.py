@@ -21,6 +21,11 @@ from foldline.counters.choose import choose_counter, family_of
         ("Anthropic/Claude-3.5-Haiku", "claude"),
         ("deepseek-chat", "deepseek"),
         ("Qwen/Qwen3-32B", "qwen"),
+        ("meta-llama/Llama-2-7b-chat", "llama2"),
+        ("microsoft/phi-4", "cl100k"),
+        ("google/gemma-3-27b-it", "gemma"),
+        ("mistral-large-latest", "mistral"),
+        ("mistralai/Mistral-7B-Instruct-v0.1", "mistral1"),
         ("gemini-2.5-pro", None),
         ("somebody-elses-model", None),
         ("", None),
@@ -44,6 +49,12 @@ def test_takes_the_real_vocabulary_when_it_is_installed() -> None:
 @pytest.mark.parametrize("model", ["gemini-2.5-pro", "somebody-elses-model", None])
 def test_a_stand_in_is_not_called_exact(model: str | None) -> None:
     assert not choose_counter(model).exact
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "google/gemini-3-flash"])
+def test_gemini_is_estimated_as_its_open_sister(model: str) -> None:
+    counter = choose_counter(model)
+    assert (counter.name, counter.exact) == ("estimate:gemma", False)
 
 
 @pytest.mark.parametrize("prefer", [None, "splintr", "tiktoken", "estimate"])

@@ -12,7 +12,7 @@ def test_counts_with_the_weights_of_its_family() -> None:
 
 
 def test_names_the_weights_it_really_uses() -> None:
-    assert EstimatedCounter("kimi").name == "estimate:o200k"
+    assert EstimatedCounter("no such family").name == "estimate:o200k"
 
 
 def test_any_text_gets_a_number() -> None:

@@ -5,12 +5,13 @@ A token estimate is a weighted count of what makes tokens: words, long words, hu
 digit groups, runs of punctuation, indentation, and characters of other scripts. Counting such
 things with a regular expression costs 150 ms for a megabyte; here it costs about a tenth of that.
 
-**How.** The UTF-8 bytes of the text are translated to classes, one bit a class, and the result is
-read as one big integer. Shifting it by 8 bits puts every character on its neighbour, so that one
-``&`` compares all neighbours of all classes at once: ``here & after`` keeps the characters that
-are followed by their own class, ``here ^ (here & after)`` the last character of every run, and
-two more shifts find every run of four. ``int.bit_count`` then counts. Everything runs at C
-speed in linear time, and no input can make it raise.
+**How.** The bytes of the text, a run of other than ASCII counting as one, are translated to
+classes, one bit a class, and the result is read as one big integer. Shifting it by 8 bits puts
+every character on its neighbour, so that one ``&`` compares all neighbours of all classes at
+once: ``here & after`` keeps the characters that are followed by their own class,
+``here ^ (here & after)`` the last character of every run, and two more shifts find every run of
+four. ``int.bit_count`` then counts. Everything runs at C speed in linear time, and no input can
+make it raise. What is not ASCII is counted by `foldline.core.wide`.
 
 The weights (`foldline.core.estimate_weights`) were fitted against the real vocabularies; that
 module says on what, when, and how far off the estimate is.
@@ -22,7 +23,8 @@ from math import ceil
 from operator import add, mul
 from typing import Final
 
-from foldline.core.estimate_weights import DEFAULT_FAMILY, FEATURES, WEIGHTS, WIDE_SCRIPTS
+from foldline.core.estimate_weights import DEFAULT_FAMILY, FEATURES, WEIGHTS
+from foldline.core.wide import wide_counts
 
 LETTER, UPPER, DIGIT, BLANK, NEWLINE, MARK, WIDE, CONSONANT = range(8)
 """The bit of every class; a letter may have three of them."""
@@ -48,21 +50,12 @@ def _class_of(byte: int) -> int:
     return 1 << {" ": BLANK, "\t": BLANK, "\n": NEWLINE, "\r": NEWLINE}.get(char, MARK)
 
 
-def _script_of(byte: int) -> int:
-    """Number the scripts from 1 by the first byte of their UTF-8 characters; 0 is none."""
-    ranges = enumerate(WIDE_SCRIPTS.values(), 1)
-    return next((code for code, (low, high) in ranges if low <= byte <= high), 0)
-
-
 _CLASSES = bytes(map(_class_of, range(256)))
-_SCRIPT_CODES = bytes(map(_script_of, range(256)))
 _PLANES = [int.from_bytes(bytes([1 << bit]) * CHUNK, "little") for bit in range(8)]
 _BYTE = FEATURES.index("byte")
-_ASCII = bytes(range(0x80))
-_CURLY = b"\xe2\x80"  # U+2000 to U+203F
-_BOXES = (b"\xe2\x94", b"\xe2\x95", b"\xe2\x96")  # U+2500 to U+25BF
-_CJK_PUNCTUATION = b"\xe3\x80"  # U+3000 to U+303F
-_RULE = "──".encode()
+_WIDE_RUN = FEATURES.index("run of wide characters")
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+_LEADS = bytes(range(0xC0, 0x100))
 
 
 def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
@@ -86,13 +79,18 @@ def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
 
 def features(text: str) -> list[int]:
     """Count the ``FEATURES`` of the weights; a text in ASCII has only the first ones."""
-    data = text.encode("utf-8", "surrogatepass")
     wide = not text.isascii()
+    data = text.encode("utf-8", "surrogatepass")
+    if wide:
+        data = data.translate(None, _CONTINUATIONS)  # leaves one byte a character
     totals = _chunk_counts(data[:CHUNK], wide)
     for start in range(CHUNK, len(data), CHUNK):
         totals = list(map(add, totals, _chunk_counts(data[start : start + CHUNK], wide)))
     counts = [1, len(data), data.count(b"_"), data.count(b"\\"), *totals]
-    return counts + _script_counts(data) if wide else counts
+    if wide:  # a run counts as one byte, whatever it holds: wide_counts counts that
+        counts[_BYTE] = len(data.translate(None, _LEADS)) + counts[_WIDE_RUN]
+        counts += wide_counts(text)
+    return counts
 
 
 def _chunk_counts(chunk: bytes, wide: bool) -> list[int]:
@@ -120,6 +118,8 @@ def _chunk_counts(chunk: bytes, wide: bool) -> list[int]:
         _before(here, MARK, LETTER),
         _before(here, MARK, NEWLINE),
         ends & newline,
+        _before(here, LETTER, DIGIT),
+        _before(here, DIGIT, LETTER),
     ]
     if wide:
         planes += (
@@ -134,16 +134,3 @@ def _chunk_counts(chunk: bytes, wide: bool) -> list[int]:
 def _before(here: int, first: int, second: int) -> int:
     """Keep the characters of class ``first`` whose next character is of class ``second``."""
     return here & (here >> (8 + second - first)) & _PLANES[first]
-
-
-def _script_counts(data: bytes) -> list[int]:
-    rules = data.count(_RULE)
-    data = data.translate(None, _ASCII)
-    codes = data.translate(_SCRIPT_CODES)
-    return [
-        data.count(_CJK_PUNCTUATION),
-        data.count(_CURLY),
-        sum(map(data.count, _BOXES)),
-        rules,
-        *(codes.count(code) for code in range(1, len(WIDE_SCRIPTS) + 1)),
-    ]

@@ -18,6 +18,7 @@ from foldline.core.messages import (
     Message,
     Omitted,
     Part,
+    Text,
     ToolCall,
     ToolResult,
 )
@@ -29,8 +30,6 @@ CALL_TOKENS = 8
 """What the structure of a tool call or result takes besides its texts: id, type, names."""
 
 CACHE_ENTRIES = 65_536
-SHORT_TEXT = 24
-"""Characters below which looking up a count costs more than counting."""
 
 
 class TextCounter(Protocol):
@@ -74,8 +73,8 @@ class TokenCounter:
 
     def text(self, text: str) -> int:
         """Count one text, in tokens."""
-        if len(text) < SHORT_TEXT:
-            return self._scaled(self.texts.count(text)) if text else 0
+        if not text:
+            return 0
         key = (len(text), hash(text))
         known = self._seen.get(key)
         if known is None:
@@ -92,10 +91,12 @@ class TokenCounter:
     def part(self, part: Part) -> int:
         """Count one part, in tokens; opaque signatures count nothing."""
         match part:
+            case Text():
+                return self.text(part.text)
             case ToolCall():
                 return CALL_TOKENS + self.text(part.name) + self.text(part.arguments)
             case ToolResult():
-                return CALL_TOKENS + sum(self.part(piece) for piece in part.content)
+                return CALL_TOKENS + sum(map(self.part, part.content))
             case Media():
                 return self._media(part)
             case Omitted():
@@ -114,13 +115,14 @@ class TokenCounter:
 
     def message(self, message: Message) -> int:
         """Count one message, its delimiters included, in tokens; nothing if nothing is left."""
-        if message.parts and all(isinstance(part, Omitted) for part in message.parts):
+        tokens = sum(map(self.part, message.parts))
+        if not tokens and message.parts and all(isinstance(p, Omitted) for p in message.parts):
             return 0
-        return MESSAGE_TOKENS + sum(self.part(part) for part in message.parts)
+        return MESSAGE_TOKENS + tokens
 
     def messages(self, messages: Iterable[Message]) -> int:
         """Count a conversation, in tokens."""
-        return sum(self.message(message) for message in messages)
+        return sum(map(self.message, messages))
 
     def overhead(self, system: str, tools: Iterable[Any]) -> int:
         """Count what is sent around the messages: system prompt and tool schemas, in tokens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from foldline.core.errors import InputError
@@ -33,10 +34,29 @@ FAMILY_OF_PREFIX: Final = {
     "llama-3": "llama",
     "llama3": "llama",
     "meta-llama-3": "llama",
+    "llama-2": "llama2",
+    "llama2": "llama2",
+    "codellama": "llama2",
+    "phi-4": "cl100k",
     "kimi": "kimi",
     "glm-4": "glm",
+    "gemma-3": "gemma",
+    "gemma3": "gemma",
+    "mistral-large": "mistral",
+    "mistral-medium": "mistral",
+    "mistral-nemo": "mistral",
+    "mistral-small": "mistral",
+    "ministral": "mistral",
+    "magistral": "mistral",
+    "devstral": "mistral",
+    "pixtral": "mistral",
+    "mistral-7b": "mistral1",
+    "mixtral": "mistral1",
 }
 """Vocabulary family by the beginning of a model's name; the longest beginning decides."""
+
+NEAREST: Final = {"gemini": "gemma"}
+"""Models whose vocabulary is not public, but said to be a known one (Gemma 3 report, 2025)."""
 
 COUNTERS: Final = ("splintr", "tiktoken", "estimate")
 
@@ -52,12 +72,16 @@ def family_of(model: str | None) -> str | None:
     Returns:
         A family, or None when the vocabulary of the model is not known.
     """
+    return _looked_up(model, FAMILY_OF_PREFIX)
+
+
+def _looked_up(model: str | None, families: Mapping[str, str]) -> str | None:
     name = (model or "").lower().rsplit("/", 1)[-1].rsplit(":", 1)[0]
     names = [name, *(name[at + 1 :] for at, char in enumerate(name[:64]) if char == ".")]
     for candidate in names:
-        prefixes = [prefix for prefix in FAMILY_OF_PREFIX if candidate.startswith(prefix)]
+        prefixes = [prefix for prefix in families if candidate.startswith(prefix)]
         if prefixes:
-            return FAMILY_OF_PREFIX[max(prefixes, key=len)]
+            return families[max(prefixes, key=len)]
     return None
 
 
@@ -66,8 +90,8 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
     Choose the best counter on this machine for a model; never touches the network.
 
     Claude's vocabulary is not public, and o200k times a factor was measured to spread wider than
-    the estimate's own weights, so Claude is always estimated. Gemini and unknown models count
-    with o200k, marked as not exact.
+    the estimate's own weights, so Claude is always estimated; so is Gemini, with the weights of
+    Gemma, which is nearer than o200k. Unknown models count with o200k, marked as not exact.
 
     Args:
         model: The model's name, or None when unknown.
@@ -85,6 +109,9 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
             field="prefer",
             hint=f"Use one of {', '.join(COUNTERS)}.",
         )
+    nearest = _looked_up(model, NEAREST)
+    if nearest:
+        return EstimatedCounter(nearest)
     known = family_of(model)
     family, exact = known or DEFAULT_FAMILY, known is not None
     for kind in sorted(COUNTERS, key=lambda kind: kind != prefer):
