@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from foldline.core.amounts import named
 from foldline.core.breaker import BreakerSettings
 from foldline.core.budget import Budget
+from foldline.core.economy import Economy
 from foldline.core.errors import BudgetError
 from foldline.core.files import FileSettings
 from foldline.core.keeping import Clearing, Outputs, Tail
@@ -61,6 +62,7 @@ class Config:
     thresholds: Thresholds = field(default_factory=Thresholds)
     room: Room = field(default_factory=Room)
     pace: Pacing = field(default_factory=Pacing)
+    economy: Economy = field(default_factory=Economy)
     tail: Tail = field(default_factory=Tail)
     clearing: Clearing = field(default_factory=Clearing)
     outputs: Outputs = field(default_factory=Outputs)

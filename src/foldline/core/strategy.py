@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from foldline.core.asks import Reader, Steps
+from foldline.core.economy import Economy
 from foldline.core.edits import Edit
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Limits
@@ -95,10 +96,15 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An ordered list of rungs, cheapest first."""
+    """
+    An ordered list of rungs, cheapest first.
+
+    With an ``economy`` a session also folds where that is cheaper, before any rung is due.
+    """
 
     name: str
     rungs: tuple[Rung, ...]
+    economy: Economy | None = None
 
     @property
     def trigger(self) -> float:

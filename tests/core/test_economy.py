@@ -1,0 +1,105 @@
+"""When it is cheaper to fold early: the sums, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from foldline.core.cost import Factors
+from foldline.core.economy import Course, Economy, saving
+from foldline.core.errors import BudgetError
+
+WIDE = 72_000
+"""The target of a compaction in a window of 200,000 tokens."""
+
+THRIFT = Economy(keep=40_000)
+
+
+def fold_at(grows: int, economy: Economy | None = None, start: int = 0, **more) -> int:
+    """Return at how many tokens a session is folded that grows by as many at every request."""
+    for requests in range(1, 10_000):
+        fill = start + requests * grows
+        if saving(economy or THRIFT, Course(start, fill, requests), WIDE, **more):
+            return fill
+    raise AssertionError("it is never folded")
+
+
+@pytest.mark.parametrize(
+    ("course", "extra"),
+    [
+        (Course(0, 30_000, 30), 0),
+        (Course(0, 40_000, 40), 0),
+        (Course(0, 80_000, 80), 40 * 20_000),
+        (Course(40_000, 80_000, 40), 40 * 20_000),
+        (Course(60_000, 80_000, 20), 20 * 30_000),
+        (Course(80_000, 80_000, 3), 3 * 40_000),
+    ],
+)
+def test_what_was_read_above_a_size_is_the_area_under_an_even_growth(course, extra):
+    assert course.above(40_000) == pytest.approx(extra)
+
+
+@pytest.mark.requirement("C11")
+def test_it_folds_once_the_extra_reading_has_cost_as_much_as_folding():
+    keep, rewrite = 40_000, (1.25 - 0.1) * 40_000
+    fill = fold_at(1_000)
+    made = saving(THRIFT, Course(0, fill, fill / 1_000), WIDE)
+    assert made is not None
+    assert made.read == pytest.approx(0.1 * (fill - keep) ** 2 / 2_000)
+    assert made.read >= made.rewrite == rewrite
+    assert saving(THRIFT, Course(0, fill - 1_000, fill / 1_000 - 1), WIDE) is None
+    assert made.requests == pytest.approx(rewrite / (0.1 * (fill - keep)))
+
+
+def test_it_never_pays_more_than_twice_of_what_hindsight_would():
+    made = saving(THRIFT, Course(0, fold_at(500), fold_at(500) / 500), WIDE)
+    assert made is not None
+    # The session may end at once: then all that was paid is reading and folding.
+    assert made.read + made.rewrite <= 2.1 * min(made.read, made.rewrite)
+
+
+def test_a_session_that_fills_in_a_few_requests_waits_longer():
+    assert fold_at(500) < fold_at(2_000) < fold_at(8_000)
+
+
+def test_a_cold_cache_is_a_reason_to_fold_at_once():
+    assert fold_at(1_000, cold=True) == 60_000 < fold_at(1_000)
+
+
+def test_a_model_that_tells_what_happened_has_to_be_paid_as_well():
+    assert fold_at(1_000, asked=100_000) > fold_at(1_000)
+
+
+def test_prices_decide():
+    no_fee, half = Factors(write=1.0, read=0.1), Factors(write=1.0, read=0.5)
+    assert fold_at(1_000, factors=half) < fold_at(1_000, factors=no_fee) < fold_at(1_000)
+    assert saving(THRIFT, Course(0, 10**6, 10**4), WIDE, factors=Factors(read=0.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("economy", "target"),
+    [
+        (Economy(enabled=False), WIDE),
+        (THRIFT, 40_000),
+        (Economy(), 22_000),
+        (Economy(keep=72_000), WIDE),
+    ],
+)
+def test_nothing_is_done_early_where_it_is_off_or_the_window_is_small(economy, target):
+    assert saving(economy, Course(0, 10**6, 10**4), target) is None
+
+
+def test_next_to_nothing_is_never_folded():
+    assert saving(THRIFT, Course(0, 59_999, 10**6), WIDE) is None
+
+
+def test_the_reason_tells_the_sums():
+    words = str(saving(THRIFT, Course(0, 80_000, 80), WIDE))
+    assert words.startswith("economy: ")
+    assert "40,000" in words
+    assert "46,000" in words
+
+
+@pytest.mark.parametrize("wrong", [{"keep": 0}, {"keep": 1.5}, {"keep": True}, {"enabled": 1}])
+def test_what_makes_no_sense_is_an_error(wrong):
+    with pytest.raises(BudgetError, match="economy"):
+        Economy(**wrong)
