@@ -14,6 +14,7 @@ from foldline.core.transcript import Transcript
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
+from foldline.stores import rows
 
 WIRES = [{"role": "user", "content": f"message {number}"} for number in range(6)]
 
@@ -223,3 +224,20 @@ def test_a_file_that_is_read_in_another_format_is_another_session(archive):
 
     assert name == "f (2)"
     assert archive.messages(name)[-1].calls[0].id == "t1"
+
+
+def test_a_recall_reads_the_message_that_it_names_and_no_other(tmp_path, monkeypatch):
+    with Session.open(tmp_path / "a.db", "long", window=200_000) as session:
+        ids = session.extend({"role": "user", "content": f"fact {n}"} for n in range(50))
+    read = []
+    plain = rows.messages
+
+    def counted(connection, number, start, stop):
+        read.extend(range(start, stop))
+        return plain(connection, number, start, stop)
+
+    monkeypatch.setattr(rows, "messages", counted)
+    with Archive.open(tmp_path / "a.db") as archive:
+        assert archive.recall(ids[17][:12]).text == "fact 17"
+
+    assert read == [17]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,6 +20,7 @@ from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.resolve import parse
 from foldline.session.codec import Reading, freeze, kept, restored
 from foldline.session.history import COMPACTION, Batch, History, restored_batch
+from foldline.session.log import Log
 
 
 class Archive:
@@ -61,11 +61,11 @@ class Archive:
         """
         stored = self._store.load(name)
         if stored is None:
-            names = ", ".join(info.head.name for info in self.sessions()[:5])
+            names = ", ".join(self._store.names()[:5])
             raise RecallError(
                 f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
             )
-        return tuple(_messages(stored).values())
+        return tuple(self._log(stored))
 
     def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
         """
@@ -111,7 +111,7 @@ class Archive:
         while True:
             stored = self._store.begin(SessionHead(title, dialect, created=self._clock()))
             size = len(stored.messages)
-            same = [message.id for message in stored.messages] == numbers[:size]
+            same = list(stored.ids) == numbers[:size]
             # What one format reads as a tool call may be opaque to another.
             if same and stored.head.dialect == dialect:
                 return stored
@@ -144,14 +144,17 @@ class Archive:
         if found is None:
             raise self._unknown(handle, counter)
         stored, history = found
-        return recall(history.holdings(_messages(stored)), handle, counter=counter, **access)
+        originals = self._log(stored).originals
+        return recall(history.holdings(originals), handle, counter=counter, **access)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
         """Find the newest session that gave out a handle, or else that has something under it."""
         prefix, _ = parse(handle)
-        has_message = {name for name, _ in self._store.find(prefix)}
+        has_message = list(dict.fromkeys(name for name, _ in self._store.find(prefix)))
+        # Those that hold a message of this name first: most often no other one need be read.
+        names = [session] if session else dict.fromkeys((*has_message, *self._store.names()))
         best = damage = None
-        for name in [session] if session else [info.head.name for info in self.sessions()]:
+        for name in names:
             try:
                 stored = self._store.load(name)
                 if stored is None:
@@ -171,7 +174,7 @@ class Archive:
     def _unknown(self, handle: str, counter: TokenCounter | None) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
         near = Holdings(
-            {number: _NOTHING for info in self.sessions()[:5] for number in self._ids(info)}
+            {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}
         )
         try:
             recall(near, handle, counter=counter)
@@ -179,9 +182,17 @@ class Archive:
             return error
         return RecallError(f"Nothing is kept under {handle}.")
 
-    def _ids(self, info: SessionInfo) -> list[str]:
-        stored = self._store.load(info.head.name)
-        return [] if stored is None else [message.id for message in stored.messages]
+    def _ids(self, name: str) -> Sequence[str]:
+        stored = self._store.load(name)
+        return () if stored is None else stored.ids
+
+    def _log(self, stored: StoredSession) -> Log:
+        dialect, name = _dialect(stored.head.dialect), stored.head.name
+        return Log(
+            stored,
+            lambda item: restored(dialect, item).message,
+            lambda: self._store.load(name),
+        )
 
     def close(self) -> None:
         """Let go of the store; closing twice is allowed."""
@@ -204,14 +215,6 @@ _NOTHING = Message("system", ())
 
 def _history(stored: StoredSession) -> History:
     return History([restored_batch(batch) for batch in stored.batches])
-
-
-def _messages(stored: StoredSession) -> dict[str, Message]:
-    dialect = _dialect(stored.head.dialect)
-    return {
-        item.id: replace(restored(dialect, item).message, id=item.id, pinned=item.pinned)
-        for item in stored.messages
-    }
 
 
 def _dialect(name: str) -> Dialect | None:

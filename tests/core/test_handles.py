@@ -1,8 +1,10 @@
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.neutral import U, log
 
-from foldline.core.handles import Handles, handles, part_handle
+from foldline.core.handles import Handles, Register, handles, part_handle
 from foldline.core.messages import Message, Text
 
 
@@ -30,16 +32,30 @@ def test_the_handle_of_a_part_has_its_position_where_there_are_several():
     assert part_handle("abc123", replace(two, origin="repair"), 1) == "abc123"
 
 
-def test_handles_that_nobody_asks_for_cost_nothing_and_are_the_same_ones():
-    messages = log(*(U(str(n)) for n in range(50)))
-    read = []
+@given(st.lists(st.text("0123", min_size=9, max_size=9), unique=True, max_size=40), st.data())
+def test_handles_that_are_looked_up_are_those_of_all_at_once(ids, data):
+    numbers = [f"aaaa{number}" for number in ids]
+    cut = data.draw(st.integers(0, len(numbers)))
+    beside = [Message("user", (), id=number) for number in numbers[cut // 2 :]]
+    register = Register(numbers[: cut // 2])
+    for number in numbers[cut // 2 : cut]:
+        register.add(number)
 
-    def reading():
-        for message in messages:
-            read.append(message)
-            yield message
+    found = Handles(register, beside)
 
-    later = Handles(reading())
-    assert read == []
-    assert dict(later) == handles(messages)
-    assert len(later) == len(read) == 50
+    assert dict(found) == handles([Message("user", (), id=number) for number in numbers])
+    assert len(found) == len(numbers)
+    assert "ffff" not in found
+
+
+def test_a_register_that_has_grown_a_lot_knows_every_id(monkeypatch):
+    monkeypatch.setattr("foldline.core.handles.LATE", 7)
+    numbers = [f"{number * 7919 % 1_000:06d}" for number in range(500)]
+    register = Register(numbers[:50])
+    for number in numbers[50:]:
+        register.add(number)
+
+    assert list(register) == sorted(numbers)
+    assert all(number in register for number in numbers)
+    assert register.near("0001") == [n for n in sorted(numbers) if n.startswith("0001")]
+    assert "x" not in register

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from foldline.core.budget import Budget
 from foldline.core.compaction import Outcome
 from foldline.core.edits import Drop, Edit, Fold, Rewrite
-from foldline.core.handles import part_handle
+from foldline.core.handles import near, part_handle
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message, ToolResult
 from foldline.core.prepared import Prepared
@@ -94,11 +94,11 @@ def recallable(
     return out
 
 
-def _alone(number: str, others: Iterable[str]) -> str:
+def _alone(number: str, handles: Mapping[str, str]) -> str:
     """Return the shortest handle of an id that none of the others shares."""
-    near = [other for other in others if other.startswith(number[:HANDLE_LENGTH])]
+    others = [other for other in near(number[:HANDLE_LENGTH], handles) if other != number]
     for length in range(HANDLE_LENGTH, len(number)):
-        if not any(o.startswith(number[:length]) for o in near if o != number):
+        if not any(other.startswith(number[:length]) for other in others):
             return number[:length]
     return number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -99,7 +100,9 @@ def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Ou
     now = (_marked(start) if mended else start).after(mended)
     edits += mended
     aliases = _aliases(edits, need)
-    need = replace(need, handles={**need.handles, **aliases}) if aliases else need
+    if aliases:
+        known = ChainMap(aliases, need.handles)  # type: ignore[arg-type]  # nothing is written
+        need = replace(need, handles=known)
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
     for rung in policy.rungs:
         if now.tokens <= need.target:

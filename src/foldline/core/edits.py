@@ -84,10 +84,14 @@ def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, 
     Returns:
         What the model sees; untouched messages are the same objects.
     """
-    shown = {message.id: message for message in messages}
+    return tuple(applied({message.id: message for message in messages}, edits).values())
+
+
+def applied(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
+    """Apply edits to messages by id; see `apply`. The dictionary may be changed or replaced."""
     for edit in edits:
         shown = _applied(shown, edit)
-    return tuple(shown.values())
+    return shown
 
 
 def _applied(shown: dict[str, Message], edit: Edit) -> dict[str, Message]:
@@ -120,13 +124,14 @@ def _inserted(shown: dict[str, Message], message: Message, after: str) -> dict[s
 
 def _fold(shown: dict[str, Message], edit: Fold) -> dict[str, Message]:
     gone = frozenset(edit.messages)
+    coming = iter(shown.items())
     out: dict[str, Message] = {}
-    for key, value in shown.items():
-        if key not in gone:
-            out[key] = value
-        elif edit.snapshot.id not in out:
-            out[edit.snapshot.id] = edit.snapshot
-    return out
+    for key, value in coming:
+        if key in gone:
+            out.setdefault(edit.snapshot.id, edit.snapshot)
+            break
+        out[key] = value
+    return out | {key: value for key, value in coming if key not in gone}
 
 
 def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:

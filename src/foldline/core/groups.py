@@ -83,44 +83,69 @@ def pair(messages: Sequence[Message]) -> Pairing:
     Returns:
         The pairing, in terms of positions.
     """
-    waiting: dict[str, list[deque[Site]]] = defaultdict(list)
+    waiting = Waiting()
     answered: dict[str, Site] = {}
     answers: dict[Site, Site] = {}
     late: dict[Site, Site] = {}
     orphans: list[Site] = []
-    step = 0
     for index, message in enumerate(messages):
-        if message.role != "assistant":
-            step = index
+        waiting.begin(index, message)
         for position, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                queues = waiting[_key(part)]
-                if not queues or queues[-1][0].message < step:
-                    queues.append(deque())
-                queues[-1].append(Site(index, position))
+                waiting.add(part, Site(index, position))
             elif isinstance(part, ToolResult):
                 key, site = _key(part), Site(index, position)
-                if waiting[key]:
-                    call = _taken(waiting[key])
+                call = waiting.take(part)
+                if call is not None:
                     answers[call] = site
                     answered[key] = call
                 elif part.call_id and key in answered:
                     late[site] = answered[key]
                 else:
                     orphans.append(site)
-    still_open = sorted(
-        (site for queues in waiting.values() for sites in queues for site in sites),
-        key=lambda site: (site.message, site.part),
-    )
-    return Pairing(answers, tuple(still_open), tuple(orphans), late)
+    return Pairing(answers, waiting.left(), tuple(orphans), late)
 
 
-def _taken(queues: list[deque[Site]]) -> Site:
-    """Take the first call of the newest step out of those that wait."""
-    call = queues[-1].popleft()
-    if not queues[-1]:
-        queues.pop()
-    return call
+class Waiting:
+    """The calls that wait for their results, as a conversation goes on message by message."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[deque[Site]]] = {}
+        self._step = 0
+
+    def begin(self, index: int, message: Message) -> None:
+        """Go on to a message; the calls of one step wait in one queue."""
+        if message.role != "assistant":
+            self._step = index
+
+    def add(self, call: ToolCall, site: Site) -> None:
+        """Note a call."""
+        queues = self._waiting.setdefault(_key(call), [])
+        if not queues or queues[-1][0].message < self._step:
+            queues.append(deque())
+        queues[-1].append(site)
+
+    def take(self, result: ToolResult) -> Site | None:
+        """Return the call that a result answers, which waits no longer; None for none."""
+        key = _key(result)
+        queues = self._waiting.get(key)
+        if queues is None:
+            return None
+        call = queues[-1].popleft()
+        if not queues[-1]:
+            queues.pop()
+        if not queues:
+            del self._waiting[key]
+        return call
+
+    def left(self) -> tuple[Site, ...]:
+        """Return the calls that still wait, in order."""
+        return tuple(
+            sorted(
+                (site for queues in self._waiting.values() for sites in queues for site in sites),
+                key=lambda site: (site.message, site.part),
+            )
+        )
 
 
 class _Forest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -89,12 +90,15 @@ class StoredSession:
     """
     Everything that is kept of a session; ``generation`` counts the changes made to it.
 
-    ``memory`` is what is prepared for its next compaction, None when nothing is.
+    ``ids`` are those of ``messages``. Both may be read only when they are asked for, as long as
+    the store is open: what was recorded never changes. ``memory`` is what is prepared for its
+    next compaction, None when nothing is.
     """
 
     head: SessionHead
     generation: int
-    messages: tuple[StoredMessage, ...] = field(repr=False)
+    ids: Sequence[str] = field(repr=False)
+    messages: Sequence[StoredMessage] = field(repr=False)
     batches: tuple[StoredBatch, ...] = field(repr=False)
     memory: StoredMemory | None = None
 
@@ -175,6 +179,10 @@ class Store(Protocol):
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions, the one that was changed last first."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
         ...
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:

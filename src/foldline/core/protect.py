@@ -61,7 +61,8 @@ def protected(
 
 
 def _answered(messages: Sequence[Message]) -> int:
-    return max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+    last = range(len(messages) - 1, -1, -1)
+    return next((index for index in last if messages[index].role == "assistant"), -1)
 
 
 def _is_unread(

@@ -23,6 +23,7 @@ SCENARIOS: Final[dict[str, dict[str, Any]]] = {
     # Many sources whose words matter: act early, keep much, bound outputs late.
     "research": {
         "thresholds": {"target": 0.50},
+        "economy": {"keep": 80_000},
         "tail": {"fraction": 0.15},
         "outputs": {"soft": 12_000, "hard": 30_000, "style": "salient"},
         "summary": {"max_tokens": 13_000},

@@ -10,8 +10,7 @@ from typing import Any
 
 from foldline.core.accounting import recallable
 from foldline.core.edits import Rewrite, rewritten
-from foldline.core.handles import handles
-from foldline.core.identity import HANDLE_LENGTH
+from foldline.core.handles import Handles
 from foldline.core.messages import Message, Usage
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
@@ -55,7 +54,7 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     now = state.setting.clock()
     with _identified(state, readings, usage) as messages:
         entries = [
-            _entry(state, reading, message)
+            _entry(state, reading, message, messages)
             for reading, message in zip(readings, messages, strict=True)
         ]
         batch = _bounds(state, entries, now)
@@ -99,7 +98,7 @@ def _identified(
 
 def _settle(state: State, dialect: Dialect, wires: list[Any]) -> None:
     if state.codec.dialect not in (None, dialect):
-        state.shown.reread(reread(dialect, state.shown.log), state.history.edits())
+        state.shown.reread(reread(dialect, state.shown.log), state.history.steps())
     state.codec.settle(dialect, wires)
     state.known_dialect = dialect.name
     if state.setting.by_format:
@@ -108,6 +107,7 @@ def _settle(state: State, dialect: Dialect, wires: list[Any]) -> None:
 
 def _show(state: State, entry: Entry) -> None:
     count = state.shown.append(entry.message)
+    state.ids.recorded(entry.message.id)
     if entry.edits:
         count += state.shown.rewrite(entry.message.id, entry.shown)
     state.pace.grow(count)
@@ -118,7 +118,7 @@ def _show(state: State, entry: Entry) -> None:
 # --- giant tool outputs --------------------------------------------------------------------
 
 
-def _entry(state: State, reading: Reading, message: Message) -> Entry:
+def _entry(state: State, reading: Reading, message: Message, together: Sequence[Message]) -> Entry:
     counter, config = state.setting.counter, state.setting.config
     hard = config.outputs.hard
     if not config.enabled or not message.results or counter.message(message) <= hard:
@@ -126,16 +126,9 @@ def _entry(state: State, reading: Reading, message: Message) -> Entry:
     from foldline.strategies.truncate import bound
 
     soft, style = config.outputs.soft, config.outputs.style
-    handle = _handle(state, message)
+    handle = Handles(state.shown.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, soft=soft, hard=hard, style=style)
     return Entry(reading, message, reduce(rewritten, edits, message), edits)
-
-
-def _handle(state: State, message: Message) -> str:
-    """Return the handle that a message will have, which is nearly always its first digits."""
-    if state.ids.is_alone(message.id[:HANDLE_LENGTH]):
-        return message.id[:HANDLE_LENGTH]
-    return handles([*state.shown.log, message])[message.id]
 
 
 def _bounds(state: State, entries: Sequence[Entry], now: float) -> Batch | None:
@@ -148,7 +141,7 @@ def _bounds(state: State, entries: Sequence[Entry], now: float) -> Batch | None:
     cut = shown.tokens + sum(counter.message(entry.shown) for entry in entries)
     size = len(shown.messages) + len(entries)
     originals = {entry.message.id: entry.message for entry in entries}
-    names = {number: _handle(state, message) for number, message in originals.items()}
+    names = Handles(shown.log.register, originals.values())
     receipt = Receipt(
         status="compacted",
         reason="a tool result was cut when it was recorded",

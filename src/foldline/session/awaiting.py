@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from foldline.session.answering import finished
 from foldline.session.appending import append
 from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
+from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.overflow import overflowed
 from foldline.session.working import Working
 
@@ -34,6 +36,13 @@ class Awaiting(Working):
         """Append several wire messages; see `extend`."""
         wires = list(messages)
         return await self._acall(lambda: append(self._state, wires, usage))
+
+    async def aimport_messages(self, messages: Iterable[Any], *, batch: int = BATCH) -> int:
+        """Append a long history, a batch at a time; see `import_messages`."""
+        done = 0
+        for wires in batches(messages, batch):
+            done = await self._acall(partial(add_batch, self._state, wires, done))
+        return done
 
     async def aview(self) -> list[Any]:
         """Return what to send to the model; see `view`."""

@@ -61,7 +61,8 @@ class Background:
 
         One that has to be awaited is asked from the next task that uses the session.
         """
-        if blocks(self._summarizer) and self._claims():
+        # First what is known at once: this is asked at every append.
+        if self._is_due() and blocks(self._summarizer) and self._claims():
             worker = threading.Thread(target=self._work, name="foldline-memory", daemon=True)
             try:
                 worker.start()
@@ -70,6 +71,8 @@ class Background:
 
     def anudge(self) -> None:
         """Begin from a task of an event loop, if it is due and nobody is at it."""
+        if not self._is_due():
+            return
         if not _is_awaited(self._summarizer):
             self.nudge()
         elif self._claims():
@@ -91,8 +94,11 @@ class Background:
         if task is not None and task.get_loop() is asyncio.get_running_loop():
             await asyncio.wait([task])
 
+    def _is_due(self) -> bool:
+        return self._state.is_memory_due()
+
     def _claims(self) -> bool:
-        return self._state.is_memory_due() and self._busy.acquire(blocking=False)
+        return self._is_due() and self._busy.acquire(blocking=False)
 
     # --- the work --------------------------------------------------------------------------
 

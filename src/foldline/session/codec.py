@@ -114,8 +114,11 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Rea
     out: list[Reading] = []
     for message in messages:
         alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
-        recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
-        out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
+        if alone.results:
+            recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
+            out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
+        else:
+            out.append(Reading(alone))
     return out
 
 

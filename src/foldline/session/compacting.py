@@ -15,6 +15,7 @@ from foldline.core.accounting import account
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.compaction import Outcome
+from foldline.core.economy import Saving
 from foldline.core.errors import FoldlineError
 from foldline.core.events import Trigger
 from foldline.core.handles import Handles
@@ -25,6 +26,7 @@ from foldline.core.strategy import Need, Policy
 from foldline.core.view import View
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
+from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
 from foldline.session.memory import Memory
@@ -44,6 +46,8 @@ def view(state: State) -> Steps[list[Any]]:
         state.requested = None
     elif state.is_due():
         yield from compact(state, trigger="automatic")
+    elif (saving := economizing.due(state)) is not None:
+        yield from _economized(state, saving)
     if state.shown.damaged:
         _mend(state)
     state.pace.active = state.setting.clock()
@@ -81,6 +85,16 @@ def compact(
     if reason:
         return account(before, Outcome("unchanged", reason, before), allowed, policy.name, {})
     return (yield from _made(state, before, (allowed, counted), policy, focus, trigger, own=own))
+
+
+def _economized(state: State, saving: Saving) -> Steps[Receipt]:
+    """Fold because that is cheaper; the receipt tells the sums."""
+    before = state.shown.view(state.codec.name)
+    allowed = replace(state.setting.budget, target=saving.target)
+    sizes = (allowed, as_counted(allowed, state))
+    ladder = economizing.folding(state.setting.policy)
+    note = str(saving)
+    return (yield from _made(state, before, sizes, ladder, "", "automatic", own=True, note=note))
 
 
 def asked(
@@ -129,8 +143,13 @@ def _made(
     trigger: Trigger,
     *,
     own: bool,
+    note: str = "",
 ) -> Steps[Receipt]:
-    """Make a compaction within a budget, as allowed and as counted here, and record it."""
+    """
+    Make a compaction within a budget, as allowed and as counted here, and record it.
+
+    A ``note`` says in the receipt why it was made, where that is not for the room.
+    """
     allowed, counted = sizes
     with watched(state, trigger) as watch:
         if watch.refusal is None:
@@ -138,8 +157,9 @@ def _made(
         else:
             outcome, names = Outcome("unchanged", watch.refusal, before), {}
         warnings = (*_warnings(state, allowed, counted), *watch.warnings)
-        if trigger == "overflow":
-            outcome = replace(outcome, reason=f"overflow: {outcome.reason}")
+        note = "overflow" if trigger == "overflow" else note
+        if note:
+            outcome = replace(outcome, reason=f"{note}: {outcome.reason}")
         memory = _memory_in(state, outcome)
         prepared = None if memory is None else memory.prepared
         watch.receipt = account(before, outcome, allowed, policy.name, names, warnings, prepared)
@@ -164,7 +184,7 @@ def _outcome(
     """Return what becomes of a view, and the handles of what may go."""
     setting = state.setting
     # Shown messages include snapshots and what a repair inserted.
-    names = Handles((*state.shown.log, *before.messages))
+    names = Handles(state.shown.log.register, before.messages)
     reader, _ = who_is_asked(state)
     memory = state.shelf.memory
     need = Need(
@@ -181,7 +201,11 @@ def _outcome(
         summary=setting.config.summary,
     )
     files = setting.config.files
-    outcome = yield from reinjected(before, budget, policy, need, files, read_files)
+    learned = state.shown.learned
+    before = replace(before, index=learned.index)
+    outcome = yield from reinjected(
+        before, budget, policy, need, files, read_files, learned.working
+    )
     if state.requested is not None:
         outcome = told(before, outcome)
     return outcome, names
@@ -193,7 +217,7 @@ def _mend(state: State) -> None:
     edits = repair(before.messages, state.codec.name)
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
-        names = Handles((*state.shown.log, *before.messages))
+        names = Handles(state.shown.log.register, before.messages)
         policy = state.setting.policy.name
         _record(state, outcome, account(before, outcome, state.setting.budget, policy, names))
     # Whatever is left is no fault that a repair knows: it is not looked for before every request.
@@ -320,7 +344,7 @@ def undo(state: State) -> Receipt | None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
         with state.recorded(Change(at=at, undone=batch.number, forgets=True)):
             state.history.undo(batch.number, at)
-            state.shown.replay(state.history.edits())
+            state.shown.replay(state.history.steps())
             state.shelf.void(state.shown.tokens)
             # Otherwise the next view would make the same compaction again.
             state.attempted()

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from foldline.core.asks import Ask, Reply, drive
 from foldline.core.compaction import Outcome
-from foldline.core.cost import READ, WRITE, CostEstimate, Factors, pays_after
+from foldline.core.cost import CostEstimate, pays_after
 from foldline.core.edits import Fold
 from foldline.core.view import View
 from foldline.models.info import Prices
 from foldline.session.compacting import prospect
+from foldline.session.economizing import prices_of, proportions
 from foldline.session.state import State
 
 UNPRICED = Prices(1.0, 5.0)
@@ -40,12 +41,12 @@ def estimate(state: State, prices: Prices | None = None) -> CostEstimate:
     before, outcome = drive(prospect(state), count)
     if outcome.status != "compacted":
         return CostEstimate(outcome.status, outcome.reason, usd=0.0)
-    known = prices or _prices(state)
+    known = prices or prices_of(state.setting.model)
     effort = _effort(state, outcome, before, asked)
     cold = state.pace.is_cold(state.setting.clock())
     behind, added = _behind(before, outcome)
     agent = known or UNPRICED
-    factors = _factors(agent)
+    factors = proportions(agent)
     usd = _usd(state, effort, known)
     paid = _usd(state, effort, agent) if usd is None else usd
     fresh = agent.input / MILLION
@@ -117,20 +118,3 @@ def _usd(state: State, effort: CostEstimate, agent: Prices | None) -> float | No
     if own is not None or agent is None:
         return own
     return (effort.input_tokens * agent.input + effort.output_tokens * agent.output) / MILLION
-
-
-def _factors(prices: Prices) -> Factors:
-    if prices.input <= 0:
-        return Factors()
-    write = WRITE if prices.cache_write is None else prices.cache_write / prices.input
-    read = READ if prices.cache_read is None else prices.cache_read / prices.input
-    return Factors(write, read, prices.output / prices.input)
-
-
-def _prices(state: State) -> Prices | None:
-    """Return the catalogue's prices of the model that reads the view."""
-    if not state.setting.model:
-        return None
-    from foldline.models.catalogue import Catalogue
-
-    return Catalogue.load().find(state.setting.model).prices

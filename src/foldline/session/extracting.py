@@ -21,6 +21,8 @@ from foldline.core.strategy import Need, Policy
 from foldline.core.view import View
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.compacting import as_counted
+from foldline.session.learned import Trailing
+from foldline.session.log import Log
 from foldline.session.memory import Memory, to_store
 from foldline.session.observing import note_prepared
 from foldline.session.state import State
@@ -36,7 +38,7 @@ PAUSED = "the summarizer gave nothing usable several times and was not asked"
 @dataclass(frozen=True, slots=True)
 class Picture:
     """
-    What is shown at one moment, and what is to become of it.
+    What is shown of a log at one moment, and what is to become of it.
 
     ``at`` is how many messages the log has, ``revision`` how often what is shown was changed
     other than by appending, ``generation`` the one in the store. ``paused`` says that there is a
@@ -44,6 +46,8 @@ class Picture:
     """
 
     view: View
+    log: Log
+    statistics: Trailing
     budget: Budget
     policy: Policy
     need: Need
@@ -58,8 +62,7 @@ def take(state: State) -> Picture:
     """Take the picture; nothing in it changes when the session goes on."""
     setting, shown = state.setting, state.shown
     state.shelf.appended = 0
-    # The statistics grow with every append: they are made anew, beside the turns.
-    view = replace(shown.view(state.codec.name), originals=dict(shown.originals), index=None)
+    view = shown.view(state.codec.name)
     budget = as_counted(setting.budget, state)
     pause = max(setting.config.memory.every, setting.config.pace.growth * budget.scale)
     target = max(round(LEAST_TARGET * budget.target), budget.target - round(pause))
@@ -70,7 +73,7 @@ def take(state: State) -> Picture:
         target,
         budget.limit,
         budget.scale,
-        Handles((*shown.log, *view.messages)),
+        Handles(shown.log.register, view.messages),
         reader=reader,
         limits=setting.config.limits,
         summary=setting.config.summary,
@@ -78,6 +81,8 @@ def take(state: State) -> Picture:
     policy = detaching(preparing(setting.policy), view.messages)
     return Picture(
         view,
+        shown.log,
+        state.shelf.statistics,
         budget,
         policy,
         need,
@@ -96,7 +101,10 @@ def prepare(picture: Picture) -> Steps[Memory | str]:
     Returns:
         What was prepared; a text when there is nothing: what is wrong, "" when nothing is to do.
     """
-    view, need = picture.view, picture.need
+    shown = (message.id for message in picture.view.messages)
+    # The statistics of the session grow with every append: these are the worker's own.
+    view = replace(picture.view, index=picture.statistics.index(picture.log, shown))
+    need = picture.need
     outcome = yield from compaction(view, picture.budget, picture.policy, need)
     if outcome.status != "compacted":
         return outcome.reason if outcome.status == "failed" else ""

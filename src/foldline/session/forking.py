@@ -33,7 +33,7 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
             f"There is a session {into!r} already.", hint="Name the new one otherwise."
         )
     batches = tuple(_as_of(batch, length) for batch in source.batches if batch.at <= length)
-    change = Change(at=0, messages=source.messages[:length], batches=batches)
+    change = Change(at=0, messages=tuple(source.messages[:length]), batches=batches)
     store.commit(into, stored.generation, change)
 
 

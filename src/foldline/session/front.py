@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from foldline.session.awaiting import Awaiting
 from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
+from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.opening import open_state
 from foldline.session.overflow import overflowed
 from foldline.session.surrounding import surround
@@ -140,6 +142,26 @@ class Session(Awaiting):
         """Append several wire messages, all or none, and return their ids; see `append`."""
         wires = list(messages)
         return self._call(lambda: append(self._state, wires, usage))
+
+    def import_messages(self, messages: Iterable[Any], *, batch: int = BATCH) -> int:
+        """
+        Append a long history, a batch at a time, and return how many messages that were.
+
+        Every batch is durable before the next is read. After an error the batches before it stay;
+        go on with what is behind them.
+
+        Args:
+            messages: Wire messages; an iterator is read as far as it is needed.
+            batch: How many messages are recorded together.
+
+        Raises:
+            InputError: A message cannot be read; ``index`` is its position among all of them.
+            StoreError: A batch was not recorded; another process may have changed the session.
+        """
+        done = 0
+        for wires in batches(messages, batch):
+            done = self._call(partial(add_batch, self._state, wires, done))
+        return done
 
     def view(self) -> list[Any]:
         """

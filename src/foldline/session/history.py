@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -148,6 +148,12 @@ class History:
             if batch.undone_at is None and batch.number != without:
                 yield from batch.edits
 
+    def steps(self) -> Iterator[tuple[int, tuple[Edit, ...]]]:
+        """Yield how long the log was, and the edits that were made then and are in effect."""
+        for batch in self.batches:
+            if batch.undone_at is None and batch.edits:
+                yield batch.at, batch.edits
+
     def last(self) -> Batch | None:
         """Return the newest compaction that is in effect."""
         in_effect = (
@@ -188,7 +194,7 @@ class History:
             for name in batch.receipt.recall
         )
 
-    def holdings(self, originals: dict[str, Message]) -> Holdings:
+    def holdings(self, originals: Mapping[str, Message]) -> Holdings:
         """Return what can be recalled from a log with these originals."""
         moments = [batch.at for batch in self.batches]
         moments += [batch.prepared_at for batch in self.batches if batch.prepared]

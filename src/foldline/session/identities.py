@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from hashlib import blake2b
 
-from foldline.core.identity import HANDLE_LENGTH, ID_BYTES
+from foldline.core.identity import ID_BYTES
 
 
 class Identities:
-    """Gives ids in constant time, however long the log is and however often a message repeats."""
+    """
+    Gives ids; it costs the same however long the log is and however often a message repeats.
 
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
+    Args:
+        taken: Tells which ids are in the log; it grows with that.
+    """
+
+    def __init__(self, taken: Container[str] = ()) -> None:
+        self._taken = taken
+        self._given: set[str] = set()
         self._occurrences: dict[str, int] = {}
-        self._prefixes: dict[str, int] = {}
 
     def give(self, content: str) -> str:
         """
@@ -22,31 +28,41 @@ class Identities:
         Args:
             content: Its content hash.
         """
-        occurrence = self._occurrences.get(content, 0) + 1
-        number = content if occurrence == 1 else _repeated(content, occurrence)
-        while number in self._taken:
-            occurrence += 1
-            number = _repeated(content, occurrence)
-        self.note(number, content)
-        self._occurrences[content] = occurrence
+        number, occurrence = content, 1
+        if self._is_taken(content):
+            occurrence = self._occurrences.get(content, 0) or self._last(content)
+            while self._is_taken(number):
+                occurrence += 1
+                number = _repeated(content, occurrence)
+            self._occurrences[content] = occurrence
+        self._given.add(number)
         return number
 
-    def note(self, number: str, content: str) -> None:
-        """Note an id that a message with this content has got."""
-        self._taken.add(number)
-        self._occurrences[content] = self._occurrences.get(content, 0) + 1
-        prefix = number[:HANDLE_LENGTH]
-        self._prefixes[prefix] = self._prefixes.get(prefix, 0) + 1
+    def recorded(self, number: str) -> None:
+        """Note that the message with an id is in the log now."""
+        self._given.discard(number)
 
     def forget(self, number: str, content: str) -> None:
-        """Take back the last id that was given to this content."""
-        self._taken.discard(number)
-        self._occurrences[content] -= 1
-        self._prefixes[number[:HANDLE_LENGTH]] -= 1
+        """Take back an id that was given to this content."""
+        self._given.discard(number)
+        self._occurrences.pop(content, None)
 
-    def is_alone(self, prefix: str) -> bool:
-        """Tell whether only one message has an id that begins with these digits."""
-        return self._prefixes.get(prefix) == 1
+    def _is_taken(self, number: str) -> bool:
+        return number in self._given or number in self._taken
+
+    def _last(self, content: str) -> int:
+        """Find, in a log of another process, how often a content occurs: they have no gaps."""
+        high = 2
+        while self._is_taken(_repeated(content, high)):
+            high *= 2
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._is_taken(_repeated(content, middle)):
+                low = middle
+            else:
+                high = middle
+        return low
 
 
 def _repeated(content: str, occurrence: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from foldline.core.breaker import Breaker
@@ -15,6 +15,7 @@ from foldline.core.ports import StoredMemory
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
 from foldline.session.codec import freeze, thaw
+from foldline.session.learned import Trailing
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Shelf:
     ``appended`` is how many tokens came since it was last tried to prepare something, ``revision``
     counts the times that what was shown changed other than by appending, and ``problem`` says why
     the last try came to nothing. ``breaker`` counts answers of the summarizer that were of no use.
+    ``statistics`` are those of the log, for the worker.
     """
 
     breaker: Breaker
@@ -40,6 +42,7 @@ class Shelf:
     appended: int = 0
     revision: int = 0
     problem: str = ""
+    statistics: Trailing = field(default_factory=Trailing)
 
     def void(self, tokens: int) -> None:
         """Note that other messages are shown now, of so many tokens: nothing prepared holds."""

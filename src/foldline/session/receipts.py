@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from sys import intern
 from typing import Any
 
 from foldline.core.compaction import Evicted, RungReport
@@ -25,6 +26,8 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
     spent = Spent(**plain.pop("spent", {}))
     out = plain.pop("evicted", {})
     evicted = Evicted(tuple(out.get("files", ())), out.get("unknown", 0))
+    # A few words, thousands of times: each is kept once.
+    plain["recall"] = {handle: intern(words) for handle, words in plain["recall"].items()}
     return Receipt(
         **plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent, evicted=evicted
     )

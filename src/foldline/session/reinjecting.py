@@ -18,7 +18,7 @@ from foldline.core.files import FileSettings
 from foldline.session.state import State
 from foldline.strategies.attachment import Found
 from foldline.strategies.sight import sight
-from foldline.strategies.touches import Touch, normal, touches, within
+from foldline.strategies.touches import Touch, normal, within
 from foldline.tools.files.root import TooLarge, content, opened
 
 LARGEST: Final = 1 << 20
@@ -66,7 +66,7 @@ def is_in_view(state: State, path: str) -> bool:
     settings = state.setting.config.files
     view = state.shown.view(state.codec.name)
     name = within(normal(path), settings.root)
-    return bool(name) and name in sight(view, touches(state.shown.log, settings))
+    return bool(name) and name in sight(view, state.shown.learned.working.touches)
 
 
 def _is_hidden(path: Path, settings: FileSettings) -> bool:

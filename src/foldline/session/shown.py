@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldline.core.edits import Edit, apply
+from foldline.core.files import FileSettings
 from foldline.core.messages import Message
 from foldline.core.repair import says_nothing
-from foldline.core.salience.index import SalienceIndex
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.formats.dialect import Dialect
+from foldline.formats.foreign import is_own, stands_alone
+from foldline.session.learned import HORIZON, Learned
+from foldline.session.log import Log
+from foldline.session.replaying import Step, replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +35,91 @@ class Shown:
     """
     The messages of a session: all of them, and what the model sees.
 
-    Appending costs the same however long the log is; ``index`` grows with it, so that a compaction
-    does not read the log for its statistics. ``tokens`` is what the shown messages take;
-    ``epoch`` counts the times that the shown messages changed other than by appending; ``damaged``
-    says that a provider would not accept them as they are.
+    Appending costs the same however long the log is; ``learned`` grows with it, so that a
+    compaction does not read the log for its statistics. ``tokens`` is what the shown messages
+    take; ``epoch`` counts the times that they changed other than by appending; ``damaged`` says
+    that a provider would not accept them as they are.
+
+    Args:
+        counter: Counts tokens.
+        log: Every message.
+        files: Names of the tools that touch files.
     """
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, log: Log, files: FileSettings) -> None:
         self.counter = counter
-        self.log: list[Message] = []
-        self.originals: dict[str, Message] = {}
+        self.log = log
         self.messages: dict[str, Message] = {}
         self.counts: dict[str, int] = {}
         self.tokens = 0
         self.epoch = 0
-        self.index = SalienceIndex()
         self.damaged = False
         self.anchor: Anchor | None = None
+        self._files = files
+        self._learned = None if len(log) else Learned(files)
         self._calls: set[str] = set()
         self._open: set[str] = set()
         self._wires: list[Any] = []
         self._pristine = True
         self._encoded = True
+        self._written = ""
+        self._loose = False
+
+    @property
+    def learned(self) -> Learned:
+        """
+        What the log teaches.
+
+        It is read from the log at the first use in a session that was taken up, and now and then
+        in a long one: what was folded long ago no longer counts.
+        """
+        if self._learned is None or self._learned.is_stale:
+            self._learned = Learned.of(self.log, self.messages, self._files)
+        return self._learned
+
+    @property
+    def originals(self) -> Mapping[str, Message]:
+        """The log by id."""
+        return self.log.originals
 
     def append(self, message: Message) -> int:
         """Add a message to the log, show it, and return its tokens."""
-        count = self.counter.message(message)
-        self.index.add(message)
-        self._check(message)
+        if self._learned is not None:
+            self._learned.add(len(self.log), message)
         self.log.append(message)
-        self.originals[message.id] = message
+        return self._add(message)
+
+    def _add(self, message: Message) -> int:
+        count = self.counter.message(message)
+        self._check(message)
         self.messages[message.id] = message
         self.counts[message.id] = count
         self.tokens += count
-        if self._pristine:
+        if self._pristine or self._is_written_as_it_came(message):
             self._wires.append(message.raw)
         else:
             self._encoded = False
         return count
+
+    def _is_written_as_it_came(self, message: Message) -> bool:
+        """Tell whether the messages before are written already, and this one needs no writing."""
+        as_it_came = message.intact and is_own(message, self._written)
+        self._loose = as_it_came and (self._loose or stands_alone(message, self._written))
+        return self._encoded and self._loose
+
+    def imported(self, count: int) -> None:
+        """Learn from what was imported when that is asked for, where it is more than one reads."""
+        if count > HORIZON:
+            self._learned = None
+
+    def restore(self, steps: Iterable[Step]) -> None:
+        """Show a log that was taken up from the store, with the edits that were made of it."""
+        made = tuple(steps)
+        if made:
+            self.replay(made)
+        else:
+            for message in replayed(self.log, ()):
+                self._add(message)
 
     def _check(self, message: Message) -> None:
         """Note open calls, and what has to be mended: a half of a pair, or a silent message."""
@@ -85,8 +135,8 @@ class Shown:
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
         messages = tuple(self.messages.values())
-        counts = tuple(self.counts[number] for number in self.messages)
-        return View(messages, counts, self.counter, self.originals, dialect, self.index)
+        counts = tuple(map(self.counts.__getitem__, self.messages))
+        return View(messages, counts, self.counter, self.originals, dialect)
 
     def show(self, view: View) -> None:
         """Show a view in place of what was shown; what the provider reported no longer holds."""
@@ -99,10 +149,11 @@ class Shown:
         for message in view.messages:
             self._check(message)
         self._changed()
+        self.log.let_go(self.messages)
 
-    def replay(self, edits: Iterable[Edit]) -> None:
+    def replay(self, steps: Iterable[Step]) -> None:
         """Show the log with these edits and no others."""
-        self.show(View.of(apply(self.log, edits), self.counter))
+        self.show(View.of(replayed(self.log, steps), self.counter))
 
     def rewrite(self, number: str, shown: Message) -> int:
         """Show one message otherwise and return by how many tokens that is more."""
@@ -116,29 +167,27 @@ class Shown:
 
     def pin(self, number: str) -> None:
         """Pin a message of the log, and what is shown of it; nothing is shown otherwise."""
-        pinned = replace(self.originals[number], pinned=True)
-        index = next(i for i, message in enumerate(self.log) if message.id == number)
-        self.log[index] = self.originals[number] = pinned
+        self.log.put(replace(self.originals[number], pinned=True))
         shown = self.messages.get(number)
         if shown is not None:
             self.messages[number] = replace(shown, pinned=True)
 
-    def reread(self, messages: Sequence[Message], edits: Iterable[Edit]) -> None:
+    def reread(self, messages: Sequence[Message], steps: Iterable[Step]) -> None:
         """Take the same log as another dialect reads it, and show it with the same edits."""
-        self.log = list(messages)
-        self.originals = {message.id: message for message in messages}
-        self.messages = dict(self.originals)
-        self.index = SalienceIndex.of(messages)
+        for message in messages:
+            self.log.put(message)
+        self.messages = {message.id: message for message in messages}
+        self._learned = None
         if self.epoch:
-            self.replay(edits)
+            self.replay(steps)
 
     def wires(self, dialect: Dialect) -> list[Any]:
         """Return the shown messages in their wire format; a list of its own, the same messages."""
         if not self._encoded:
             self._wires = dialect.messages(tuple(self.messages.values()))
-            self._encoded = True
+            self._encoded, self._written = True, dialect.name
         return list(self._wires)
 
     def _changed(self) -> None:
         self.epoch += 1
-        self._pristine = self._encoded = False
+        self._pristine = self._encoded = self._loose = False

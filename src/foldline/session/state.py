@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.core.asks import Reader
@@ -19,15 +19,15 @@ from foldline.core.config import Config
 from foldline.core.errors import FoldlineError, StoreError
 from foldline.core.events import Level, Pressure
 from foldline.core.messages import Message
-from foldline.core.ports import Change, Store, StoredSession
+from foldline.core.ports import Change, Store, StoredMessage, StoredSession
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
-from foldline.formats.dialect import Dialect
 from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
 from foldline.session.history import History, restored_batch
 from foldline.session.hooks import Hooks
 from foldline.session.identities import Identities
+from foldline.session.log import Log
 from foldline.session.memory import Shelf, from_store
 from foldline.session.pace import Pace
 from foldline.session.pressure import pressure
@@ -84,8 +84,9 @@ class State:
 
     def _restore(self, stored: StoredSession) -> None:
         self.generation = stored.generation
-        self.shown = Shown(self.setting.counter)
-        self.ids = Identities()
+        log = Log(stored, self._read, lambda: self.setting.store.load(self.name))
+        self.shown = Shown(self.setting.counter, log, self.setting.config.files)
+        self.ids = Identities(log.positions)
         self.history = History([restored_batch(batch) for batch in stored.batches])
         self.calibration = Calibration()
         self.pace = Pace(rules=self.setting.config.pace)
@@ -93,24 +94,16 @@ class State:
         self.known_dialect = stored.head.dialect
         self.codec.follow(self.known_dialect)
         if stored.messages:
-            self._reread(stored, self.codec.dialect)
+            self.shown.restore(self.history.steps())
+            self.pace.active = stored.messages[-1].time
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
         # Last: what an exception left half read is read again.
         self.stale = False
 
-    def _reread(self, stored: StoredSession, dialect: Dialect | None) -> None:
-        for item in stored.messages:
-            reading = restored(dialect, item)
-            self.ids.note(item.id, reading.message.id)
-            self.shown.append(
-                replace(reading.message, id=item.id, pinned=item.pinned, usage=item.usage)
-            )
-        edits = tuple(self.history.edits())
-        if edits:
-            self.shown.replay(edits)
-        self.pace.active = stored.messages[-1].time
+    def _read(self, item: StoredMessage) -> Message:
+        return restored(self.codec.dialect, item).message
 
     def _resume(self) -> None:
         """Take up where the last process was: growth since the last attempt, reported usage."""

@@ -28,7 +28,7 @@ from foldline.session.background import Background
 from foldline.session.reinjecting import is_in_view
 from foldline.session.state import State
 from foldline.session.turn import Turn
-from foldline.strategies.touches import Touch, newest, touches
+from foldline.strategies.touches import Touch, newest
 
 
 class Working:
@@ -73,8 +73,18 @@ class Working:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The log: every message as it was appended, in order."""
-        return tuple(self._state.shown.log)
+        """
+        The log: every message as it was appended, in order.
+
+        Of a long session most of it is read from the store when it is first asked for; then it
+        stays in memory. When the session is closed, nothing more can be read.
+        """
+        return self._state.shown.log.whole()
+
+    @property
+    def length(self) -> int:
+        """How many messages were appended; known without reading them."""
+        return len(self._state.shown.log)
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
@@ -98,8 +108,12 @@ class Working:
 
     @property
     def touched(self) -> tuple[Touch, ...]:
-        """The last touch of every file by a tool, newest first; reads the whole log."""
-        return newest(touches(self._state.shown.log, self._state.setting.config.files))
+        """
+        The last touch of every file by a tool, newest first.
+
+        Of a long session, those in the newest 10,000 messages, and in what is shown.
+        """
+        return newest(self._state.shown.learned.working.touches)
 
     def is_in_view(self, path: str) -> bool:
         """

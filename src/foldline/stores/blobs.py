@@ -62,12 +62,13 @@ def put(connection: sqlite3.Connection, data: bytes) -> int:
         The number of the blob.
     """
     digest = hashed(data)
-    row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
+    row = connection.execute(
+        "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (hash) DO NOTHING RETURNING id",
+        (digest, *squeezed(data)),
+    ).fetchone()
     if row is None:
-        row = connection.execute(
-            "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?) RETURNING id",
-            (digest, *squeezed(data)),
-        ).fetchone()
+        row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
     return int(row[0])
 
 

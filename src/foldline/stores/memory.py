@@ -77,6 +77,10 @@ class MemoryStore:
             ]
         return tuple(sorted(listed, key=lambda info: -info.updated))
 
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
+        return tuple(info.head.name for info in self.sessions())
+
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """Find messages by the beginning of their id, newest sessions first, at most 100."""
         found = (
@@ -93,7 +97,8 @@ class MemoryStore:
 
 def _snapshot(kept: _Kept) -> StoredSession:
     messages, batches = tuple(kept.messages), tuple(kept.batches)
-    return StoredSession(kept.head, kept.generation, messages, batches, kept.memory)
+    ids = tuple(message.id for message in messages)
+    return StoredSession(kept.head, kept.generation, ids, messages, batches, kept.memory)
 
 
 def _active(kept: _Kept) -> int:

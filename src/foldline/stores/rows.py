@@ -155,16 +155,34 @@ def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
         )
 
 
-def messages(connection: sqlite3.Connection, session: int) -> Iterator[StoredMessage]:
-    """Read the messages of a session, in order."""
+def length(connection: sqlite3.Connection, session: int) -> int:
+    """Return how many messages a session has."""
+    (last,) = connection.execute(
+        "SELECT max(seq) FROM messages WHERE session = ?", (session,)
+    ).fetchone()
+    return 0 if last is None else int(last) + 1
+
+
+def message_ids(connection: sqlite3.Connection, session: int, size: int) -> list[str]:
+    """Read the ids of the first ``size`` messages of a session, in order."""
+    found = connection.execute(
+        "SELECT id FROM messages WHERE session = ? AND seq < ? ORDER BY seq", (session, size)
+    )
+    return [number for (number,) in found]
+
+
+def messages(
+    connection: sqlite3.Connection, session: int, start: int, stop: int
+) -> Iterator[StoredMessage]:
+    """Read the messages of a session from position ``start`` to before ``stop``, in order."""
     rows = connection.execute(
         """
         SELECT m.id, m.role, m.time, m.pinned, m.usage,
             w.hash, w.codec, w.size, w.data, f.hash, f.codec, f.size, f.data
         FROM messages m JOIN blobs w ON w.id = m.wire LEFT JOIN blobs f ON f.id = m.form
-        WHERE m.session = ? ORDER BY m.seq
+        WHERE m.session = ? AND m.seq >= ? AND m.seq < ? ORDER BY m.seq
         """,
-        (session,),
+        (session, start, stop),
     )
     for number, role, moment, pinned, usage, *content in rows:
         yield StoredMessage(

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -25,6 +25,7 @@ from foldline.core.ports import (
     StoredSession,
 )
 from foldline.stores import blobs, rows
+from foldline.stores.log import StoredIds, StoredLog
 from foldline.stores.migrations import migrate
 from foldline.stores.sqlite_file import explained, identity, prepare, use_wal
 
@@ -113,8 +114,8 @@ class SqliteStore:
 
     def load(self, name: str) -> StoredSession | None:
         """Return a session, or None when there is none of this name."""
-        # One transaction, so that messages and batches are of the same moment.
-        with self._transaction("BEGIN") as connection:
+        # One transaction, so that all of it is of the same moment.
+        with self._reading() as connection:
             row = connection.execute(
                 "SELECT name, dialect, model, window, created, generation, id"
                 " FROM sessions WHERE name = ?",
@@ -122,12 +123,14 @@ class SqliteStore:
             ).fetchone()
             if row is None:
                 return None
+            session, size = row[6], rows.length(connection, row[6])
             return StoredSession(
                 SessionHead(*row[:5]),
                 row[5],
-                tuple(rows.messages(connection, row[6])),
-                tuple(rows.batches(connection, row[6])),
-                rows.memory(connection, row[6]),
+                StoredIds(self._reading, session, size),
+                StoredLog(self._reading, session, size),
+                tuple(rows.batches(connection, session)),
+                rows.memory(connection, session),
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -163,11 +166,11 @@ class SqliteStore:
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions, the one that was changed last first."""
-        with self._transaction("BEGIN") as connection:
+        with self._reading() as connection:
             found = connection.execute(
                 """
                 SELECT s.name, s.dialect, s.model, s.window, s.created, s.updated,
-                    (SELECT count(*) FROM messages m WHERE m.session = s.id),
+                    (SELECT coalesce(max(m.seq) + 1, 0) FROM messages m WHERE m.session = s.id),
                     (SELECT count(*) FROM batches b WHERE b.session = s.id
                         AND b.kind = 'compaction' AND b.undone_at IS NULL),
                     (SELECT coalesce(sum(length(d.data)), 0) FROM messages m
@@ -177,9 +180,15 @@ class SqliteStore:
             ).fetchall()
         return tuple(SessionInfo(SessionHead(*row[:5]), *row[5:]) for row in found)
 
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
+        with self._reading() as connection:
+            found = connection.execute("SELECT name FROM sessions ORDER BY updated DESC, id DESC")
+            return tuple(str(name) for (name,) in found)
+
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """Find messages by the beginning of their id, newest sessions first, at most 100."""
-        with self._transaction("BEGIN") as connection:
+        with self._reading() as connection:
             found = connection.execute(
                 "SELECT s.name, m.id FROM messages m JOIN sessions s ON s.id = m.session"
                 " WHERE m.id >= ? AND m.id < ? ORDER BY s.updated DESC, s.id DESC, m.seq LIMIT ?",
@@ -195,6 +204,9 @@ class SqliteStore:
                 self._connection = None
 
     # --- transactions ----------------------------------------------------------------------
+
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._transaction("BEGIN")
 
     @contextmanager
     def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:

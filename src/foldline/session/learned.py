@@ -1,0 +1,88 @@
+"""What a session has learned from its log, so that a compaction need not read that again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from foldline.core.files import FileSettings
+from foldline.core.messages import Message
+from foldline.core.salience.index import SalienceIndex
+from foldline.session.log import Log
+from foldline.strategies.working_set import WorkingSet
+
+HORIZON: Final = 10_000
+"""So many of the newest messages count, and at most twice as many, beside what is shown."""
+
+
+class Learned:
+    """
+    Statistics of the log, and what it works with, up to date with every message.
+
+    ``known`` is the position behind the last one.
+
+    Args:
+        files: Names of the tools that touch files.
+    """
+
+    def __init__(self, files: FileSettings) -> None:
+        self.index = SalienceIndex()
+        self.working = WorkingSet(files)
+        self.known = 0
+        self._size, self._enough = 0, 2 * HORIZON
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether so much was learned that it had better be learned anew from what counts."""
+        return self._size > self._enough
+
+    @classmethod
+    def of(cls, log: Log, shown: Iterable[str], files: FileSettings) -> Learned:
+        """
+        Read what is shown of a log, and its newest messages.
+
+        Args:
+            log: The log.
+            shown: Ids of what is shown.
+            files: Names of the tools that touch files.
+        """
+        found = cls(files)
+        for position, message in log.recent(HORIZON, shown):
+            found.add(position, message)
+        # Where more than that is shown, all of it counts.
+        found._enough = max(found._enough, 2 * found._size)
+        return found
+
+    def add(self, position: int, message: Message) -> None:
+        """Take the next message of the log into account."""
+        self.index.add(message)
+        self.working.add(position, message)
+        self.known = position + 1
+        self._size += 1
+
+
+class Trailing:
+    """What the worker beside the turns has learned; it catches up when it begins."""
+
+    def __init__(self) -> None:
+        self._log: Log | None = None
+        self._learned = Learned(FileSettings())
+
+    def index(self, log: Log, shown: Iterable[str]) -> SalienceIndex:
+        """
+        Return the statistics of a log as it is now.
+
+        Args:
+            log: The log.
+            shown: Ids of what is shown.
+        """
+        if self._log is not log or self._learned.is_stale:
+            self._log = None  # what breaks off in the middle is begun anew
+            self._learned = Learned.of(log, shown, FileSettings())
+        else:
+            self._log = None
+            positions = range(self._learned.known, len(log))
+            for position, message in zip(positions, log.at(positions), strict=True):
+                self._learned.add(position, message)
+        self._log = log
+        return self._learned.index

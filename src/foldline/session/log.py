@@ -1,0 +1,197 @@
+"""
+The log of a session: every message, in order, most of them left in the store.
+
+What is shown, and what was said lately, is in memory; everything else is read when somebody asks
+for it. So a long session takes the memory, and the time to open, of what the model sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final, overload
+
+from foldline.core.handles import Register
+from foldline.core.messages import Message
+from foldline.core.ports import StoredMessage, StoredSession
+
+AT_ONCE: Final = 32
+"""So many messages are let go of at each append."""
+
+LATELY: Final = 64
+"""So many of the newest messages stay in memory, whether they are shown or not."""
+
+SPARE: Final = 5_000
+"""So many messages that are not shown stay in memory until they are let go of."""
+
+PAGE: Final = 500
+"""So many messages are read at once when the whole log is."""
+
+
+class Log(Sequence[Message]):
+    """
+    The messages of a session.
+
+    It may be read in one thread while another one appends.
+
+    Args:
+        stored: What the store has of the session.
+        read: Reads a stored message.
+        load: Returns the session as the store has it by now.
+    """
+
+    def __init__(
+        self,
+        stored: StoredSession,
+        read: Callable[[StoredMessage], Message],
+        load: Callable[[], StoredSession | None],
+    ) -> None:
+        self.positions = {number: position for position, number in enumerate(stored.ids)}
+        self._stored: Sequence[StoredMessage] = stored.messages
+        self._read = read
+        self._load = load
+        self._kept: dict[int, Message] = {}
+        self._whole = False
+        self._leaving: list[int] = []
+
+    # --- as a sequence ---------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        positions = range(len(self))[index]
+        if isinstance(positions, range):
+            return list(self.at(positions))
+        return next(self.at((positions,)))
+
+    def __iter__(self) -> Iterator[Message]:
+        return self.at(range(len(self)))
+
+    def at(self, positions: Sequence[int]) -> Iterator[Message]:
+        """Yield the messages at some positions, which stand in order; runs are read together."""
+        start = 0
+        while start < len(positions):
+            run = positions[start : start + PAGE]
+            missing = [position for position in run if position not in self._kept]
+            found = dict(self._fetched(missing))
+            for position in run:
+                message = found.get(position) or self._kept.get(position)
+                # Another thread may just have let go of it.
+                yield message or dict(self._fetched([position]))[position]
+            start += PAGE
+
+    def _fetched(self, positions: Sequence[int]) -> Iterator[tuple[int, Message]]:
+        """Read messages from the store."""
+        if not positions:
+            return
+        stored = self._reaching(positions[-1])
+        start = 0
+        for end in range(1, len(positions) + 1):
+            if end == len(positions) or positions[end] != positions[end - 1] + 1:
+                first, last = positions[start], positions[end - 1]
+                for offset, item in enumerate(stored[first : last + 1]):
+                    yield first + offset, self._restored(item)
+                start = end
+
+    def _reaching(self, position: int) -> Sequence[StoredMessage]:
+        if position >= len(self._stored):
+            found = self._load()
+            self._stored = () if found is None else found.messages
+        return self._stored
+
+    def _restored(self, item: StoredMessage) -> Message:
+        return replace(self._read(item), id=item.id, pinned=item.pinned, usage=item.usage)
+
+    # --- by id -----------------------------------------------------------------------------
+
+    @cached_property
+    def originals(self) -> Mapping[str, Message]:
+        """The messages by id, in order."""
+        return _Originals(self)
+
+    @cached_property
+    def register(self) -> Register:
+        """The ids in order of their digits; made when it is first asked for."""
+        return Register(self.positions)
+
+    # --- changes ---------------------------------------------------------------------------
+
+    def append(self, message: Message) -> None:
+        """Add a message."""
+        position = len(self.positions)
+        self._kept[position] = message
+        self.positions[message.id] = position
+        if "register" in self.__dict__:
+            self.register.add(message.id)
+        if self._leaving:
+            self._leave()
+
+    def put(self, message: Message) -> None:
+        """Keep another reading of a message that has its id; it stays in memory for good."""
+        self._kept[self.positions[message.id]] = message
+
+    def hold(self, ids: Iterable[str]) -> None:
+        """Take messages into memory; ids of what is not in the log are passed over."""
+        wanted = {self.positions[number] for number in ids if number in self.positions}
+        self._leaving = []
+        missing = sorted(wanted - self._kept.keys())
+        self._kept.update(self._fetched(missing))
+
+    def whole(self) -> tuple[Message, ...]:
+        """Return all messages; whoever asks for them will again, so they stay in memory."""
+        if not self._whole:
+            self.hold(list(self.positions))
+            self._whole = True
+        return tuple(self)
+
+    def let_go(self, shown: Collection[str]) -> None:
+        """
+        Leave to the store what is neither shown, nor new, nor pinned, where it is much.
+
+        The memory is freed little by little, as messages are appended.
+        """
+        if self._whole or len(self._kept) - len(shown) < SPARE:
+            return
+        oldest = len(self) - LATELY
+        idle = self._kept.keys() - {self.positions.get(number) for number in shown}
+        self._leaving = [position for position in idle if position < oldest]
+
+    def _leave(self) -> None:
+        """Let go of a few messages that may leave, unless they are wanted again."""
+        for position in self._leaving[-AT_ONCE:]:
+            if not self._kept[position].pinned:
+                del self._kept[position]
+        del self._leaving[-AT_ONCE:]
+
+    def recent(self, count: int, ids: Iterable[str]) -> Iterator[tuple[int, Message]]:
+        """Yield some messages by id, and the newest ``count``, in order with their positions."""
+        size = len(self)
+        old = {self.positions.get(number, size) for number in ids}
+        start = max(0, size - count)
+        positions = [*sorted(one for one in old if one < start), *range(start, size)]
+        return zip(positions, self.at(positions), strict=True)
+
+
+class _Originals(Mapping[str, Message]):
+    """The messages of a log by id."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __getitem__(self, number: str) -> Message:
+        return self._log[self._log.positions[number]]
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._log.positions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._log.positions))
+
+    def __len__(self) -> int:
+        return len(self._log)

@@ -1,0 +1,84 @@
+"""What is learned from a log is bounded, and the same whenever it is learned."""
+
+import pytest
+from tests.neutral import A, T, U, c
+from tests.neutral import log as numbered
+from tests.session.logs import log_of, said
+
+from foldline.core.files import FileSettings
+from foldline.core.salience.index import SalienceIndex
+from foldline.session import learned as module
+from foldline.session.learned import Learned, Trailing
+from foldline.strategies.working_set import WorkingSet
+
+FILES = FileSettings()
+
+
+@pytest.fixture
+def worked():
+    messages = [U("mend src/app.py")]
+    for number in range(30):
+        call = c(f"c{number}", "read_file", f'{{"path": "src/file{number % 7}.py"}}')
+        messages += [A(f"I look at file{number}", call), T(f"c{number}", f"line_{number} = 1")]
+    log = log_of()
+    for message in numbered(*messages):
+        log.append(message)
+    return log
+
+
+def test_it_is_what_reading_the_whole_log_teaches(worked):
+    found = Learned.of(worked, (), FILES)
+
+    assert found.index == SalienceIndex.of(worked)
+    assert found.working.touches == WorkingSet.of(worked, FILES).touches
+    assert found.known == len(worked)
+
+
+def test_what_is_neither_new_nor_shown_does_not_count(worked, monkeypatch):
+    monkeypatch.setattr(module, "HORIZON", 4)
+    first = worked[0]
+
+    found = Learned.of(worked, [first.id], FILES)
+
+    assert found.index == SalienceIndex.of([first, *worked[-4:]])
+    assert [touch.path for touch in found.working.touches] == ["src/file0.py", "src/file1.py"]
+
+
+def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch):
+    monkeypatch.setattr(module, "HORIZON", 4)
+    log = log_of(said(20))
+    everything = [message.id for message in log]
+
+    little, much = Learned.of(log, (), FILES), Learned.of(log, everything, FILES)
+    for message in said(10, 100):
+        little.add(len(log), message)
+        much.add(len(log), message)
+
+    assert little.is_stale
+    assert not much.is_stale
+
+
+def test_the_worker_learns_what_was_appended_since(worked):
+    trailing = Trailing()
+    first = trailing.index(worked, ())
+    for message in numbered(U("and src/other.py"), A("yes")):
+        worked.append(message)
+
+    assert trailing.index(worked, ()) is first
+    assert first == SalienceIndex.of(worked)
+
+
+def test_the_worker_begins_anew_with_another_log_and_after_an_error(worked, monkeypatch):
+    trailing = Trailing()
+    first = trailing.index(worked, ())
+    worked.append(said(1)[0])
+    with monkeypatch.context() as patch:
+        patch.setattr(SalienceIndex, "add", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            trailing.index(worked, ())
+
+    again = trailing.index(worked, ())
+
+    assert again is not first
+    assert again == SalienceIndex.of(worked)
+    assert trailing.index(log_of(said(3)), ()) == SalienceIndex.of(said(3))

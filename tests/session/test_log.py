@@ -1,0 +1,108 @@
+"""The log of a session is a sequence of all messages, whether they are in memory or not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.session.logs import Kept, log_of, pinned, said
+
+from foldline.session import log as logs
+
+MESSAGES = said(60)
+
+
+@given(st.integers(0, 60), st.slices(60), st.lists(st.integers(0, 59), max_size=10))
+def test_it_reads_like_the_list_of_its_messages(cut, wanted, held):
+    kept = Kept(MESSAGES[:cut])
+    log = log_of(kept=kept)
+    log.hold(MESSAGES[position].id for position in held)
+    for message in MESSAGES[cut:]:
+        log.append(message)
+        kept.messages.append(message)
+
+    assert tuple(log) == MESSAGES
+    assert log[wanted] == list(MESSAGES[wanted])
+    assert log[-1] == MESSAGES[-1]
+    assert list(log.originals) == [message.id for message in MESSAGES]
+    assert [log.originals[m.id] for m in MESSAGES] == list(MESSAGES)
+    assert "x" not in log.originals
+    assert list(log.register) == sorted(message.id for message in MESSAGES)
+
+
+def test_a_position_that_is_not_there_is_an_index_error():
+    with pytest.raises(IndexError):
+        log_of(MESSAGES)[60]
+
+
+def test_what_is_held_is_read_once_and_what_is_not_is_not_kept():
+    kept = Kept(MESSAGES)
+    log = log_of(kept=kept)
+    assert kept.reads == 0
+
+    log.hold([MESSAGES[3].id, "unknown"])
+    assert [log[3], log[3]] == [MESSAGES[3]] * 2
+    assert kept.reads == 1
+
+    assert [log[4], log[4]] == [MESSAGES[4]] * 2
+    assert kept.reads == 3
+
+
+@given(st.lists(st.booleans(), min_size=60, max_size=60))
+def test_what_is_let_go_is_read_from_the_store_and_what_is_shown_or_pinned_is_not(shows):
+    kept = Kept()
+    log = log_of(kept=kept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logs, "SPARE", 0)
+        patch.setattr(logs, "LATELY", 5)
+        for message in MESSAGES:
+            log.append(message)
+            kept.messages.append(message)
+        log.put(pinned(MESSAGES[0]))
+        kept.messages[0] = pinned(MESSAGES[0])
+        shown = [m.id for m, shows_it in zip(MESSAGES, shows, strict=True) if shows_it]
+        log.let_go(shown)
+        for message in said(5, 100):
+            log.append(message)
+            kept.messages.append(message)
+
+    stays = {0, *range(55, 65), *(log.positions[number] for number in shown)}
+    assert [log[position] for position in sorted(stays)]
+    assert kept.reads == 0
+    assert tuple(log) == tuple(kept.messages)
+    assert kept.reads == 65 - len(stays)
+
+
+def test_what_is_wanted_again_stays(monkeypatch):
+    monkeypatch.setattr(logs, "SPARE", 0)
+    monkeypatch.setattr(logs, "LATELY", 0)
+    kept = Kept()
+    log = log_of(kept=kept)
+    for message in MESSAGES:
+        log.append(message)
+        kept.messages.append(message)
+    log.let_go([])
+    log.hold(message.id for message in MESSAGES)
+    log.append(said(1, 100)[0])
+
+    assert tuple(log)[:60] == MESSAGES
+    assert kept.reads == 0
+
+
+def test_whoever_asks_for_all_messages_gets_them_without_reading_the_next_time(monkeypatch):
+    monkeypatch.setattr(logs, "SPARE", 0)
+    kept = Kept(MESSAGES)
+    log = log_of(kept=kept)
+
+    assert log.whole() == MESSAGES
+    log.let_go([])
+    log.append(said(1, 100)[0])
+    assert log.whole()[:60] == MESSAGES
+    assert kept.reads == 60
+
+
+def test_the_newest_messages_and_some_older_ones_come_in_order():
+    log = log_of(MESSAGES)
+
+    found = list(log.recent(3, [MESSAGES[7].id, MESSAGES[2].id, MESSAGES[58].id, "snapshot"]))
+
+    assert [position for position, _ in found] == [2, 7, 57, 58, 59]
+    assert [message for _, message in found] == [MESSAGES[position] for position, _ in found]

@@ -1,0 +1,70 @@
+"""What is sent after an append is what would be sent if all of it were written anew."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.session.logs import log_of
+
+from foldline.core.edits import Fold, Rewrite
+from foldline.core.files import FileSettings
+from foldline.core.messages import Message, Text
+from foldline.core.tokens import TokenCounter
+from foldline.counters.estimated import EstimatedCounter
+from foldline.formats.registry import dialect
+from foldline.session.shown import Shown
+from foldline.testing.histories import histories
+from foldline.testing.wires import DIALECT_NAMES, wire
+
+COUNTER = TokenCounter(EstimatedCounter("o200k"))
+
+
+@pytest.mark.parametrize("name", [n for n in DIALECT_NAMES if n != "pydantic-ai"])
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+@given(st.data())
+def test_messages_that_come_after_an_edit_are_written_as_if_all_were(name, data):
+    found = dialect(name)
+    messages = found.decode(wire(data.draw(histories(giants=False)), name)).messages
+    cut = data.draw(st.integers(1, len(messages))) if messages else 0
+    shown = Shown(COUNTER, log_of(), FileSettings())
+    for message in messages[:cut]:
+        shown.append(message)
+    edits = list(_edits(data.draw, messages[:cut]))
+    if edits:
+        shown.replay([(cut, edits)])
+    shown.wires(found)
+
+    for message in messages[cut:]:
+        shown.append(message)
+
+        assert shown.wires(found) == found.messages(tuple(shown.messages.values()))
+
+
+def _edits(draw, messages):
+    """Yield a fold of the beginning, and parts that are left out or say something else."""
+    folded = draw(st.integers(0, len(messages)))
+    if folded:
+        snapshot = Message("user", (Text("what was before"),), id="0" * 32, intact=False)
+        yield Fold(tuple(message.id for message in messages[:folded]), snapshot)
+    for message in messages[folded:]:
+        for index in range(len(message.parts)):
+            change = draw(st.sampled_from(["stays", "stays", "stays", "gone", "other"]))
+            if change != "stays":
+                text = None if change == "gone" else "cleared"
+                yield Rewrite(message.id, index, text, "clear")
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic"])
+def test_after_an_edit_an_append_writes_nothing_anew(name):
+    found = dialect(name)
+    messages = found.decode([{"role": "user", "content": str(n)} for n in range(20)]).messages
+    shown = Shown(COUNTER, log_of(), FileSettings())
+    shown.append(messages[0])
+    shown.append(messages[1])
+    shown.replay([(2, [Rewrite(messages[0].id, 0, "other", "clear")])])
+    first = shown.wires(found)[0]
+    for message in messages[2:]:
+        shown.append(message)
+
+    # What was written before is the same object: it was not written again.
+    assert shown.wires(found)[0] is first
+    assert [wire["content"] for wire in shown.wires(found)[1:]] == [str(n) for n in range(1, 20)]
