@@ -1,0 +1,155 @@
+"""
+The measure: what an agent used after a cut that it could only know from before the cut.
+
+*Need* is every identifier that the assistant wrote in its next `HORIZON` steps, in text or tool
+arguments, that stands before the cut, and that no tool result or user message had brought back
+by then. *Deep* need is what of it does not stand in the last tenth before the cut, where any
+trimming would keep it. The system prompt is left out, for nobody removes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from foldline.core.messages import Message, Omitted, Text, ToolCall, visible_texts
+
+FRACTIONS = (0.4, 0.6, 0.8)
+"""Where a session is cut, as fractions of its characters: the agent acted on its whole history."""
+
+HORIZON = 30
+"""Steps of the assistant after a cut that are looked at."""
+
+TAIL = 0.1
+"""What is not deep, as a fraction of the characters before the cut."""
+
+LEAST_DEEP = 3
+"""Deep identifiers from which on a cut says something."""
+
+SHORTEST, LONGEST = 4, 120
+"""Characters of an identifier."""
+
+_IDENTIFIER = re.compile(
+    r"(?:[\w.@~+-]{0,160}/){1,160}[\w.@+-]{1,160}"  # paths
+    r"|[A-Za-z_]\w{0,160}(?:\.[A-Za-z_]\w{0,160}){1,160}"  # dotted names and file names
+    r"|[A-Za-z]{1,160}_[A-Za-z0-9_]{1,160}"  # snake_case
+    r"|[a-z]{1,160}[A-Z]\w{1,160}"  # camelCase
+    r"|[A-Z][a-z0-9]{1,160}[A-Z]\w{1,160}"  # PascalCase
+    r"|--?[a-z][\w-]{2,160}"  # flags
+    r"|\b[0-9a-f]{7,40}\b"  # hashes
+    r"|\b\d{3,160}\b"  # numbers
+)
+"""Every repetition has a bound above `LONGEST`: no text takes longer than its length allows."""
+
+_AROUND = ".,:;()[]{}'\""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """
+    A place in a session, with what was needed after it.
+
+    ``at`` is how many messages stand before it, ``fraction`` where in the session that is.
+    """
+
+    at: int
+    fraction: float
+    need: frozenset[str]
+    deep: frozenset[str]
+
+
+def identifiers(text: str) -> set[str]:
+    """Find the identifiers of a text: paths, names, flags, hashes and numbers."""
+    found = (match[0] for match in _IDENTIFIER.finditer(text))
+    return {word.strip(_AROUND) for word in found if SHORTEST <= len(word) <= LONGEST}
+
+
+def said(message: Message) -> str:
+    """Return what a message says: its texts, its calls with their arguments, its results."""
+    if message.role == "assistant":
+        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        calls = (part for part in message.parts if isinstance(part, ToolCall))
+        return "".join(["\n".join(texts), *(f"\n{c.name} {_plain(c.arguments)}" for c in calls)])
+    return "\n".join(visible_texts(message))
+
+
+def _plain(arguments: str) -> str:
+    """Read line feeds and quotes that JSON had to escape."""
+    return arguments.replace("\\n", "\n").replace('\\"', '"')
+
+
+def everything(messages: Sequence[Message]) -> str:
+    """Return what a model reads in messages, as one text."""
+    shown = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
+    return "\n".join(f"[{message.role}] {said(message)}" for message in shown)
+
+
+def body(messages: Sequence[Message]) -> list[Message]:
+    """Return messages without those of the system."""
+    return [message for message in messages if message.role != "system"]
+
+
+def cuts(
+    messages: Sequence[Message],
+    fractions: Sequence[float] = FRACTIONS,
+    horizon: int = HORIZON,
+) -> Iterator[Cut]:
+    """
+    Cut a session where the assistant is about to speak, and find what it needed then.
+
+    Args:
+        messages: The whole session.
+        fractions: Where to cut; the next place at which the assistant speaks is taken.
+        horizon: Steps of the assistant that are looked at.
+
+    Yields:
+        Cuts after which something was needed from deep in the history.
+    """
+    texts = [said(message) for message in messages]
+    for fraction in fractions:
+        at = _place(messages, texts, fraction)
+        if at is None:
+            continue
+        need = _need(messages, texts, at, horizon)
+        deep = need - identifiers("\n".join(_newest(messages, texts, at)))
+        if len(deep) >= LEAST_DEEP:
+            yield Cut(at, fraction, frozenset(need), frozenset(deep))
+
+
+def _place(messages: Sequence[Message], texts: Sequence[str], fraction: float) -> int | None:
+    least, seen = fraction * sum(map(len, texts)), 0
+    for index, text in enumerate(texts[:-1]):
+        seen += len(text)
+        turn = messages[index].role in ("tool", "user") and messages[index + 1].role == "assistant"
+        if seen >= least and turn:
+            return index + 1
+    return None
+
+
+def _need(messages: Sequence[Message], texts: Sequence[str], at: int, horizon: int) -> set[str]:
+    used, back, steps = set[str](), set[str](), 0
+    for message, text in zip(messages[at:], texts[at:], strict=True):
+        if message.role != "assistant":
+            back |= identifiers(text)
+            continue
+        used |= identifiers(text) - back
+        steps += 1
+        if steps >= horizon:
+            break
+    there, told = list[str](), list[str]()
+    for message, text in zip(messages[:at], texts, strict=False):
+        (told if message.role == "system" else there).append(text)
+    return (used & identifiers("\n".join(there))) - identifiers("\n".join(told))
+
+
+def _newest(messages: Sequence[Message], texts: Sequence[str], at: int) -> list[str]:
+    """Return the texts of the last tenth before a cut."""
+    before = [texts[i] for i in range(at) if messages[i].role != "system"]
+    room, tail = TAIL * sum(map(len, before)), list[str]()
+    for text in reversed(before):
+        tail.append(text)
+        room -= len(text)
+        if room <= 0:
+            break
+    return tail

@@ -1,0 +1,125 @@
+"""Ways to make a history smaller, side by side: what most agents do, and policies of Foldline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from foldline.app import compact_transcript
+from foldline.core.budget import Budget
+from foldline.core.config import Config
+from foldline.core.messages import Message
+from foldline.core.strategy import Policy
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.evaluation.broken import broken_promise
+from foldline.evaluation.future_use import everything, said
+
+CLEARED: Final = "[cleared]"
+"""What stands for a tool result that was cleared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Smaller:
+    """
+    A history made smaller.
+
+    ``text`` is what a model reads of it and ``seconds`` the processor time that it took.
+    ``problem`` says why nothing was kept, ``broken`` which promise does not hold; "" for neither.
+    """
+
+    text: str
+    seconds: float
+    problem: str = ""
+    broken: str = ""
+
+
+Make: TypeAlias = Callable[[Transcript, TokenCounter, int], Smaller]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A named way to bring a transcript within a budget in tokens."""
+
+    name: str
+    make: Make
+    ours: bool = False
+
+
+def trimming() -> Method:
+    """Keep the newest messages, whole, as far as they fit."""
+
+    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
+        start = time.process_time()
+        texts = [f"[{m.role}] {said(m)}" for m in there.messages]
+        sizes = list(map(counter.message, there.messages))
+        return Smaller(_newest(texts, sizes, budget), time.process_time() - start)
+
+    return Method("trim to the tail", make)
+
+
+def clearing() -> Method:
+    """Clear all tool results but the newest that fit, then drop the oldest messages."""
+
+    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
+        start = time.process_time()
+        text = _cleared(there.messages, counter, budget)
+        return Smaller(text, time.process_time() - start)
+
+    return Method("clear tool results", make)
+
+
+def policy_method(policy: Policy, config: Config | None = None, name: str = "") -> Method:
+    """
+    Compact with Foldline, and check what it promises.
+
+    Args:
+        policy: The ladder.
+        config: Limits and what else may be set.
+        name: What tables call it; default after the policy.
+    """
+
+    def make(there: Transcript, counter: TokenCounter, budget: int) -> Smaller:
+        start = time.process_time()
+        limit = Budget.of_tokens(budget)
+        result = compact_transcript(there, counter, limit, policy, config=config)
+        seconds = time.process_time() - start
+        broken = broken_promise(result, counter)
+        if result.receipt.status == "failed":
+            return Smaller("", seconds, result.receipt.reason, broken)
+        return Smaller(everything(result.shown.messages), seconds, broken=broken)
+
+    return Method(name or f"Foldline {policy.name}", make, ours=True)
+
+
+def _cleared(messages: Sequence[Message], counter: TokenCounter, budget: int) -> str:
+    texts, sizes = list[str](), list[int]()
+    for message in messages:
+        gone = message.role == "tool"
+        texts.append(f"[{message.role}] {CLEARED if gone else said(message)}")
+        sizes.append(counter.text(CLEARED) if gone else counter.message(message))
+    room = budget - sum(sizes)
+    for index in reversed(range(len(messages))):
+        if messages[index].role != "tool":
+            continue
+        more = counter.message(messages[index]) - sizes[index]
+        if more > room:
+            break
+        room -= more
+        texts[index] = f"[tool] {said(messages[index])}"
+        sizes[index] += more
+    return _newest(texts, sizes, budget)
+
+
+def _newest(texts: Sequence[str], sizes: Sequence[int], budget: int) -> str:
+    """Join the newest texts that fit; of one that does not fit alone, its end."""
+    first, used = len(texts), 0
+    while first and used + sizes[first - 1] <= budget:
+        first -= 1
+        used += sizes[first]
+    if first == len(texts) and texts:
+        share = budget / max(1, sizes[-1])
+        return texts[-1][-max(1, int(share * len(texts[-1]))) :]
+    return "\n".join(texts[first:])

@@ -1,0 +1,155 @@
+"""
+What a session costs, replayed request by request with the prompt cache modelled.
+
+Before each answer of the assistant, a way of managing the context decides what is sent. What a
+request shares with the beginning of the one before is read from the cache, the rest is written to
+it, and the recorded answer is paid as output. No gap between requests outlives the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from foldline.core.config import Config
+from foldline.core.edits import apply
+from foldline.core.messages import Message, Usage
+from foldline.core.repair import repair
+from foldline.core.strategy import Policy
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.evaluation.methods import CLEARED
+from foldline.formats.registry import dialect
+from foldline.session import Session
+from foldline.stores.memory import MemoryStore
+
+Wire: TypeAlias = list[dict[str, Any]]
+Show: TypeAlias = Callable[[Wire], Wire]
+
+WIRE: Final = "openai-chat"
+"""The format in which sessions are replayed, whatever they were recorded in."""
+
+KEPT_RESULTS: Final = 3
+"""Tool results that are left when the others are cleared at every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What was paid for, in tokens; ``over`` counts requests that the window could not hold."""
+
+    usage: Usage
+    requests: int
+    over: int
+
+    def __add__(self, other: Bill) -> Bill:
+        mine, theirs = self.usage, other.usage
+        usage = Usage(
+            mine.input + theirs.input,
+            mine.output + theirs.output,
+            mine.cache_read + theirs.cache_read,
+            mine.cache_write + theirs.cache_write,
+        )
+        return Bill(usage, self.requests + other.requests, self.over + other.over)
+
+
+NOTHING_PAID: Final = Bill(Usage(), 0, 0)
+
+
+def nothing() -> Show:
+    """Send the whole history."""
+    return lambda history: history
+
+
+def clear_every_step() -> Show:
+    """Clear all tool results but the newest, at every request."""
+    cleared: dict[int, dict[str, Any]] = {}
+
+    def show(history: Wire) -> Wire:
+        results = [i for i, message in enumerate(history) if message["role"] == "tool"]
+        for i in results[:-KEPT_RESULTS]:
+            if i not in cleared:
+                cleared[i] = history[i] | {"content": CLEARED}
+        return [cleared.get(i, message) for i, message in enumerate(history)]
+
+    return show
+
+
+def in_session(policy: Policy, window: int, counter: TokenCounter, config: Config) -> Show:
+    """Let a session of Foldline decide, which compacts when it is due."""
+    session = Session.open(
+        None,
+        "replay",
+        store=MemoryStore(),
+        window=window,
+        policy=policy,
+        format=WIRE,
+        counter=counter,
+        config=config,
+    )
+
+    def show(history: Wire) -> Wire:
+        session.extend(history[len(session.messages) :])
+        view: Wire = session.view()
+        return view
+
+    return show
+
+
+def as_wire(there: Transcript) -> Wire:
+    """Return a conversation as messages that are sent, its system prompt left out."""
+    spoken = [message for message in there.messages if message.role != "system"]
+    return dialect(WIRE).messages(apply(spoken, repair(spoken, WIRE)))
+
+
+def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bill:
+    """
+    Add up what every request of a session takes.
+
+    Args:
+        history: The whole session.
+        show: Decides what is sent of the history so far.
+        window: Of the model, in tokens.
+        counter: Counts messages.
+    """
+    sizes, before, bill = _Sizes(counter), Wire(), NOTHING_PAID
+    for position in _requests(history):
+        sent = show(history[:position])
+        shared = _shared(before, sent)
+        read, written = sum(map(sizes, sent[:shared])), sum(map(sizes, sent[shared:]))
+        usage = Usage(0, sizes(history[position]), cache_read=read, cache_write=written)
+        bill += Bill(usage, 1, int(read + written > window))
+        before = sent
+    return bill
+
+
+def _requests(history: Sequence[dict[str, Any]]) -> Iterator[int]:
+    """Yield where the assistant answered."""
+    for position, message in enumerate(history):
+        if position and message["role"] == "assistant":
+            yield position
+
+
+def _shared(before: Wire, sent: Wire) -> int:
+    """Return how many messages two requests begin with in common."""
+    count = 0
+    for old, new in zip(before, sent, strict=False):
+        if old is not new and old != new:
+            break
+        count += 1
+    return count
+
+
+class _Sizes:
+    """Counts messages, each object once; it holds them, so that no other takes their place."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._known: dict[int, tuple[dict[str, Any], int]] = {}
+
+    def __call__(self, message: dict[str, Any]) -> int:
+        known = self._known.get(id(message))
+        if known is None:
+            read: Sequence[Message] = dialect(WIRE).decode([message]).messages
+            known = self._known[id(message)] = (message, self._counter.messages(read))
+        return known[1]

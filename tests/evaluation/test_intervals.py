@@ -1,0 +1,48 @@
+"""An interval says how far a mean could be off on other sessions, the same on every run."""
+
+from __future__ import annotations
+
+import random
+
+from foldline.evaluation.intervals import clustered
+
+
+def test_the_mean_is_of_all_values_and_lies_within_its_interval():
+    found = clustered({"a": [0.0, 1.0], "b": [1.0], "c": [0.5]})
+    assert found is not None
+    assert found.mean == 0.625
+    assert found.low < found.mean < found.high
+    assert found.count == 4
+
+
+def test_the_same_values_give_the_same_interval_in_any_order():
+    values = {name: [len(name) / 7, 0.3] for name in ("a", "bb", "ccc", "dddd")}
+    again = dict(reversed(values.items()))
+    assert clustered(values) == clustered(again)
+
+
+def test_values_of_one_session_count_as_one():
+    draw = random.Random(1)  # noqa: S311  # no secret
+    alone = {str(n): [draw.random()] for n in range(12)}
+    copied = {name: value * 20 for name, value in alone.items()}
+    one, many = clustered(alone), clustered(copied)
+    assert one is not None
+    assert many is not None
+    assert abs((one.high - one.low) - (many.high - many.low)) < 1e-9
+
+
+def test_about_nineteen_of_twenty_intervals_hold_the_true_mean():
+    draw = random.Random(2)  # noqa: S311  # no secret
+    held = 0
+    for _ in range(100):
+        sample = {str(n): [draw.gauss(0.5, 0.1)] for n in range(30)}
+        found = clustered(sample, resamples=400)
+        assert found is not None
+        held += found.low <= 0.5 <= found.high
+    assert 86 <= held <= 100
+
+
+def test_of_one_session_there_is_a_mean_and_of_none_there_is_nothing():
+    assert str(clustered({"only": [0.25, 0.75]})) == "0.500"
+    assert clustered({}) is None
+    assert clustered({"empty": []}) is None

@@ -1,0 +1,35 @@
+"""A name counts where it stands, and in whole lines only where its line stands too."""
+
+from __future__ import annotations
+
+import pytest
+
+from foldline.evaluation.future_use import Cut
+from foldline.evaluation.kept import Kept, kept
+
+SOURCE = "the port of STAGING_HOST is 48113 there\nsee src/app/main.py for LIMIT_A\nnothing else"
+CUT = Cut(
+    1,
+    0.5,
+    frozenset({"STAGING_HOST", "48113", "LIMIT_A", "src/app/main.py"}),
+    frozenset({"48113"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (SOURCE, Kept(1.0, 1.0, 1.0, 1.0)),
+        ("", Kept(0.0, 0.0, 0.0, 0.0)),
+        ("STAGING_HOST 48113 LIMIT_A src/app/main.py", Kept(1.0, 1.0, 0.5, 0.0)),
+        ("12: the port of STAGING_HOST is 48113", Kept(0.5, 1.0, 0.5, 1.0)),
+        ("port 48113", Kept(0.25, 1.0, 0.0, 0.0)),
+    ],
+)
+def test_lines_count_with_most_of_their_words_and_bare_lists_do_not(text, found):
+    measured = kept(text, SOURCE, CUT)
+    assert (measured.need, measured.deep) == (found.need, found.deep)
+    if "LIMIT_A src" not in text:
+        assert measured == found
+    else:
+        assert measured.line < 1.0

@@ -1,0 +1,99 @@
+"""Plots are the same bytes for the same figures, and readable on white and on black."""
+
+from __future__ import annotations
+
+import builtins
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from foldline.core.errors import MissingExtra
+from foldline.evaluation.plots import ACCENTS, drawn, short
+from foldline.evaluation.sections import Plot, Series
+
+BARS = Plot(
+    "kept",
+    "What is kept, <b> $x$ & more",
+    "bars",
+    "",
+    "need",
+    (
+        Series("cut to 5 %", ((0, 0.9), (1, 0.2)), (0.8, 0.1), (0.95, 0.3)),
+        Series("cut to 10 %", ((0, 0.95), (1, 0.4))),
+    ),
+    ("Foldline", "other_library"),
+    goal=0.9,
+)
+LINES = Plot(
+    "scale",
+    "Time",
+    "lines",
+    "messages",
+    "ms",
+    (Series("Foldline p50", ((100, 1), (1e6, 2))), Series("other", ((100, 3), (1e6, 90)))),
+    log_x=True,
+    log_y=True,
+    goal=5,
+)
+
+pytest.importorskip("matplotlib", reason="NO PLOTS: matplotlib is not installed")
+
+
+@pytest.mark.parametrize("plot", [BARS, LINES])
+def test_the_same_figures_are_the_same_bytes_without_a_date(plot):
+    picture = drawn(plot)
+    assert picture == drawn(plot)
+    assert b"<dc:date>" not in picture
+
+
+def words(plot: Plot) -> list[str]:
+    root = ET.fromstring(drawn(plot))  # noqa: S314  # our own picture
+    return [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
+
+
+def test_a_picture_says_what_it_shows_as_text_and_not_as_formulas():
+    assert {"What is kept, <b> $x$ & more", "Foldline", "other_library", "0.90"} <= set(
+        words(BARS)
+    )
+    assert {"Foldline p50", "other", "goal", "100", "1M", "messages", "ms"} <= set(words(LINES))
+
+
+def test_ours_is_in_colour_where_there_are_others():
+    picture = drawn(BARS).decode()
+    assert ACCENTS[0] in picture
+    assert "#ffffff" not in picture
+    assert "#000000" not in picture
+
+
+def test_the_settings_of_the_user_change_nothing():
+    import matplotlib as mpl
+
+    before = drawn(BARS)
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+        assert drawn(BARS) == before
+        assert mpl.rcParams["font.size"] == 30
+
+
+def test_without_figures_there_is_an_empty_picture():
+    assert drawn(Plot("none", "None", "bars", "", "y", (), ()))
+    assert drawn(Plot("none", "None", "lines", "x", "y", ()))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.01, "0.01"), (100, "100"), (20_000, "20k"), (1e6, "1M"), (3e9, "3G")]
+)
+def test_numbers_at_an_axis_are_short(value, text):
+    assert short(value) == text
+
+
+def test_without_matplotlib_the_error_has_the_command_that_brings_it(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingExtra, match=r"foldline\[plots\]"):
+        drawn(BARS)
