@@ -31,19 +31,15 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(DEV)/.ready  ## Print the tables of speed, token counting, retention and cost
-	$(BIN)/python bench/speed.py
-	$(BIN)/python bench/tokens.py
-	@if [ -d ../shared/data/transcripts ]; then \
-	$(BIN)/python bench/retention.py && $(BIN)/python bench/cost.py; \
-	else echo "bench/retention.py and bench/cost.py need the transcripts in ../shared: skipped"; fi
+bench: $(DEV)/.ready  ## Measure Foldline and its peers: docs/benchmarks.md and its plots
+	$(BIN)/python bench/run.py $(BENCH)
 
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
-	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
+	$(COMPILE) --group build --group dev --group bench --all-extras --output-file requirements/dev.lock
 
 clean:  ## Remove the environments and everything that was generated
-	rm -rf $(DEMO) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEMO) $(DEV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 $(DEMO)/.ready: requirements/run.lock pyproject.toml

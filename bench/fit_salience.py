@@ -71,12 +71,12 @@ def samples(shared: Path):
             index = SalienceIndex.of(prefix)
             known = set(items("\n".join(m.text for m in prefix if m.role == "system")))
             wanted = needed(steps, cut, retention.steptext) - known
-            names = [item for item in index.uses if item not in known]
+            names = [item for item in (*index.repeated, *index.single) if item not in known]
             labels = np.array([name in wanted for name in names], float)
             if labels.sum() < 3:
                 continue
             around = Surroundings.of(index)
-            uses = [index.uses[name] for name in names]
+            uses = [index.use(name) for name in names]
             rows = np.array(
                 [
                     [*features(item, use, around), *(use.kind == kind for kind in KINDS)]

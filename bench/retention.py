@@ -6,93 +6,244 @@ use which the compacted prefix still holds, *deep* the same for those outside th
 *line* counts one only where a source line with it survives.
 
     python bench/retention.py [SHARED] [--every N] [--budgets 0.05,0.1,0.2] [--policy NAME]
+    python bench/retention.py --peers all --json retention.json
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import statistics
+import multiprocessing
+import os
 import sys
-from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import cuts
 import foldline
+from cuts import Case
+from foldline.evaluation.kept import MEASURES, Score
+from foldline.evaluation.sections import Section
+from foldline.evaluation.tallies import names, picked
+from part import finish, options_of
+from retention_told import Measured, Sample, told
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 COLUMNS = ("need", "deep", "line", "linedeep")
+REFERENCES = {
+    "tail": "trim to the tail",
+    "clear_results": "clear tool results",
+    "head_tail_each": "head and tail of each result",
+    "salient": "a sketch of ranked lines",
+}
+QUICK_EVERY, QUICK_SESSIONS = 3, 5
+CASES: list[Case] = []
+"""What is measured; workers are forked and find it here."""
 
 
-def measure(job: tuple[Path, str, int, tuple[float, ...], str]) -> list[tuple[float, str, tuple]]:
-    shared, name, every, budgets, policy = job
-    sys.path.insert(0, str(shared / "tools"))
-    corpus, retention = importlib.import_module("corpus"), importlib.import_module("retention")
-    rows = []
-    for session, steps in corpus.sessions(shared / "data" / "transcripts"):
-        if session != name:
-            continue
-        for number, (_, cut) in enumerate(retention.cuts(steps)):
-            need, deep = retention.need(steps, cut)
-            if len(deep) < 3 or number % every:
-                continue
-            body = [step for step in steps[:cut] if step["role"] != "system"]
-            prefix = "\n".join(retention.steptext(step) for step in body)
-            messages = retention.openai(body)
-            tokens = foldline.count(messages)
-            for budget in budgets:
-                limit = max(200, int(tokens * budget))
-                result = foldline.compact(messages, budget=limit, policy=policy)
-                kept = retention.flat(result.messages)
-                if result.receipt.status == "failed":
-                    print(f"{name} at {budget}: {result.receipt.reason}", file=sys.stderr)
-                    kept = ""
-                if len(kept) > 1.15 * budget * len(prefix) + 400:
-                    print(f"{name} at {budget}: over its share of characters", file=sys.stderr)
-                    kept = ""
-                rows.append((budget, session, _score(retention, kept, prefix, need, deep)))
-    return rows
+def goal_name(share: float) -> str:
+    return f"{share * 100:g} %"
 
 
-def _score(retention, kept: str, prefix: str, need: set[str], deep: set[str]) -> tuple:
-    found = retention.items(kept)
-    lines = retention.line_hits(kept, prefix, need)
-    return (
-        len(need & found) / len(need),
-        len(deep & found) / len(deep),
-        len(lines) / len(need),
-        len(lines & deep) / len(deep),
+def read(shared: Path, every: int, some: int = 1) -> list[Case]:
+    """Cut every ``some``-th session; of its cuts, every Nth."""
+    found = cuts.sessions(shared)[::some]
+    with _pool() as pool:
+        jobs = [pool.submit(_cut, shared, name, steps, every) for name, steps in found]
+        return [case for job in jobs for case in job.result()]
+
+
+def _pool() -> ProcessPoolExecutor:
+    # Forked, so that the workers have the cases without a copy of each.
+    return ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork"))
+
+
+def _cut(shared: Path, name: str, steps: cuts.Steps, every: int) -> list[Case]:
+    return list(cuts.cases(shared, name, steps, every))
+
+
+# --- ours -----------------------------------------------------------------------------------
+
+
+def ours(shared: Path, cases: Sequence[Case], shares: Sequence[float], policy: str) -> list[Score]:
+    """Compact every case to every share of it."""
+    CASES[:] = cases
+    with _pool() as pool:
+        jobs = [pool.submit(_ours, shared, i, shares, policy) for i in range(len(cases))]
+        return [score for job in jobs for score in job.result()]
+
+
+def _ours(shared: Path, index: int, shares: Sequence[float], policy: str) -> list[Score]:
+    return [compacted(shared, CASES[index], share, policy) for share in shares]
+
+
+def compacted(shared: Path, case: Case, share: float, policy: str = "default") -> Score:
+    """Score Foldline at one cut; a view over its share of characters has kept nothing."""
+    result = foldline.compact(case.wire, budget=case.budget(share), policy=policy)
+    text = cuts.flat(shared, result.messages)
+    size = len(text) / len(case.prefix)
+    if result.receipt.status == "failed":
+        print(f"{case.session} at {share}: {result.receipt.reason}", file=sys.stderr)
+        text = ""
+    elif len(text) > case.room(share):
+        print(f"{case.session} at {share}: over its share of characters", file=sys.stderr)
+        text = ""
+    kept = cuts.score(shared, case, text)
+    return Score(case.session, case.source, "Foldline", goal_name(share), kept, size)
+
+
+# --- others ---------------------------------------------------------------------------------
+
+
+def others(
+    shared: Path, cases: Sequence[Case], shares: Sequence[float], peers: Sequence[Any]
+) -> list[Sample]:
+    """Score the reference strategies and the peers; each peer in a process of its own."""
+    CASES[:] = cases
+    with _pool() as pool:
+        jobs = [pool.submit(_peer, shared, peer, shares) for peer in peers]
+        jobs += [pool.submit(_reference, shared, name, shares) for name in REFERENCES]
+        found = []
+        for job, what in zip(jobs, [*(peer.name for peer in peers), *REFERENCES], strict=True):
+            found += job.result()
+            print(f"retention: {what} done", file=sys.stderr)
+    return found
+
+
+def _reference(shared: Path, name: str, shares: Sequence[float]) -> list[Sample]:
+    make = cuts.reference(shared, name)
+    return [
+        _sample(shared, case, share, REFERENCES[name], make(case, share))
+        for case in CASES
+        for share in shares
+    ]
+
+
+def _peer(shared: Path, peer: Any, shares: Sequence[float]) -> list[Sample]:
+    with peer.running() as running:
+        return [_asked(shared, peer, running, case, s) for case in CASES for s in shares]
+
+
+def _asked(shared: Path, peer: Any, running: Any, case: Case, share: float) -> Sample:
+    answer = running.compact(case.wire, case.budget(share))
+    text = "" if answer.messages is None else cuts.flat(shared, answer.messages)
+    sample = _sample(shared, case, share, peer.name, text)
+    characters = 0 if answer.messages is None else len(case.prefix)
+    return replace(
+        sample,
+        seconds=answer.seconds,
+        characters=characters,
+        problem=answer.problem,
+        asked=answer.model_calls,
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("shared", nargs="?", type=Path, default=SHARED)
+def _sample(shared: Path, case: Case, share: float, method: str, text: str) -> Sample:
+    """Score a text; one that is over its share is cut there, at the end that costs it less."""
+    size = len(text) / len(case.prefix)
+    if len(text) > case.room(share):
+        room = int(share * len(case.prefix)) + cuts.SPARE
+        kept = max(
+            (cuts.score(shared, case, text[:room]), cuts.score(shared, case, text[-room:])),
+            key=lambda kept: (kept.need, kept.line),
+        )
+    else:
+        kept = cuts.score(shared, case, text)
+    score = Score(case.session, case.source, method, goal_name(share), kept, size)
+    return Sample(score, share)
+
+
+# --- the command ---------------------------------------------------------------------------
+
+
+def text_table(scores: Sequence[Score], *, sources: bool) -> None:
+    """Print the means of ours, overall and by source."""
+    print(f"{'budget':>6} {'source':32} {'cuts':>5} " + " ".join(f"{c:>8}" for c in COLUMNS))
+    for goal in names(scores, "goal"):
+        here = picked(scores, goal=goal)
+        groups = {"all": here}
+        if sources:
+            groups |= {name: picked(here, source=name) for name in sorted(names(here, "source"))}
+        for name, group in groups.items():
+            means = " ".join(f"{_mean(group, measure):8.3f}" for measure in MEASURES)
+            print(f"{goal:>6} {name:32} {len(group):5d} {means}")
+
+
+def _mean(scores: Sequence[Score], measure: str) -> float:
+    return sum(getattr(score.kept, measure) for score in scores) / len(scores)
+
+
+def section(options: argparse.Namespace) -> Section:
+    """Measure, and return what there is to say."""
+    return told(measure(options))
+
+
+def measure(options: argparse.Namespace) -> Measured:
+    """Measure what the options ask for."""
+    if not cuts.there(options.shared):
+        sys.exit(f"No transcripts in {options.shared}: nothing to measure.")
+    every, some = (QUICK_EVERY, QUICK_SESSIONS) if options.quick else (options.every, 1)
+    cases = read(options.shared, every, some)
+    shares = sorted(float(part) for part in options.budgets.split(","))
+    mine = ours(options.shared, cases, shares, options.policy)
+    peers = [peer for peer in _peers(options.peers) if peer.name != "Foldline"]
+    samples: list[Sample] = []
+    if options.peers != "none":
+        able = [peer for peer in peers if not peer.problem]
+        samples = others(options.shared, cases[:: options.peers_every], shares, able)
+    every_share = range(len(shares))
+    beside = [
+        mine[number * len(shares) + place]
+        for number in range(0, len(cases), options.peers_every)
+        for place in every_share
+    ]
+    held: list[Score] = []
+    if options.held_out:
+        held = _held_out(options.shared, cases, shares)
+    return Measured(mine, beside, samples, peers, held, len(cases))
+
+
+def _held_out(shared: Path, cases: Sequence[Case], shares: Sequence[float]) -> list[Score]:
+    """Measure with a ranking fitted without the source; nothing where it cannot be fitted."""
+    from held_out import held_out
+
+    try:
+        return held_out(shared, cases, shares)
+    except Exception as error:  # noqa: BLE001  # all that was measured before is worth an hour
+        print(f"retention: no held-out figures: {type(error).__name__}: {error}", file=sys.stderr)
+        return []
+
+
+def _peers(wanted: str) -> list[Any]:
+    if wanted == "none":
+        return []
+    from peer import peers
+
+    return peers(*(() if wanted == "all" else wanted.split(",")))
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = options_of(__doc__)
+    parser.add_argument("shared", nargs="?", type=Path, default=cuts.SHARED)
     parser.add_argument("--every", type=int, default=1, help="use every Nth cut only")
     parser.add_argument("--budgets", default="0.05,0.1,0.2")
     parser.add_argument("--policy", default="default")
     parser.add_argument("--sources", action="store_true", help="a row for every source folder")
-    options = parser.parse_args()
-    if not (options.shared / "data" / "transcripts").is_dir():
-        sys.exit(f"No transcripts in {options.shared}: nothing to measure.")
-    sys.path.insert(0, str(options.shared / "tools"))
-    corpus = importlib.import_module("corpus")
-    names = [name for name, _ in corpus.sessions(options.shared / "data" / "transcripts")]
-    budgets = tuple(float(part) for part in options.budgets.split(","))
-    jobs = [(options.shared, name, options.every, budgets, options.policy) for name in names]
-    table: dict[tuple[float, str], list[tuple]] = defaultdict(list)
-    with ProcessPoolExecutor() as pool:
-        for rows in pool.map(measure, jobs):
-            for budget, session, scores in rows:
-                table[budget, "all"].append(scores)
-                if options.sources:
-                    table[budget, session.split("/")[0]].append(scores)
-    print(f"{'budget':>6} {'source':32} {'cuts':>5} " + " ".join(f"{c:>8}" for c in COLUMNS))
-    for (budget, source), scores in sorted(table.items()):
-        means = [statistics.mean(column) for column in zip(*scores, strict=True)]
-        print(
-            f"{budget:6.2f} {source:32} {len(scores):5d} " + " ".join(f"{m:8.3f}" for m in means)
-        )
+    parser.add_argument("--peers", default="none", help="all, none, or names (none)")
+    parser.add_argument(
+        "--peers-every", type=int, default=1, metavar="N", help="peers at every Nth cut only"
+    )
+    parser.add_argument("--held-out", action="store_true", help="fit the ranking by folder too")
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
+    found = measure(options)
+    text_table(found.mine, sources=options.sources)
+    if found.samples or found.held or options.json:
+        finish(told(found), options, quiet=not (found.samples or found.held))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """
-How fast Foldline is, against its goals: `python bench/speed.py [--quick] [--json]`.
+How fast Foldline is, against its goals.
+
+    python bench/speed.py [--quick] [--json FILE] [--only WORD]
 
 Everything is measured in one run, after a warm-up that loads the vocabulary; nothing is cached
 between two measurements. A MB is a million bytes of the messages as JSON. Real transcripts are
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,11 @@ import foldline
 import synthetic
 from foldline.core.prepared import MemorySettings
 from foldline.counters.choose import choose_counter
+from foldline.evaluation.sections import Goal, Section, Table
 from foldline.formats.files import read_file
 from foldline.formats.registry import dialect
 from foldline.stores.sqlite import SqliteStore
+from part import finish, options_of
 
 TRANSCRIPTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
 REAL = (
@@ -45,51 +49,52 @@ WINDOW = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table; ``goal`` is the most that it may be, None where there is no goal."""
+    """One line of a table; ``goal`` is the most that it may be, None where there is no goal."""
 
     what: str
     value: float
     unit: str
     goal: float | None = None
 
-    @property
-    def verdict(self) -> str:
-        if self.goal is None:
-            return ""
-        return "ok" if self.value <= self.goal else "OVER"
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller inputs, fewer repetitions")
-    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser = options_of(__doc__)
     parser.add_argument(
-        "--only", default="", metavar="WORD", help="sections with this in the name"
+        "--only", default="", metavar="WORD", help="kinds of figures with this in the name"
     )
     options = parser.parse_args()
-    if os.getloadavg()[0] > (os.cpu_count() or 1) / 2:
-        print("This machine is busy: figures are worse than they need be.", file=sys.stderr)
+    finish(section(options), options)
+
+
+TEXT = """\
+Everything is measured in one run, after a warm-up that loads the vocabulary; nothing is cached
+between two measurements. A MB is a million bytes of the messages as JSON. Where a figure has a
+goal, that stands beside it.
+"""
+
+
+def section(options: argparse.Namespace) -> Section:
+    busy = os.getloadavg()[0] > (os.cpu_count() or 1) / 2
     foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
-    for section in (
-        cold_figures,
-        warm_figures,
-        rung_figures,
-        memory_figures,
-        start_figures,
-        count_figures,
-    ):
-        if options.only in section.__name__:
-            for figure in section(options.quick):
-                show(figure, as_json=options.json)
+    tables, goals, only = [], [], getattr(options, "only", "")
+    for title, figures in KINDS.items():
+        if only in figures.__name__:
+            print(f"speed: {title}", file=sys.stderr, flush=True)
+            found = list(figures(options.quick))
+            tables.append(_table(title, found))
+            goals += [Goal(f.what, _short(f.value), f.unit, most=f.goal) for f in found if f.goal]
+    note = "\n\nThe machine was busy with other work: figures are worse than they need be."
+    text = TEXT + note * busy
+    return Section("speed", "Speed and memory", text, tuple(tables), goals=tuple(goals))
 
 
-def show(figure: Figure, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(asdict(figure) | {"verdict": figure.verdict}), flush=True)
-        return
-    goal = "" if figure.goal is None else f"≤ {figure.goal:g}"
-    value = f"{figure.value:,.3g}" if figure.value < 100 else f"{figure.value:,.0f}"
-    print(f"{figure.what:58}{value:>9} {figure.unit:8}{goal:>8}  {figure.verdict}", flush=True)
+def _table(title: str, figures: list[Figure]) -> Table:
+    rows = tuple((one.what, _short(one.value), one.unit, one.goal) for one in figures)
+    return Table(title, ("", "measured", "unit", "goal, at most"), rows)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.3g}") if abs(value) < 100 else float(round(value))
 
 
 # --- cold compaction ---------------------------------------------------------------------------
@@ -133,16 +138,19 @@ def warm_figures(quick: bool) -> Iterator[Figure]:
     for durability in ("full", "process"):
         medians = {}
         for size in (100, 10_000) if quick else (100, 1_000, 10_000):
-            spent = sorted(append_times(durability, size, rounds))
-            medians[size] = percentile(spent, 0.5)
+            wall, processor = zip(*append_times(durability, size, rounds), strict=True)
+            medians[size] = percentile(sorted(wall), 0.5)
             title = f"append and decide at {size:,} messages, {durability}"
             yield Figure(f"{title}, median", medians[size] * 1_000, "ms")
-            yield Figure(f"{title}, p99", percentile(spent, 0.99) * 1_000, "ms", 1)
+            yield Figure(f"{title}, p99", percentile(sorted(wall), 0.99) * 1_000, "ms", 1)
+            busy = percentile(sorted(processor), 0.99)
+            yield Figure("  of it processor time, p99", busy * 1_000, "ms")
         ratio = medians[10_000] / medians[100]
         yield Figure(f"cost at 10,000 over cost at 100 messages, {durability}", ratio, "×", 1.5)
 
 
-def append_times(durability: Any, size: int, rounds: int) -> Iterator[float]:
+def append_times(durability: Any, size: int, rounds: int) -> Iterator[tuple[float, float]]:
+    """Yield wall-clock and processor time of each append with its view."""
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "agent.db", durability=durability)
         with foldline.Session.open(None, "bench", window=WINDOW, store=store) as session:
@@ -150,10 +158,10 @@ def append_times(durability: Any, size: int, rounds: int) -> Iterator[float]:
             session.view()
             for number in range(size, size + rounds):
                 wire = synthetic.message(number)
-                start = time.perf_counter()
+                wall, processor = time.perf_counter(), time.thread_time()
                 session.append(wire)
                 session.view()
-                yield time.perf_counter() - start
+                yield time.perf_counter() - wall, time.thread_time() - processor
         store.close()
 
 
@@ -289,6 +297,16 @@ def percentile(ranked: list[float], share: float) -> float:
 
 def as_json(messages: list[Any]) -> bytes:
     return json.dumps(messages, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+KINDS: dict[str, Callable[[bool], Iterator[Figure]]] = {
+    "Cold compaction": cold_figures,
+    "A warm session": warm_figures,
+    "Session memory": rung_figures,
+    "Memory": memory_figures,
+    "Start": start_figures,
+    "Counting tokens": count_figures,
+}
 
 
 if __name__ == "__main__":

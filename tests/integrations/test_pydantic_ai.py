@@ -34,7 +34,8 @@ from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Overflow, Tool
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"
-OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 2_000}
+OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 1_000}
+"""A compaction is due a whole turn above ``agents.LARGE``: no run steps over all overflows."""
 
 
 @dataclass

@@ -62,7 +62,7 @@ def test_what_was_added_is_found_with_its_source_also_after_a_restart(tmp_path: 
     with Knowledge.open(tmp_path / "k.db", chunks=small) as again:
         assert again.search("how often is a request tried again?") == found
     best = found.passages[0]
-    assert best.source.endswith("guide.md, lines 1-13 (Guide)")
+    assert best.source.endswith("guide.md, lines 1-9 (Guide)")
     assert "tried again three times" in best.text
     assert best.score == pytest.approx(sum(best.parts.values()))
     assert {"tri", "again"} & set(best.matched)

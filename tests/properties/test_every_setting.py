@@ -73,6 +73,15 @@ def rungs(config: Config, messages: list[Any] | None = None, idle: float = 0.0) 
     return [(r.name, r.outcome, r.freed) for r in session.compact().rungs]
 
 
+def thrifty(config: Config) -> Any:
+    """Go through a session request by request, and return when and how far it was folded."""
+    session = opened(config, told(1, 10))
+    for number in range(2, 60):
+        session.view()
+        session.extend(step(number, 100))
+    return [(r.status, r.tokens_before, r.tokens_after) for r in session.receipts]
+
+
 def cleared(config: Config) -> Any:
     return rungs(config, idle=10_000)
 
@@ -193,6 +202,8 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "pace.growth": (0.0, patience),
     "pace.cache_seconds": (20_000.0, cleared),
     "pace.requests": (10_000, rungs),
+    "economy.enabled": (False, thrifty),
+    "economy.keep": (3_000, thrifty),
     "tail.fraction": (0.6, forced),
     "tail.newest": (2, forced),
     "clearing.keep": (20, cleared),
@@ -232,6 +243,8 @@ STARTS: dict[str, dict[str, Any]] = {
     "tail.newest": {"policy": "keep_recent"},
     # Nothing can be cleared, so that the first attempt is one in vain.
     "pace.growth": {"clearing": {"only": ["nothing"]}},
+    "economy.enabled": {"economy": {"keep": 2_000}},
+    "economy.keep": {"economy": {"keep": 2_000}},
     "limits.attempts": {"policy": "salient"},
     "limits.seconds": {"policy": "salient"},
     "limits.usd": {"policy": "salient"},

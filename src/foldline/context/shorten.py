@@ -10,10 +10,10 @@ from math import log
 from typing import Final
 
 from foldline.context.places import Words
+from foldline.core.salience.alarms import is_alarm
 from foldline.core.salience.items import items
 from foldline.core.tokens import TokenCounter
 from foldline.retrieval.terms import terms
-from foldline.strategies.excerpt import is_alarm
 
 HEAD: Final = 0.6
 """Fraction of a truncated text that is its beginning; the rest is its end."""

@@ -18,6 +18,23 @@ def is_own(message: Message, dialect: str) -> bool:
     return message.dialect == dialect and message.raw is not None
 
 
+_AS_BEFORE = {"gemini": "tool", "openai-responses": "assistant"}
+"""The role whose messages are written one way or another after what stands before them."""
+
+
+def stands_alone(message: Message, dialect: str) -> bool:
+    """
+    Tell whether a message is written as it came, and so is what follows it as it came.
+
+    Args:
+        message: The message.
+        dialect: The dialect that is written; LangChain's foreign messages look like its others.
+    """
+    if not (message.intact and is_own(message, dialect)) or dialect == "langchain":
+        return False
+    return message.role != _AS_BEFORE.get(dialect)
+
+
 def adapted(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
     Give foreign messages what a wire may need and neutral parts may lack.

@@ -11,7 +11,7 @@ from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message
 from foldline.core.tokens import TokenCounter
 from foldline.recall.content import message_text, part_of, part_raw, part_text
-from foldline.recall.resolve import Named, resolve
+from foldline.recall.resolve import Named, parse, resolve
 from foldline.recall.slices import at_path, chosen, numbered, page_end, search
 
 
@@ -36,10 +36,17 @@ class Holdings:
     snapshots: Mapping[str, Folded] = field(default_factory=dict)
     moments: tuple[int, ...] = ()
 
-    def born(self) -> dict[str, int]:
-        """Return how long the log was when each of these came into it, by id."""
-        born = {number: index for index, number in enumerate(self.messages, 1)}
-        return born | {number: folded.at for number, folded in self.snapshots.items()}
+    def born(self, prefix: str = "") -> dict[str, int]:
+        """
+        Return how long the log was when each of these came into it, by id.
+
+        Args:
+            prefix: How the ids begin that are wanted.
+        """
+        log = enumerate(self.messages, 1)
+        born = {number: index for index, number in log if number.startswith(prefix)}
+        folds = self.snapshots.items()
+        return born | {n: folded.at for n, folded in folds if n.startswith(prefix)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,9 @@ def recall(
     Raises:
         RecallError: The handle, the range, the pattern or the path names nothing.
     """
-    named = resolve(handle, holdings.born(), holdings.moments)
+    # Where nothing begins so, all ids are wanted, to name those that are near.
+    born = holdings.born(parse(handle)[0]) or holdings.born()
+    named = resolve(handle, born, holdings.moments)
     role, text, raw = _original(holdings, named)
     notes = []
     if path is not None:

@@ -35,7 +35,9 @@ from foldline.integrations.openai_agents import FoldlineModel, FoldlineSession, 
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Overflow, Request, Step, Tool
 
-OPTIONS: dict[str, Any] = {"window": scenario.WINDOW, "output": 2_000}
+OPTIONS: dict[str, Any] = {"window": scenario.WINDOW, "output": 1_000}
+"""A compaction is due a whole turn above ``scenario.LARGE``: no run steps over all overflows."""
+
 READ = Answer("", (Tool("read_file", {"path": "a"}),))
 AGAIN = ModelSettings(
     retry=ModelRetrySettings(

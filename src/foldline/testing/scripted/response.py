@@ -120,8 +120,9 @@ class Stage:
 
     def novel(self, tokens: int) -> str:
         """Write a text of about so many tokens."""
-        one = max(1, self.meter.counter.text(_SENTENCE))
-        return _SENTENCE * -(-min(tokens, LONGEST) // one)
+        # The count of one sentence alone is rounded, and a novel has hundreds.
+        hundred = max(1, self.meter.counter.text(_SENTENCE * 100))
+        return _SENTENCE * (1 - (-100 * min(tokens, LONGEST) // hundred))
 
 
 # --- steps ---------------------------------------------------------------------------------

@@ -1,0 +1,149 @@
+"""
+Cuts through the recorded sessions in ``../shared``, and what a compacted prefix keeps at each.
+
+The measure is ``../shared/tools/retention.py``, which shares no code with the library.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import foldline
+from foldline.evaluation.kept import Kept
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+TRANSCRIPTS = Path("data") / "transcripts"
+LEAST_DEEP = 3
+LEAST_BUDGET = 200
+SPARE = 400
+"""Characters that every view may take beyond its share, for what stands around the messages."""
+
+Wire = list[dict[str, Any]]
+Steps = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    The history before one cut.
+
+    ``wire`` is what is compacted and ``prefix`` the same as text; ``tokens`` is its size.
+    ``need`` and ``deep`` are the identifiers that the assistant used after the cut.
+    """
+
+    session: str
+    steps: Steps
+    wire: Wire
+    tokens: int
+    prefix: str
+    need: frozenset[str]
+    deep: frozenset[str]
+
+    @property
+    def source(self) -> str:
+        """The folder that the session came from."""
+        return self.session.split("/")[0]
+
+    def budget(self, share: float) -> int:
+        """Return how many tokens a share of the history is, as a budget."""
+        return max(LEAST_BUDGET, int(self.tokens * share))
+
+    def room(self, share: float) -> int:
+        """Return how many characters a view may take at most for a share of the history."""
+        return int(1.15 * share * len(self.prefix)) + SPARE
+
+
+@cache
+def tool(shared: Path, name: str) -> ModuleType:
+    """
+    Load a tool of ``../shared`` by its path: the bench has a script of the same name.
+
+    Raises:
+        FileNotFoundError: It is not there.
+    """
+    spec = importlib.util.spec_from_file_location(name, shared / "tools" / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(shared / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    hidden = sys.modules.get("corpus")
+    if name != "corpus":
+        sys.modules["corpus"] = tool(shared, "corpus")
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        if hidden is not None:
+            sys.modules["corpus"] = hidden
+    return module
+
+
+def there(shared: Path) -> bool:
+    """Tell whether the transcripts and the measure are there."""
+    return (shared / TRANSCRIPTS).is_dir() and (shared / "tools" / "retention.py").is_file()
+
+
+def sessions(shared: Path) -> list[tuple[str, Steps]]:
+    """Read every recorded session that is long enough, in a fixed order."""
+    return list(tool(shared, "corpus").sessions(shared / TRANSCRIPTS))
+
+
+def cases(shared: Path, name: str, steps: Steps, every: int = 1) -> Iterator[Case]:
+    """Cut a session; of the cuts, every Nth."""
+    measure = tool(shared, "retention")
+    for number, (_, cut) in enumerate(measure.cuts(steps)):
+        if number % every:
+            continue
+        need, deep = measure.need(steps, cut)
+        if len(deep) < LEAST_DEEP:
+            continue
+        body = [step for step in steps[:cut] if step["role"] != "system"]
+        wire = measure.openai(body)
+        prefix = "\n".join(map(measure.steptext, body))
+        sets = frozenset(need), frozenset(deep)
+        yield Case(name, body, wire, foldline.count(wire), prefix, *sets)
+
+
+def score(shared: Path, case: Case, text: str) -> Kept:
+    """Measure what a text keeps of what was needed."""
+    measure = tool(shared, "retention")
+    found = measure.items(text)
+    lines = measure.line_hits(text, case.prefix, set(case.need))
+    return Kept(
+        len(case.need & found) / len(case.need),
+        len(case.deep & found) / len(case.deep),
+        len(lines) / len(case.need),
+        len(lines & case.deep) / len(case.deep),
+    )
+
+
+def flat(shared: Path, messages: Wire) -> str:
+    """Return everything that a model would read in messages."""
+    text: str = tool(shared, "retention").flat([_plain(message) for message in messages])
+    return text
+
+
+def _plain(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message whose calls have the texts that the measure reads, whatever a peer left."""
+    calls = []
+    for call in message.get("tool_calls") or []:
+        function = call.get("function") or {}
+        name, arguments = function.get("name") or "", function.get("arguments") or ""
+        calls.append({"function": {"name": str(name), "arguments": str(arguments)}})
+    return {"role": message.get("role"), "content": message.get("content"), "tool_calls": calls}
+
+
+def reference(shared: Path, name: str) -> Callable[[Case, float], str]:
+    """Return a reference strategy of the measure, from a share of the history to a text."""
+    strategy = tool(shared, "retention").STRATEGIES[name]
+
+    def make(case: Case, share: float) -> str:
+        room = int(share * len(case.prefix))
+        return str(strategy(case.steps, room))[: int(room * 1.02) + 200]
+
+    return make

@@ -1,0 +1,114 @@
+"""
+A long life: thousands of turns, a hundred compactions and more, killed and opened in between.
+
+    python bench/life.py [--quick] [--json FILE] [--turns N] [--without-peers]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foldline.evaluation.sections import Section
+from life_told import PEER, Lived, told
+from lifetime import begin, by_turn, facts, turn
+from living import WINDOW, Known, Moment, known, said
+from part import finish, options_of
+from payers import called
+from peer import peers
+from replaying import Asked
+
+TURNS, QUICK_TURNS = 5_000, 600
+PARTS, MOMENTS = 5, 20
+"""How many processes live it one after another, and how often it is looked at."""
+
+SECONDS = 1_800
+"""How long one of the processes may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long it lives, and how often it is looked at; both in turns."""
+
+    turns: int
+    every: int
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The first and the last turn of every process."""
+        step = -(-self.turns // PARTS)
+        return [(start, min(start + step, self.turns)) for start in range(0, self.turns, step)]
+
+
+def section(options: argparse.Namespace) -> Section:
+    """Live it, beside a library that summarizes, and say what is left."""
+    turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
+    plan = Plan(turns, max(1, turns // MOMENTS))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as beside:
+        summaries = None
+        if not (options.without_peers or options.quick):
+            summaries = beside.submit(lambda: dict(_summarized(plan)))
+        moments = list(_lived(plan, Path(folder) / "life.db"))
+        return told(Lived(facts(turns), moments, summaries.result() if summaries else {}, PARTS))
+
+
+def _lived(plan: Plan, archive: Path) -> Iterator[Moment]:
+    """Let one process after another go on where the one before was killed."""
+    script = Path(__file__).with_name("living.py")
+    for start, stop in plan.parts:
+        numbers = {"turns": plan.turns, "start": start, "stop": stop, "every": plan.every}
+        given = [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
+        done = subprocess.run(  # this interpreter, and a script of ours
+            [sys.executable, script, archive, *given],
+            stdout=subprocess.PIPE,
+            timeout=SECONDS,
+            check=True,
+            text=True,
+        )
+        print(f"{stop:,} of {plan.turns:,} turns", file=sys.stderr)
+        yield from map(_moment, done.stdout.splitlines())
+
+
+def _moment(line: str) -> Moment:
+    found: dict[str, Any] = json.loads(line)
+    numbers = {name: tuple(value) for name, value in found.pop("known").items()}
+    return Moment(known=Known(**numbers), **found)
+
+
+def _summarized(plan: Plan) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield by turn the facts that a library still shows, which has a stand-in summarize."""
+    peer = peers(PEER)[0]
+    if peer.problem:
+        return
+    expected, history = facts(plan.turns), begin()
+    planted = by_turn(expected)
+    with peer.running() as running:
+        show = called(running, WINDOW, Asked())
+        for number in range(plan.turns):
+            for message in turn(number, planted):
+                if message["role"] == "assistant":
+                    view = show(history)
+                history.append(message)
+            if (number + 1) % plan.every == 0:
+                lines = "\n".join(map(said, view)).split("\n")
+                yield number + 1, known(expected, number, lines, ()).seen
+
+
+def main() -> None:
+    parser = options_of(__doc__)
+    parser.add_argument("--turns", type=int, default=0, help=f"default {TURNS:,}")
+    parser.add_argument("--without-peers", action="store_true")
+    options = parser.parse_args()
+    finish(section(options), options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The page of the whole bench: a summary on one screen, then every part."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import foldline
+from foldline.evaluation.markdown import as_markdown, escaped, goals_table, picture
+from foldline.evaluation.report import write_pictures
+from foldline.evaluation.sections import Section
+
+FIRST_PLOT = "retention"
+OPENING = """\
+`make bench` measures Foldline and its peers on the same data in one run and writes this page.
+`foldline bench` takes the same measures on sessions of your own."""
+FOLDER = "benchmarks"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How running a part went: how many seconds it took, and what went wrong, if anything."""
+
+    part: str
+    seconds: float
+    problem: str = ""
+
+
+def machine() -> dict[str, str]:
+    """Describe where something is measured, and when."""
+    return {
+        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
+        "python": platform.python_version(),
+        "foldline": foldline.__version__,
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+    }
+
+
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        told = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
+    return " ".join(found[1].split()) if found else platform.machine() or "unknown processor"
+
+
+def page(sections: Sequence[Section], record: Mapping[str, Mapping[str, str]]) -> str:
+    """Write the page."""
+    goals = [goal for section in sections for goal in section.goals]
+    held = sum(goal.held for goal in goals)
+    first = [plot for section in sections for plot in section.plots if plot.name == FIRST_PLOT]
+    parts = [
+        "# Benchmarks",
+        OPENING,
+        "## In short",
+        f"{held} of {len(goals)} goals are held.",
+        *([goals_table(goals)] if goals else []),
+        *(picture(plot, FOLDER) for plot in first),
+        "\n".join(f"- [{escaped(s.title)}](#{anchor(s.title)})" for s in sections),
+        *(as_markdown(_without(section, FIRST_PLOT), FOLDER).strip() for section in sections),
+        "## How it was measured",
+        _measured(record),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _without(section: Section, plot: str) -> Section:
+    """Leave out the plot that stands on top of the page."""
+    kept = tuple(one for one in section.plots if one.name != plot)
+    return Section(section.name, section.title, section.text, section.tables, kept, section.goals)
+
+
+def anchor(title: str) -> str:
+    """Return the anchor that code forges make of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _measured(record: Mapping[str, Mapping[str, str]]) -> str:
+    lines = ["| command | date | machine | Python | seconds | |", "|---|---|---|---|--:|---|"]
+    for part, how in record.items():
+        where = escaped(how["machine"])
+        problem = escaped(how["problem"]) if how["problem"] else "done"
+        cells = (
+            f"`{how['command']} --only {part}`",
+            how["date"],
+            where,
+            how["python"],
+            how["seconds"],
+            problem,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def write(target: Path, text: str, sections: Sequence[Section]) -> None:
+    """Write the page and its plots; plots of an earlier run that are no longer there go."""
+    folder = target / FOLDER
+    names = {f"{plot.name}.svg" for section in sections for plot in section.plots}
+    if write_pictures(folder, sections):
+        for old in folder.glob("*.svg"):
+            if old.name not in names:
+                old.unlink()
+    (target / "benchmarks.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,141 @@
+"""What `bench/retention.py` found, as a section of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.evaluation.kept import Score
+from foldline.evaluation.sections import Goal, Plot, Section, Table
+from foldline.evaluation.tallies import (
+    details,
+    library_plot,
+    measured,
+    names,
+    overview,
+    picked,
+    source_plot,
+)
+
+GOALS = {"5 %": 0.90, "10 %": 0.95, "20 %": 0.98}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A score with the time that it took, what went wrong, and how often a model was asked."""
+
+    score: Score
+    share: float
+    seconds: float = 0.0
+    characters: int = 0
+    problem: str = ""
+    asked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    What was measured: ours, ours at the cuts that the others got, and samples of these.
+
+    ``peers`` are the libraries that were asked for, also those that cannot run; ``held`` is ours
+    with a ranking that has not seen the source, and ``cuts`` how many cuts there were.
+    """
+
+    mine: Sequence[Score]
+    beside: Sequence[Score]
+    samples: Sequence[Sample]
+    peers: Sequence[Any]
+    held: Sequence[Score]
+    cuts: int
+
+
+def _by_library(scores: Sequence[Score]) -> tuple[Plot, ...]:
+    """Draw all libraries at one budget, and at every one."""
+    goals = names(scores, "goal")
+    middle = goals[len(goals) // 2]
+    title = "Kept of what the agent needed later"
+    one = library_plot(
+        picked(scores, goal=middle), "retention", f"{title}, history cut to {middle}"
+    )
+    return (one, library_plot(scores, "retention-by-budget", title)) if goals[1:] else (one,)
+
+
+def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> Table:
+    """Make the table of who was measured: version, call, and what went wrong."""
+    rows = []
+    for peer in peers:
+        mine = [sample for sample in samples if sample.score.method == peer.name]
+        over = sum(s.score.size > 1.15 * s.share + 0.02 for s in mine if not s.problem)
+        seconds = sum(s.seconds for s in mine)
+        megabytes = sum(s.characters for s in mine) / 1e6
+        asked = sum(s.asked for s in mine)
+        rows.append(
+            (
+                peer.name,
+                peer.version,
+                peer.call,
+                f"{over} of {len(mine)}",
+                f"{sum(bool(s.problem) for s in mine)} of {len(mine)}",
+                asked,
+                round(seconds / megabytes * 1e3, 1) if megabytes else None,
+            )
+        )
+    columns = (
+        "library",
+        "version",
+        "call",
+        "too large",
+        "failed",
+        "model calls",
+        "ms per MB",
+    )
+    note = (
+        "Too large: the answer took over 1.15 times its share of the characters, and was cut at "
+        "that share, at the end that costs it less. Failed: an error, or no answer; nothing was "
+        "kept then. A model is an extractive stand-in, the same for all; its time is not counted."
+    )
+    return Table("Who was measured", columns, tuple(rows), note)
+
+
+def problems(peers: Sequence[Any]) -> tuple[Table, ...]:
+    rows = tuple((peer.name, peer.package, peer.problem) for peer in peers if peer.problem)
+    title = "Could not run here"
+    return (Table(title, ("library", "package", "why"), rows),) if rows else ()
+
+
+def told(found: Measured) -> Section:
+    """Make the section of the report."""
+    mine, samples, peers, held = found.mine, found.samples, found.peers, found.held
+    everyone = [*found.beside, *(sample.score for sample in samples)]
+    able = [peer for peer in peers if not peer.problem]
+    tables = [
+        overview(everyone, "Kept of what was needed later (need)"),
+        overview(everyone, "The same in whole lines (line)", "line"),
+        *((libraries(able, samples),) if able else ()),
+        *problems(peers),
+        details(mine, "Foldline, by source", by="source"),
+        *((details(held, "Foldline, its ranking fitted without the source"),) if held else ()),
+        details(mine, "Foldline, at all cuts"),
+        details(everyone, "Everybody, at the same cuts"),
+    ]
+    plots = [
+        *_by_library(everyone),
+        source_plot(mine, "retention-by-source", "Foldline: kept of what was needed, by source"),
+    ]
+    goals = [
+        Goal(f"need, history cut to {name}", round(one.mean, 4), "", least=least)
+        for name, least in GOALS.items()
+        if (one := measured(picked(mine, goal=name), "need"))
+    ]
+    text = (
+        f"{found.cuts} cuts through {len(names(mine, 'session'))} recorded sessions from "
+        f"{len(names(mine, 'source'))} sources. Everything before a cut is compacted to a share "
+        "of its tokens. What counts is how many of the identifiers that the agent wrote in its "
+        "next thirty steps, without being told them again, are still there. The measure shares "
+        "no code with Foldline."
+    )
+    if len(found.beside) < len(mine):
+        share = round(len(mine) / len(found.beside))
+        text += f" Libraries are compared at every {share}th cut, Foldline alone at all of them."
+    return Section("retention", "What is kept", text, tuple(tables), tuple(plots), tuple(goals))

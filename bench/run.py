@@ -1,0 +1,141 @@
+"""
+The whole bench in one run: every part in a process of its own, then one page with plots.
+
+    python bench/run.py                        docs/benchmarks.md with plots, and the README
+    python bench/run.py --quick                everything small, into out/bench
+    python bench/run.py --only retention       that part anew; the others as they were measured
+    python bench/run.py --draw                 no part at all: the page, from what was measured
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from cuts import SHARED, there
+from foldline.core.errors import InputError
+from foldline.evaluation.sections import Section
+from page import Ran, machine, page, write
+from shop_window import put_into_readme
+
+BENCH = Path(__file__).parent
+ROOT = BENCH.parent
+DOCS, QUICK = ROOT / "docs", ROOT / "out" / "bench"
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "retention": ("--peers", "all", "--peers-every", "10", "--held-out"),
+    "rows": (),
+    "validity": (),
+    "cost": ("--every", "4"),
+    "speed": (),
+    "scale": ("--most", "100000"),
+    "speed_peers": (),
+    "tokens": (),
+    "life": (),
+}
+"""Every part, in the order of the page, with the arguments of a full run."""
+
+SLOW = ("--held-out",)
+NEEDS_SHARED = ("retention", "cost")
+SECONDS = 4 * 3_600
+"""How long a part may take."""
+
+
+def main() -> None:
+    options = arguments().parse_args()
+    unknown = set(options.only) - set(PARTS)
+    if unknown:
+        sys.exit(f"There is no part {', '.join(sorted(unknown))}. Parts: {', '.join(PARTS)}.")
+    target = options.output or (QUICK if options.quick else DOCS)
+    figures = target / "benchmarks"
+    figures.mkdir(parents=True, exist_ok=True)
+    wanted = [] if options.draw else options.only or list(PARTS)
+    ran = [run(part, figures, quick=options.quick) for part in wanted]
+    sections = [section for part in PARTS if (section := read(figures / f"{part}.json"))]
+    record = _record(figures, ran, quick=options.quick)
+    trial = any("--quick" in how["command"] for how in record.values())
+    write(target, page(sections, record), sections)
+    print(f"{target / 'benchmarks.md'}: {len(sections)} sections", file=sys.stderr)
+    if target.resolve() == DOCS:
+        put_into_readme(ROOT / "README.md", sections, trial=trial)
+    if any(one.problem for one in ran):
+        sys.exit(1)
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="everything small")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="repeatable")
+    parser.add_argument("--draw", action="store_true", help="measure nothing, write the page")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="instead of docs")
+    return parser
+
+
+def run(part: str, figures: Path, *, quick: bool) -> Ran:
+    """Run a part; one that fails is told, and the others go on."""
+    script = BENCH / f"{part}.py"
+    if not script.is_file():
+        return _told(Ran(part, 0.0, "there is no such script"))
+    if part in NEEDS_SHARED and not there(SHARED):
+        return _told(Ran(part, 0.0, "it needs the recorded sessions in ../shared"))
+    out, log = figures / f"{part}.json", figures / f"{part}.log"
+    extra = [word for word in PARTS[part] if not (quick and word in SLOW)]
+    command = [sys.executable, str(script), "--json", str(out), *extra]
+    command += ["--quick"] if quick else []
+    print(f"{part} …", file=sys.stderr, flush=True)
+    start = time.monotonic()
+    try:
+        with log.open("wb") as into:
+            done = subprocess.run(command, stdout=into, stderr=into, timeout=SECONDS, check=False)
+        problem = "" if done.returncode == 0 else f"exit {done.returncode}: {_last(log)}"
+    except subprocess.TimeoutExpired:
+        problem = f"it took longer than {SECONDS:,} seconds"
+    if not problem:
+        log.unlink()
+        problem = "" if read(out) else "it wrote no section"
+    return _told(Ran(part, time.monotonic() - start, problem))
+
+
+def _told(ran: Ran) -> Ran:
+    print(f"{ran.part}: {ran.problem or f'{ran.seconds:.0f} s'}", file=sys.stderr, flush=True)
+    return ran
+
+
+def _last(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1][:200] if lines else "it said nothing"
+
+
+def read(file: Path) -> Section | None:
+    """Read the section of a part; None where it was not measured."""
+    try:
+        return Section.from_json(json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (InputError, ValueError) as error:
+        print(f"{file.name}: {error}", file=sys.stderr)
+        return None
+
+
+def _record(figures: Path, ran: Sequence[Ran], *, quick: bool) -> dict[str, dict[str, str]]:
+    """Keep when, where and how every part was measured, those of earlier runs too."""
+    file = figures / "record.json"
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    here = machine()
+    for one in ran:
+        how = f"python bench/run.py{' --quick' if quick else ''}"
+        took = {"problem": one.problem, "seconds": f"{one.seconds:.0f}", "command": how}
+        known[one.part] = here | took
+    file.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return {part: known[part] for part in PARTS if part in known}
+
+
+if __name__ == "__main__":
+    main()

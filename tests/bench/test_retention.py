@@ -1,0 +1,88 @@
+"""The bench of retention: what is over its size is cut kindly, and weights can be swapped."""
+
+from __future__ import annotations
+
+import pytest
+from tests.corpus import requires_corpus
+
+import cuts
+import held_out
+import retention
+from foldline.core.salience import score, weights
+from peer import Answer
+from retention_told import Measured, told
+
+STEPS = [
+    {"role": "user", "text": "go on with LIMIT_A", "calls": []},
+    *({"role": "tool", "text": f"line {n} of NAME_{n} " * 40, "calls": []} for n in range(80)),
+]
+
+
+@pytest.fixture(scope="module")
+def case() -> cuts.Case:
+    wire = cuts.tool(cuts.SHARED, "retention").openai(STEPS)
+    prefix = "\n".join(step["text"] for step in STEPS)
+    need = frozenset({"NAME_0", "NAME_1", "NAME_79"})
+    return cuts.Case("agent/one", STEPS, wire, 20_000, prefix, need, need)
+
+
+class Library:
+    """Stands in for a peer: answers what it was given."""
+
+    name, version, call, problem, package = "Library", "1.0", "shrink()", "", "library"
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+    def compact(self, *_):
+        return self.answer
+
+
+pytestmark = [pytest.mark.corpus, requires_corpus]
+
+
+def asked(case: cuts.Case, answer: Answer) -> retention.Sample:
+    library = Library(answer)
+    return retention._asked(cuts.SHARED, library, library, case, 0.1)
+
+
+def test_an_answer_that_is_too_large_is_cut_at_the_end_that_costs_it_less(case):
+    found = asked(case, Answer(case.wire, seconds=0.5))
+    assert found.score.size > 1
+    assert found.score.kept.need == pytest.approx(2 / 3)
+    assert found.seconds == 0.5
+
+
+def test_an_error_keeps_nothing_and_is_counted(case):
+    found = asked(case, Answer(None, "it crashed"))
+    assert found.score.kept.need == 0
+    section = told(Measured([found.score], [found.score], [found], [Library(Answer(None))], [], 1))
+    table = next(one for one in section.tables if one.title == "Who was measured")
+    assert table.rows[0][4] == "1 of 1"
+
+
+def test_an_odd_message_of_a_library_is_read_as_far_as_it_goes(case):
+    odd = [
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": None}}]},
+        {"role": "user", "content": [{"type": "text", "text": "NAME_1"}]},
+    ]
+    assert asked(case, Answer(odd)).score.kept.need == pytest.approx(1 / 3)
+
+
+def test_weights_are_swapped_for_a_while_and_put_back():
+    before = (weights.NEW, score.NEW, score.SPOKEN)
+    with held_out.weighing((weights.SPOKEN, weights.NEW)):
+        assert score.NEW is before[2]
+    assert before == (weights.NEW, score.NEW, score.SPOKEN)
+
+
+def test_a_held_out_figure_is_taken_with_weights_that_have_not_seen_the_source(case):
+    seen = []
+
+    def fit(held):
+        seen.append(held)
+        return weights.NEW, weights.SPOKEN
+
+    scores = held_out.held_out(cuts.SHARED, [case], [0.1], fit)
+    assert seen == [frozenset({"agent"})]
+    assert [one.method for one in scores] == ["Foldline"]
