@@ -63,3 +63,7 @@ def test_of_a_long_text_only_its_questions_are_asked_and_only_its_ends_read():
     assert questions("no mark") == "no mark"
     assert len(near("x" * 1_000_000)) < 7_000
     assert list(terms("")) == []
+
+
+def test_quotes_around_nothing_are_no_term():
+    assert "" not in {term.text for term in terms('what is the last entry with "  " in it?')}

@@ -117,7 +117,8 @@ def pointing(text: str) -> Iterator[Term]:
 def terms(text: str) -> Iterator[Term]:
     """Yield the terms of a text, some of them more than once."""
     for match in _QUOTED.finditer(text):
-        yield Term(match.group(1).strip().lower(), QUOTED, False, True)
+        if quoted := match.group(1).strip().lower():
+            yield Term(quoted, QUOTED, False, True)
     for match in _NAMED.finditer(text):
         yield from _names(match.group().rstrip(".:"))
     for match in _CAPITALS.finditer(text):

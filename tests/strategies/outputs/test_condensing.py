@@ -96,3 +96,26 @@ def test_whatever_comes_lines_are_single_and_worth_is_bounded(pieces):
     assert all(0 <= place < len(made.lines) for place in (*made.worth, *made.heads))
     assert all(0 <= value <= 1 for value in made.worth.values())
     assert list(made.heads) == sorted(made.heads)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ("|        " * 12 + "end\n") * 400,
+        "<div><p><a" + " id=x" * 100_000,
+        "= " + "passed " * 430 + "=" * 2_900 + "x",
+        "\n" * 1_000_000,
+    ],
+    ids=["empty cells", "a tag without end", "passed and passed", "line feeds"],
+)
+def test_no_text_makes_a_pattern_go_back_and_forth(text):
+    start = time.process_time()
+    condense(text)
+    assert time.process_time() - start < 3
+
+
+def test_a_row_of_json_lines_is_quoted_as_it_stands_with_words_around():
+    rows = [f'{{"id": {n}, "name": "item_{n}", "v": "x y {n * 7}"}}' for n in range(2_000)]
+    made = condense("\n".join(["Output of the query:", *rows, "Process exited with code 0"]))
+    place = next(place for place, line in enumerate(made.lines) if "item_1234" in line)
+    assert made.verbatim(place) == rows[1234]

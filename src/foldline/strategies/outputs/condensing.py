@@ -129,7 +129,7 @@ def _json(text: str) -> Condensed | None:
         {place + shift: value for place, value in made.worth.items()},
         tuple(place + shift for place in made.heads),
         spans={place + shift: span for place, span in made.spans.items()},
-        source=text,
+        source=made.source,
     )
 
 

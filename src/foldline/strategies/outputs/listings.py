@@ -10,7 +10,7 @@ from foldline.strategies.outputs.condensed import Condensed
 _PATH = re.compile(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
 _FOLDER = re.compile(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
 _ENTRY = re.compile(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
-_BRANCH = re.compile(r"((?:[│|] {0,3}[\s\xa0]*|[\s\xa0]{4})*)[├└|`][─-]{2}[\s\xa0]")
+_BRANCH = re.compile(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
 
 FEWEST = 8
 FOLDER, TOTAL = 0.06, 0.0

@@ -9,9 +9,7 @@ from html import unescape
 _SAMPLE = re.compile(
     r"<(?:!doctype|html|head|body|div|table|tr|td|p|ul|li|span|a|h[1-6]|section|main)\b", re.I
 )
-_TELLING = re.compile(
-    r"<[a-zA-Z][^<>]*?\s(?:href|alt|title|value|content|datetime|id|data-[\w-]{1,30})=[^<>]*>"
-)
+_TELLING = re.compile(r"<[a-zA-Z][^<>]*>")
 _TOLD = re.compile(
     r"""\s(?:href|alt|title|value|content|datetime|id|data-[\w-]{1,30})=(["'])([^"'<>]{1,300})\1"""
 )

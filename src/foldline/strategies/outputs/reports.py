@@ -10,13 +10,13 @@ from foldline.strategies.outputs.verdict import SUMMARY, failing_lines
 
 REPORT = re.compile(
     r"""
-      ^=+\ test\ session\ starts\ =+ | ^=+\ .*\b(?:passed|failed)\b.*=+$
+      ^=+\ test\ session\ starts\ =+ | ^=+\ [^\n=]{0,200}\b(?:passed|failed)\b
     | ^Ran\ \d+\ tests?\ in\  | ^test\ result:\  | ^test\ \S+\ \.\.\.\ \w+
     | ^(?:---|===)\ (?:FAIL|PASS|RUN)\b | ^(?:ok|FAIL)\s+\S+\s+(?:\(cached\)|[\d.]+s)
-    | ^\s*(?:Tests|Test\ Suites|Test\ Files)(?::|\s\s)\s*\d | ^\s*\d+\ (?:passing|failing)\b
+    | ^[ \t]*(?:Tests|Test\ Suites|Test\ Files)(?::|\s\s)\s*\d | ^[ \t]*\d+\ (?:passing|failing)\b
     | ^(?:PASS|FAIL)\s+\S+ | ^TAP\ version\ \d+ | ^(?:not\ )?ok\ \d+\b
-    | ^error(?:\[E\d+\])?:\  | ^npm\ (?:ERR!|error|warn)\  | ^\s+Compiling\ \S+\ v
-    | ^\s*[✓✔✗✖×]\s
+    | ^error(?:\[E\d+\])?:\  | ^npm\ (?:ERR!|error|warn)\  | ^[ \t]+Compiling\ \S+\ v
+    | ^[ \t]*[✓✔✗✖×]\s
     """,
     re.VERBOSE | re.MULTILINE,
 )
