@@ -4,6 +4,7 @@ Test modules share `tests.corpus`: the checkout is on the path however pytest is
 Hypothesis tries the same examples on every run, so that a run that fails fails again.
 """
 
+import signal
 import sys
 from pathlib import Path
 
@@ -20,3 +21,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("foldline")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every
+    # program that they start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
