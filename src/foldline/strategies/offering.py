@@ -37,10 +37,11 @@ TASK_OPENING = 10.0
 NEWER = 3.0
 """How much more that is for the newest of them: what is asked now comes before what was asked."""
 
-SEARCHED = 0.02
+SEARCHED, TINY = 0.02, 0.005
 """
-The fraction of all that is compressed from which on an output is searched for what the user asks:
-among many small ones the names alone tell what matters.
+The fraction of all that is compressed from which on an output is searched for what the user asks,
+and that below which it is not even where the question points at it: among very many small ones
+the names alone tell what matters.
 """
 
 PARTS = ("assistant", "result")
@@ -99,7 +100,7 @@ class Offering:
     def _lines(self, passage: Passage) -> Offered:
         """Cut a passage into lines; a tool's output by its kind and by what is asked."""
         part, share = passage.part, _share(self.material, passage)
-        if not isinstance(part, ToolResult):
+        if not isinstance(part, ToolResult) or share < TINY:
             return Offered(passage.lines(), {}, frozenset())
         if share < SEARCHED and not self.asked.points_at(part.text):
             return Offered(passage.lines(), {}, frozenset())

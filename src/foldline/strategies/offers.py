@@ -26,10 +26,10 @@ its own.
 CLEAR = 0.2
 """Extra value from which on a line stays whole."""
 
-TELLING = 0.1
+TELLING, POINTED = 0.1, 0.01
 """
-The fraction of all that is compressed from which on an output is taken apart by its kind: of a
-smaller one only the names count, unless the question points at it.
+The fractions of all that is compressed from which on an output is taken apart by its kind: in any
+case, and where the question points at it. Of a smaller one only the names count.
 """
 
 KEPT = 0.1
@@ -73,7 +73,7 @@ def result_lines(
     Returns:
         Lines in the order of the result.
     """
-    is_telling = share >= TELLING or asked.points_at(text)
+    is_telling = share >= TELLING or (share >= POINTED and asked.points_at(text))
     made = condense(text) if is_telling else _plain(text)
     return offers(made, asked, share, kept, failed=failed, call=call)
 

@@ -355,7 +355,7 @@ def test_models_that_are_named_are_wrapped_too():
 @pytest.mark.parametrize(
     ("model", "turns"),
     # The SDK takes several times as long to write a request of the Responses API.
-    [(OpenAIChatCompletionsModel, scenario.TURNS), (OpenAIResponsesModel, 30)],
+    [(OpenAIChatCompletionsModel, scenario.TURNS), (OpenAIResponsesModel, 90)],
 )
 @pytest.mark.requirement("K38", "H8")
 def test_two_hundred_turns_with_a_fault_at_every_request(model, turns):
