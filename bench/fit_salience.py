@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from foldline.core.messages import Message
+from foldline.core.names import KINDS, items
 from foldline.core.salience.index import SalienceIndex
-from foldline.core.salience.items import KINDS, items
 from foldline.core.salience.score import Surroundings, features
 from foldline.formats.openai_chat import OpenAIChat
 

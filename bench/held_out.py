@@ -93,7 +93,7 @@ def regression(shared: Path) -> Fit:
 
 
 def _model(fitted: Any) -> Model:
-    from foldline.core.salience.items import KINDS
+    from foldline.core.names import KINDS
 
     weights = [float(weight) for weight in fitted.coef_[0]]
     kinds = dict(zip(KINDS, weights[-len(KINDS) :], strict=True))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import COUNTER
 
-from foldline.core.salience.alarms import is_alarm
+from foldline.core.alarms import is_alarm
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
 from foldline.strategies.asked import Asked

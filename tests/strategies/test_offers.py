@@ -2,7 +2,7 @@
 
 import json
 
-from foldline.core.salience.lines import text_lines
+from foldline.core.part_text import text_lines
 from foldline.strategies.asked import Asked
 from foldline.strategies.offers import CLEAR, result_lines
 

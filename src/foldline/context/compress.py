@@ -15,7 +15,7 @@ from foldline.context.select import Choice
 from foldline.context.shorten import excerpt, mixed, truncate, window
 from foldline.context.structure import Item
 from foldline.core.asks import Ask, Reader, Steps
-from foldline.core.salience.items import items
+from foldline.core.names import items
 from foldline.core.tokens import TokenCounter
 
 SUMMARY_SYSTEM: Final = (

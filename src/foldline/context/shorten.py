@@ -10,8 +10,8 @@ from math import log
 from typing import Final
 
 from foldline.context.places import Words
-from foldline.core.salience.alarms import is_alarm
-from foldline.core.salience.items import items
+from foldline.core.alarms import is_alarm
+from foldline.core.names import items
 from foldline.core.tokens import TokenCounter
 from foldline.retrieval.terms import terms
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from foldline.core.messages import visible_texts
-from foldline.core.salience.items import items
+from foldline.core.names import items
 from foldline.core.view import View
 from foldline.strategies.facts import open_errors, plan
 

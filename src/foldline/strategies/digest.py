@@ -15,8 +15,8 @@ from math import ceil
 from operator import attrgetter
 
 from foldline.core.edits import Rewrite
-from foldline.core.salience.items import items
-from foldline.core.salience.lines import call_text
+from foldline.core.names import items
+from foldline.core.part_text import call_text
 from foldline.core.salience.select import Candidate, candidates, select
 from foldline.core.strategy import Need
 from foldline.core.view import View

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from foldline.core.salience.alarms import alarming
-from foldline.core.salience.items import items
-from foldline.core.salience.lines import text_lines
+from foldline.core.alarms import alarming
+from foldline.core.names import items
+from foldline.core.part_text import text_lines
 from foldline.core.salience.select import Offer, Worth, candidates, select
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.asked import Asked

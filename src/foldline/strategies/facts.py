@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from foldline.core.alarms import is_alarm
 from foldline.core.groups import pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
-from foldline.core.salience.alarms import is_alarm
 from foldline.strategies.dedupe import signature
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")

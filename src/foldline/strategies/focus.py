@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from foldline.core.salience.items import items, words
+from foldline.core.names import items, words
 
 LONGEST = 2_000
 """Characters of a focus that are looked at."""

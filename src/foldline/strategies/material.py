@@ -17,8 +17,8 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
+from foldline.core.part_text import call_text, is_numbered, text_lines
 from foldline.core.protect import is_snapshot
-from foldline.core.salience.lines import call_text, is_numbered, text_lines
 from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.snapshot import LASTING, NARRATIVE, Entry, entries, parse

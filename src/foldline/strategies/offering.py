@@ -11,8 +11,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from foldline.core.alarms import alarming
 from foldline.core.messages import ToolResult
-from foldline.core.salience.alarms import alarming
 from foldline.core.salience.select import Offer, Worth
 from foldline.core.strategy import Need
 from foldline.core.view import View

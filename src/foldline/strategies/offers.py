@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from foldline.core.salience.lines import result_text, text_lines
+from foldline.core.part_text import result_text, text_lines
 from foldline.strategies.asked import Asked, strongest, within
 from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.condensing import condense

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from foldline.core.handles import part_handle
 from foldline.core.messages import Media, Message, Omitted, Part, Thinking, ToolCall, ToolResult
+from foldline.core.part_text import call_text, result_text
 from foldline.core.protect import is_snapshot
-from foldline.core.salience.lines import call_text, result_text
 from foldline.core.strategy import Need
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View

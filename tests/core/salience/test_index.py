@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.neutral import A, S, T, U, c
 
 from foldline.core.messages import Message, Thinking
+from foldline.core.names import blanked, mentions
 from foldline.core.salience.index import SalienceIndex, Use
-from foldline.core.salience.items import blanked, mentions
 
 
 def test_where_an_item_occurs_is_known_by_step():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.salience.items import items
+from foldline.core.names import items
 from foldline.core.salience.windows import RESTRICTS, SHARE, Words, best_window
 
 PRICE, EXTRA = 0.25, 1.5

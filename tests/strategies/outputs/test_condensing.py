@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.salience.lines import text_lines
+from foldline.core.part_text import text_lines
 from foldline.strategies.outputs.condensing import condense
 
 LOG = "\n".join(f"2025-01-01 10:{n // 60:02}:{n % 60:02} INFO served {n}" for n in range(200))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.salience.lines import MAX_LINE
+from foldline.core.part_text import MAX_LINE
 from foldline.strategies.outputs.json_rows import json_rows
 from foldline.strategies.outputs.json_text import scan
 from foldline.strategies.outputs.tables import parse

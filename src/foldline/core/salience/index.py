@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from foldline.core.messages import Message, Omitted, Role, Thinking, ToolResult
-from foldline.core.salience.items import Kind, blanked, known_kinds, mentions, words
-from foldline.core.salience.lines import call_text
+from foldline.core.names import Kind, blanked, known_kinds, mentions, words
+from foldline.core.part_text import call_text
 
 MAX_TEXT = 2_000_000
 """Characters of one text that are looked at; what is beyond is still stored and counted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foldline.core.salience.items import Kind
+from foldline.core.names import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import exp, log, log1p
 from operator import mul
 
+from foldline.core.names import Kind, known_kinds, subwords
 from foldline.core.salience.index import SalienceIndex, Use
-from foldline.core.salience.items import Kind, known_kinds, subwords
 from foldline.core.salience.weights import NEW, SPOKEN
 
 ECHO_STEPS = 10.0

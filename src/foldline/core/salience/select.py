@@ -10,7 +10,7 @@ from itertools import accumulate, repeat
 from math import inf
 from typing import TypeAlias
 
-from foldline.core.salience.items import blanked, mentions
+from foldline.core.names import blanked, mentions
 from foldline.core.salience.windows import RESTRICTS, WORD, Window, Words, best_window
 
 LINE_TOKENS = 1.5

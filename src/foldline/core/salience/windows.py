@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import ceil
 from sys import intern
 
-from foldline.core.salience.items import blanked, items_of, mentions
+from foldline.core.names import blanked, items_of, mentions
 
 SHARE = 0.6
 """Fraction of the different words of a line that is left of it at least."""

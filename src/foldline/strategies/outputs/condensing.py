@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from foldline.core.salience.lines import MAX_LINE, MAX_LINES, result_text, text_lines
+from foldline.core.part_text import MAX_LINE, MAX_LINES, result_text, text_lines
 from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.delimited import delimiter, table
 from foldline.strategies.outputs.diffs import diff, is_diff

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from foldline.core.salience.lines import MAX_LINE
+from foldline.core.part_text import MAX_LINE
 from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.json_text import (
     Child,

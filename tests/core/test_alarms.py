@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.salience.alarms import SEEN, WORDS, alarming, is_alarm
+from foldline.core.alarms import SEEN, WORDS, alarming, is_alarm
 
 PIECES = st.sampled_from([*WORDS, "ok", " ", "x" * (SEEN - 3), "\ud800", "😀", "err", "or"])
 LINES = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.neutral import T, c
 
 from foldline.core.messages import Media, Omitted, Text
-from foldline.core.salience.lines import MAX_LINE, MAX_LINES, call_text, is_numbered, text_lines
+from foldline.core.part_text import MAX_LINE, MAX_LINES, call_text, is_numbered, text_lines
 
 
 def test_lines_lose_their_indentation_and_empty_ones_are_left_out():

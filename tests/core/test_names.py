@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.salience.items import (
+from foldline.core.names import (
     LONGEST,
     blanked,
     items,
