@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-ATTACHMENT_HEADER = "[Put back by Foldline, not by the user"
-"""How every message begins that puts files and plans back into sight after a compaction."""
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER, seal_end
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
@@ -173,9 +172,20 @@ class Message:
         )
 
     def is_attachment(self) -> bool:
-        """Tell whether this is what a compaction put back, files and the plan."""
-        first = self.parts[0] if self.role == "user" and self.parts else None
-        return isinstance(first, Text) and first.text.startswith(ATTACHMENT_HEADER)
+        """Return True if this is what a compaction put back, files and the plan."""
+        return self.role == "user" and (
+            self.origin == "reinject" or self.is_sealed(ATTACHMENT_HEADER)
+        )
+
+    def is_sealed(self, header: str) -> bool:
+        """Return True if this is nothing but a text of Foldline with this header and its mark."""
+        first = self.parts[0] if self.parts else None
+        if not isinstance(first, Text) or not first.text.startswith(header):
+            return False
+        text = self.text
+        end = seal_end(text, (header,))
+        texts = all(isinstance(part, Text) for part in self.parts)
+        return texts and end > 0 and not text[end:].strip()
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
         """Return a copy with other parts, marked as no longer what the wire said."""

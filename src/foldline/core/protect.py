@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from foldline.core.groups import Group
 from foldline.core.messages import Message
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 
 Reason: TypeAlias = Literal["system", "task", "latest", "pinned", "unread", "pending"]
 
@@ -83,10 +84,8 @@ def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
     return {spoken[-1]: "latest", spoken[0]: "task"}
 
 
-SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
-"""How every snapshot begins; a user message that starts so is taken for one."""
-
-
 def is_snapshot(message: Message) -> bool:
-    """Tell whether a message is a snapshot that an earlier compaction made."""
-    return message.role == "user" and message.text.startswith(SNAPSHOT_HEADER)
+    """Return True if a message is a snapshot of an earlier compaction and nothing else."""
+    return message.role == "user" and (
+        message.origin == "snapshot" or message.is_sealed(SNAPSHOT_HEADER)
+    )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.messages import ATTACHMENT_HEADER
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER, sealed
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.touches import Touch
 
@@ -71,7 +71,7 @@ class Attached:
 
 def render(sections: Sequence[str]) -> str:
     """Write the attachment."""
-    return "\n".join((HEADER, *sections))
+    return sealed("\n".join((HEADER, *sections)))
 
 
 def plan_section(lines: Sequence[str], handle: str) -> str:

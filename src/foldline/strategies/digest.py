@@ -18,6 +18,7 @@ from foldline.core.edits import Rewrite
 from foldline.core.names import items
 from foldline.core.part_text import call_text
 from foldline.core.salience.select import Candidate, candidates, select
+from foldline.core.snapshot_mark import sealed
 from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.facts import Finding, decisions, files, open_errors, plan
@@ -275,4 +276,5 @@ def _excerpt(view: View, handle: str, site: Site, lines: Sequence[str]) -> Rewri
     lead = leading(message, site.part)
     kept = (line for line in lines if line != lead.rstrip())
     text = lead + "\n".join((note, *kept))
+    text = sealed(text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)

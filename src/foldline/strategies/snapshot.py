@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foldline.core.identity import derived_id
-from foldline.core.protect import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d+)?) (.*)")
 
@@ -109,7 +109,8 @@ def header(messages: int, tokens: int, number: str = "") -> str:
 
 def render(head: str, sections: Iterable[Section]) -> str:
     """Put a snapshot together; empty sections are left out."""
-    return "\n".join([head, *(section.text() for section in sections if section.lines)])
+    text = "\n".join([head, *(section.text() for section in sections if section.lines)])
+    return sealed(text) if head else text
 
 
 def parse(text: str) -> tuple[int, int, list[Section]]:

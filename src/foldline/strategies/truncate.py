@@ -16,6 +16,7 @@ from foldline.core.edits import Rewrite, rewritten
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
+from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -149,12 +150,12 @@ def _cut(
     else:
         whole, lead = _text_of(part), leading(message, site.part)
         # A line put in front may cost a little more than by itself.
-        front = view.counter.text(lead) + 2 if lead else 0
+        front = view.counter.text(sealed(lead)) + 2 if lead else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
-        rest, count, values = whole.removeprefix(lead), view.counter, view.values
-        text = lead + excerpt(
-            rest, inside, count, handle=handle, style=style, values=values, asked=asked
-        )
+        rest = whole.partition("\n")[2] if lead else whole
+        count, values = view.counter, view.values
+        text = excerpt(rest, inside, count, handle=handle, style=style, values=values, asked=asked)
+        text = sealed(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
 
@@ -162,11 +163,12 @@ def leading(message: Message, part: int) -> str:
     """
     Return the line at the head of a part that says that no user speaks there, "" where one does.
 
-    It stays whatever is cut: without it a snapshot would be taken for the user's own words.
+    It stays whatever is cut, and what is left is sealed again: without it a snapshot would be
+    taken for the user's own words.
     """
     if part or not (is_snapshot(message) or message.is_attachment()):
         return ""
-    return message.text.partition("\n")[0][:LONGEST_LEAD] + "\n"
+    return first_line(message.text)[:LONGEST_LEAD] + "\n"
 
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:
