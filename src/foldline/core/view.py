@@ -10,9 +10,8 @@ from foldline.core.edits import Edit, apply, following
 from foldline.core.groups import Group, group
 from foldline.core.messages import Message
 from foldline.core.protect import Reason, protected
-from foldline.core.salience.index import SalienceIndex
-from foldline.core.salience.score import values
 from foldline.core.tokens import TokenCounter
+from foldline.core.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class View:
     counter: TokenCounter
     originals: Mapping[str, Message]
     dialect: str = ""
-    index: SalienceIndex | None = None
+    vocabulary: Vocabulary | None = None
     unread: frozenset[str] = frozenset()
 
     @classmethod
@@ -42,7 +41,7 @@ class View:
         *,
         originals: Iterable[Message] | None = None,
         dialect: str = "",
-        index: SalienceIndex | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> View:
         """
         Count messages and take them as the view.
@@ -52,13 +51,13 @@ class View:
             counter: What counts.
             originals: The log; default these messages.
             dialect: Whose rules count.
-            index: Statistics of the log where they are kept up to date; None to make them here.
+            vocabulary: That of the log where it is kept up to date; None to read it here.
         """
         log = messages if originals is None else originals
         shown = tuple(messages)
         counts = tuple(counter.message(message) for message in shown)
         return cls(
-            shown, counts, counter, {message.id: message for message in log}, dialect, index
+            shown, counts, counter, {message.id: message for message in log}, dialect, vocabulary
         )
 
     @cached_property
@@ -82,10 +81,18 @@ class View:
         return {message.id: index for index, message in enumerate(self.messages)}
 
     @cached_property
-    def values(self) -> dict[str, float]:
-        """The probability of further use of every item that was ever mentioned."""
-        index = self.index or SalienceIndex.of(self.originals.values())
-        return values(index)
+    def names(self) -> dict[str, float]:
+        """What every name that user or agent wrote adds to a statement that has it."""
+        return self._words.worths()
+
+    @cached_property
+    def likely_names(self) -> dict[str, float]:
+        """How likely every such name is to be needed again."""
+        return self._words.likely()
+
+    @cached_property
+    def _words(self) -> Vocabulary:
+        return self.vocabulary or Vocabulary.of(self.originals.values())
 
     def original(self, index: int) -> Message:
         """Return what was really said at a position of the view."""

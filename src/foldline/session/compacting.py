@@ -202,7 +202,7 @@ def _outcome(
     )
     files = setting.config.files
     learned = state.shown.learned
-    before = replace(before, index=learned.index)
+    before = replace(before, vocabulary=learned.vocabulary)
     outcome = yield from reinjected(
         before, budget, policy, need, files, read_files, learned.working
     )

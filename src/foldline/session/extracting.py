@@ -103,7 +103,8 @@ def prepare(picture: Picture) -> Steps[Memory | str]:
     """
     shown = (message.id for message in picture.view.messages)
     # The statistics of the session grow with every append: these are the worker's own.
-    view = replace(picture.view, index=picture.statistics.index(picture.log, shown))
+    vocabulary = picture.statistics.vocabulary(picture.log, shown)
+    view = replace(picture.view, vocabulary=vocabulary)
     need = picture.need
     outcome = yield from compaction(view, picture.budget, picture.policy, need)
     if outcome.status != "compacted":

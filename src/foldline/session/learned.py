@@ -7,7 +7,7 @@ from typing import Final
 
 from foldline.core.files import FileSettings
 from foldline.core.messages import Message
-from foldline.core.salience.index import SalienceIndex
+from foldline.core.vocabulary import Vocabulary
 from foldline.session.log import Log
 from foldline.strategies.working_set import WorkingSet
 
@@ -26,7 +26,7 @@ class Learned:
     """
 
     def __init__(self, files: FileSettings) -> None:
-        self.index = SalienceIndex()
+        self.vocabulary = Vocabulary()
         self.working = WorkingSet(files)
         self.known = 0
         self._size, self._enough = 0, 2 * HORIZON
@@ -55,7 +55,7 @@ class Learned:
 
     def add(self, position: int, message: Message) -> None:
         """Take the next message of the log into account."""
-        self.index.add(message)
+        self.vocabulary.add(message)
         self.working.add(position, message)
         self.known = position + 1
         self._size += 1
@@ -68,7 +68,7 @@ class Trailing:
         self._log: Log | None = None
         self._learned = Learned(FileSettings())
 
-    def index(self, log: Log, shown: Iterable[str]) -> SalienceIndex:
+    def vocabulary(self, log: Log, shown: Iterable[str]) -> Vocabulary:
         """
         Return the statistics of a log as it is now.
 
@@ -85,4 +85,4 @@ class Trailing:
             for position, message in zip(positions, log.at(positions), strict=True):
                 self._learned.add(position, message)
         self._log = log
-        return self._learned.index
+        return self._learned.vocabulary

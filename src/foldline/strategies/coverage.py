@@ -54,7 +54,7 @@ def wanted(view: View, positions: Sequence[int]) -> frozenset[str]:
         for item in items(text)
     }
     found = {item for message in folded for text in visible_texts(message) for item in items(text)}
-    values = view.values
+    values = view.names
     likely = nlargest(MOST, sorted(found - beside), key=lambda item: values.get(item, 0.0))
     steps = plan(folded)
     findings = (*open_errors(folded), *((steps,) if steps else ()))

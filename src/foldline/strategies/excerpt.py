@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 from typing import Literal, TypeAlias
 
 from foldline.core.alarms import alarming
 from foldline.core.names import items
 from foldline.core.part_text import text_lines
-from foldline.core.salience.select import Offer, Worth, candidates, select
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.asked import Asked
+from foldline.strategies.focus import Focus
 from foldline.strategies.offers import Offered, offers
 from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.condensing import condense
 from foldline.strategies.outputs.verdict import failing_note, first_failure, is_failure
+from foldline.strategies.snapshot.sources import Source
+from foldline.strategies.snapshot.statements import prose
+from foldline.strategies.snapshot.worth import SIZE_POWER, Judge, cost
 
 Style: TypeAlias = Literal["head", "tail", "head_tail", "salient"]
 
@@ -32,8 +36,11 @@ SEARCH = 7
 UNKNOWN = 0.05
 """Probability of use given to an item that no statistics know."""
 
-ALARM_WEIGHT, ALARM_BASE = 3.0, 0.05
-"""How much more a line is worth that speaks of something going wrong."""
+ALARM = 0.5
+"""What is added to the worth of a line that speaks of something going wrong."""
+
+LINE_TOKENS = 1.0
+"""What a line takes besides its text, in tokens."""
 
 LONGEST = 400
 """Characters of a line that an excerpt quotes, but for lines that are asked for."""
@@ -202,11 +209,72 @@ def _chosen(
         line if number in offered.whole else line[:LONGEST]
         for number, line in enumerate(offered.lines)
     ]
-    known = {item: values.get(item, UNKNOWN) for item in items("\n".join(lines))}
-    marked: dict[int, Worth] = dict.fromkeys(alarming(lines), (ALARM_WEIGHT, ALARM_BASE))
-    for number, extra in offered.extra.items():
-        weight, base = marked.get(number, (1.0, 0.0))
-        marked[number] = (weight, base + extra)
-    found = candidates([Offer(0, 0, lines, 1 / per_token, marked=marked)], known, room)
-    chosen = sorted(select(found, known, room), key=lambda candidate: candidate.number)
-    return [candidate.text for candidate in chosen]
+    alarms = alarming(lines)
+    ranked = sorted(
+        (
+            (_density(line, number in alarms, offered.extra.get(number, 0.0), values), -number)
+            for number, line in enumerate(lines)
+        ),
+        reverse=True,
+    )
+    chosen, left, known = list[int](), room, set[str]()
+    for density, behind in ranked:
+        line = lines[-behind]
+        needed = len(line) / per_token + LINE_TOKENS
+        if density > 0 and needed <= left and line not in known:
+            chosen.append(-behind)
+            known.add(line)
+            left -= needed
+    return [lines[number] for number in sorted(chosen)]
+
+
+def _density(line: str, alarm: bool, extra: float, values: Mapping[str, float]) -> float:
+    """Return what a line is worth for its size."""
+    worth = log1p(sum(values.get(name, UNKNOWN) for name in items(line)))
+    size: float = (len(line) + 40) ** 0.55
+    return (worth + (ALARM if alarm else 0.0) + extra) / size
+
+
+def paragraphs(
+    text: str, tokens: int, counter: TokenCounter, values: Mapping[str, float], *, handle: str
+) -> str:
+    """
+    Shorten what somebody wrote to some of its paragraphs.
+
+    The first stays as long as there is room for any, then those that tell most; what is left out
+    between them is marked.
+
+    Args:
+        text: The text.
+        tokens: The most that may be left of it.
+        counter: What counts.
+        values: What names are worth.
+        handle: Where the whole text is recalled.
+    """
+    whole = counter.text(text)
+    if whole <= tokens:
+        return text
+    judge = Judge(values, Focus())
+    source = Source(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
+    pieces = prose(text)
+    ranked = sorted(
+        (-judge.worth(source, *piece) / cost(source, *piece) ** SIZE_POWER, number)
+        for number, piece in enumerate(pieces)
+    )
+    order = [0, *(number for _, number in ranked if number)]
+    kept, left = set[int](), tokens - MARKER_TOKENS
+    for number in order:
+        start, end = pieces[number]
+        needed = counter.text(text[start:end]) + (3 if number - 1 not in kept else 1)
+        if needed <= left:
+            kept.add(number)
+            left -= needed
+    if not kept:
+        return excerpt(text, tokens, counter, handle=handle, values=values)
+    shown, last = list[str](), -1
+    for number in sorted(kept):
+        shown += ["[…]"] if number != last + 1 else []
+        shown.append(text[slice(*pieces[number])].rstrip())
+        last = number
+    note = f"[shortened from {whole:,} tokens; recall {handle}]"
+    return "\n\n".join((*shown, note))

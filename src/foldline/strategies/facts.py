@@ -22,11 +22,6 @@ READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "s
 CHANGES = ("created", "written", "edited", "deleted")
 
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
-_DECISION = re.compile(
-    r"\b(decid|instead of|root cause|the (fix|problem|issue|reason) is|we('ll| will) use|"
-    r"going with|chose|must (not|never|always)|turns out)|决定|改用|原因是|必须|根因",
-    re.IGNORECASE,
-)
 _FAILURE = re.compile(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
@@ -74,6 +69,15 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
                 times = found.pop(path).times + 1 if path in found else 1
                 found[path] = FileFact(path, operation, position, times)
     return list(reversed(found.values()))
+
+
+def changes(messages: Sequence[Message]) -> Iterator[FileFact]:
+    """Yield every call that created, wrote, edited or deleted a file, in order."""
+    for position, message in enumerate(messages):
+        for call in message.calls:
+            for path, operation in _touched(call, arguments_of(call)):
+                if operation in CHANGES:
+                    yield FileFact(path, operation, position, 1)
 
 
 def _touched(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
@@ -182,6 +186,12 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
     return (call.name, command) if command else signature(call)
 
 
+def command_of(call: ToolCall) -> str:
+    """Return the shell command of a call; empty where it only shows something, or runs nothing."""
+    command = _command(arguments_of(call))
+    return "" if _SHOWS.match(command) else command
+
+
 def _command(arguments: Any) -> str:
     """Return the shell command among the arguments of a call; empty when there is none."""
     if not isinstance(arguments, dict):
@@ -190,20 +200,6 @@ def _command(arguments: Any) -> str:
     if isinstance(command, list) and command:
         command = command[-1]
     return command.strip() if isinstance(command, str) else ""
-
-
-def decisions(messages: Sequence[Message], most: int = 8) -> list[Finding]:
-    """Find what the model decided or concluded in its own words, latest first."""
-    found: list[Finding] = []
-    for position in range(len(messages) - 1, -1, -1):
-        if messages[position].role == "assistant":
-            telling = [
-                line.strip() for line in _lines(messages[position]) if _DECISION.search(line)
-            ]
-            found += [Finding(position, (line[:400],)) for line in telling[:2]]
-        if len(found) >= most:
-            break
-    return found[:most]
 
 
 def _lines(message: Message) -> Iterable[str]:

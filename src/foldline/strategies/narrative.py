@@ -129,7 +129,7 @@ def _request(telling: Telling, task: Task, course: Course) -> Request | None:
     whole = sum(piece.tokens for piece in course.left) <= capacity
     room = max(capacity, capacity * rounds * (EIGHTH - 1) // EIGHTH)
     largest = capacity if whole else max(LEAST, capacity // EIGHTH)
-    ready = fitted(course.left, view.counter, view.values, room, largest)
+    ready = fitted(course.left, view.counter, view.names, room, largest)
     now, later = chunk(ready, capacity)
     text = "\n".join(piece.read() for piece in now)
     prompt = compose(task, text, course.told, more=bool(later), problem=course.problem)

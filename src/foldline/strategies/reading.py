@@ -19,7 +19,7 @@ from foldline.core.strategy import Need
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.excerpt import salient_lines
-from foldline.strategies.material import handle_at
+from foldline.strategies.snapshot.format import handle_at
 from foldline.strategies.stubs import CLEARED, is_stub
 from foldline.strategies.truncate import level
 

@@ -14,8 +14,8 @@ from foldline.core.summary import SummarySettings
 from foldline.core.view import View
 from foldline.strategies.excerpt import excerpt
 from foldline.strategies.facts import plan
-from foldline.strategies.material import handle_at
 from foldline.strategies.prompt import Task, compose
+from foldline.strategies.snapshot.format import handle_at
 from foldline.strategies.templates import Template, template
 
 LEAST = 64

@@ -21,7 +21,7 @@ from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
-from foldline.strategies.excerpt import Style, excerpt
+from foldline.strategies.excerpt import Style, excerpt, paragraphs
 from foldline.strategies.stubs import is_stub, short_arguments
 
 SOFT, HARD = 8_000, 20_000
@@ -29,6 +29,15 @@ SOFT, HARD = 8_000, 20_000
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
+
+LEAST_SHARE = 1 / 8
+"""Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
+
+RESULT_SHARE, LAST_SHARE = 0.3, 0.8
+"""
+Fractions of the target that what has to stay may take once it is too large: before the user's
+words are shortened for it, and where nothing else is left to shorten.
+"""
 
 LONGEST_LEAD = 200
 """Characters of the line that says that no user speaks; Foldline's own are shorter."""
@@ -153,8 +162,13 @@ def _cut(
         front = view.counter.text(sealed(lead)) + 2 if lead else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
-        count, values = view.counter, view.values
-        text = excerpt(rest, inside, count, handle=handle, style=style, values=values, asked=asked)
+        count, values = view.counter, view.names
+        if isinstance(part, Text) and style == "salient":
+            text = paragraphs(rest, inside, count, values, handle=handle)
+        else:
+            text = excerpt(
+                rest, inside, count, handle=handle, style=style, values=values, asked=asked
+            )
         text = sealed(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
 
@@ -217,33 +231,48 @@ def _rank(part: Part, pinned: bool) -> Literal["tool", "task", "pinned"]:
     return "tool" if isinstance(part, (ToolCall, ToolResult)) else "task"
 
 
-def text_sites(view: View, positions: Iterable[int]) -> Iterable[Site]:
-    """Find the parts of messages that can be shortened to some of their lines."""
-    for site in _sites(view, positions):
-        if not isinstance(view.messages[site.index].parts[site.part], ToolCall):
-            yield site
-
-
-def level_calls(
-    view: View, need: Need, positions: Iterable[int], room: int
+def shorten_staying(
+    view: View, need: Need, positions: Iterable[int], target: int, share: float
 ) -> tuple[Rewrite, ...]:
-    """Cut the longest call arguments of messages until all of these take ``room`` tokens."""
-    calls = [
-        site
-        for site in _sites(view, positions)
-        if isinstance(view.messages[site.index].parts[site.part], ToolCall)
-    ]
-    excess = sum(site.tokens for site in calls) - room
-    if excess <= 0:
-        return ()
-    cap = level([site.tokens for site in calls], excess)
-    cuts = (_cut(view, need, site, cap, "salient") for site in calls if site.tokens > cap)
-    return tuple(edit for edit in cuts if _saved(view, edit) > 0)
+    """
+    Shorten the largest of what has to stay, as far as it takes too much of the target.
 
+    Results and call arguments come first, then what users and systems wrote, then pins; none is
+    cut below an eighth of the target unless the target leaves no choice.
 
-def text_at(view: View, site: Site) -> str:
-    """Return the text of a part that may be cut."""
-    return _text_of(view.messages[site.index].parts[site.part])
+    Args:
+        view: The view that holds it.
+        need: Handles.
+        positions: The messages that stay.
+        target: What the whole view shall take, in tokens.
+        share: Fraction of the target that they may take.
+    """
+    staying = list(positions)
+    sites = list(_sites(view, staying))
+    total = sum(view.counts[index] for index in staying)
+    asked = Asked.of(view.messages, need.focus)
+    found: dict[tuple[int, int], Rewrite] = {}
+    saved: dict[tuple[int, int], int] = {}
+    least = round(target * LEAST_SHARE)
+    for rank, goal, floor in (
+        ("tool", RESULT_SHARE * target, least),
+        ("task", share * target, least),
+        ("pinned", share * target, least),
+        ("", LAST_SHARE * target, SMALLEST),
+    ):
+        group = [site for site in sites if rank in ("", site.rank)]
+        excess = round(total - sum(saved.values()) - goal)
+        if excess <= 0 or not group:
+            continue
+        now = [site.tokens - saved.get((site.index, site.part), 0) for site in group]
+        cap = max(floor, level(now, excess))
+        for site, size in zip(group, now, strict=True):
+            place = (site.index, site.part)
+            if size > cap:
+                edit = _cut(view, need, site, cap, "salient", asked)
+                if (less := _saved(view, edit)) > saved.get(place, 0):
+                    found[place], saved[place] = edit, less
+    return tuple(found.values())
 
 
 def _text_of(part: Part) -> str:

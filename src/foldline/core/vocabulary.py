@@ -1,0 +1,98 @@
+"""
+The vocabulary of a conversation: the names that user and agent wrote, kept up to date.
+
+What somebody wrote matters; what only stood in the output of a tool mostly does not. So only
+words of people and models are indexed, which are a small part of a history.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Final
+
+from foldline.core.messages import Message, Text, ToolCall
+from foldline.core.names import blanked, mentions
+from foldline.core.part_text import call_text
+
+MAX_TEXT: Final = 500_000
+"""Characters of one text that are indexed."""
+
+MAX_USER: Final = 4_000
+"""Characters of a user's message that are indexed: what is longer was pasted."""
+
+PROSE, REPEATED, WRITTEN, USER = 0.36, 0.78, 0.06, 0.17
+"""
+What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
+of how often, and what one is worth in call arguments only, or in the user's words besides.
+"""
+
+FADING: Final = 0.35
+"""Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """
+    Names with where they were written.
+
+    ``prose`` counts the mentions in the agent's prose, ``uses`` the steps in which user or agent
+    wrote a name at all, and ``last`` is the latest of these. ``user`` are the user's names.
+    """
+
+    prose: Counter[str] = field(default_factory=Counter)
+    uses: Counter[str] = field(default_factory=Counter)
+    last: dict[str, int] = field(default_factory=dict)
+    user: set[str] = field(default_factory=set)
+    steps: int = 0
+
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Vocabulary:
+        """Read a whole conversation."""
+        vocabulary = cls()
+        for message in messages:
+            vocabulary.add(message)
+        return vocabulary
+
+    def add(self, message: Message) -> None:
+        """Take the next message into account."""
+        if message.role == "system":
+            return
+        self.steps += 1
+        found = set[str]()
+        for part in message.parts:
+            if isinstance(part, Text):
+                found |= self._read(part.text, message.role)
+            elif isinstance(part, ToolCall):
+                found.update(mentions(blanked(call_text(part)[:MAX_TEXT])))
+        self.uses.update(found)
+        self.last.update(dict.fromkeys(found, self.steps))
+
+    def _read(self, text: str, role: str) -> set[str]:
+        said = list(mentions(blanked(text[: MAX_TEXT if role == "assistant" else MAX_USER])))
+        if role == "assistant":
+            self.prose.update(said)
+        else:
+            self.user.update(said)
+        return set(said)
+
+    def worths(self) -> dict[str, float]:
+        """Return what every name adds to a statement that has it."""
+        worths = dict.fromkeys(self.last, WRITTEN)
+        for name, times in self.prose.items():
+            worths[name] = PROSE * (1 + REPEATED * log(times))
+        for name in self.user:
+            worths[name] += USER
+        return worths
+
+    def likely(self) -> dict[str, float]:
+        """Return how likely every name is to be needed again, on a scale of its own."""
+        fading = FADING * max(1, self.steps)
+        return {
+            name: (1 + 0.6 * log(times))
+            * (0.35 + exp((self.last[name] - self.steps) / fading))
+            * (0.5 if name.isdigit() else 1.0)
+            for name, times in self.uses.items()
+        }

@@ -1,0 +1,156 @@
+"""Calls: one line for a tool call with its real command, and one for what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from foldline.core.messages import ToolCall
+from foldline.strategies.outputs.verdict import is_failure, is_summary
+
+LINE: Final = 240
+"""Characters of the line of a call."""
+
+VALUE: Final = 90
+"""Characters of an argument that is given whole where it is not what the call is about."""
+
+OUTCOME: Final = 254
+"""Characters up to which a result is an outcome as a whole."""
+
+VERDICT: Final = 200
+"""Characters of the line that sums up a longer result."""
+
+ENDING: Final = 4_000
+"""Characters at the end of a long result in which its verdict is looked for."""
+
+WRITTEN: Final = 300
+"""Characters from which on an argument is a text of its own."""
+
+DEPTH: Final = 6
+"""How deep arguments are looked at."""
+
+MAIN: Final = (
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "filename",
+    "pattern",
+    "query",
+    "url",
+    "skill",
+)
+"""Arguments that say what a call is about; their names need not be given."""
+
+ASIDE: Final = frozenset(
+    (
+        *("description", "timeout", "timeout_ms", "workdir", "yield_time_ms", "max_output_tokens"),
+        *("run_in_background", "justification", "sandbox_permissions", "login", "shell"),
+        *("with_escalated_permissions", "security_risk", "thought"),
+    )
+)
+"""Arguments that say nothing about what is done."""
+
+REPLACED: Final = frozenset(("old_string", "old_str", "old_text", "oldText", "search"))
+"""Arguments that hold what is no longer there."""
+
+_CHANGING = re.compile(
+    r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[;,|&)\]}\s]")
+
+
+def changes_something(line: str) -> bool:
+    """Return True if the line of a call speaks of more than looking at something."""
+    return _CHANGING.search(line) is not None
+
+
+def call_line(call: ToolCall, arguments: Any) -> str:
+    """
+    Write a call as one line.
+
+    Args:
+        call: The call.
+        arguments: Its arguments as a value, None where they are not JSON.
+
+    Returns:
+        The tool's name and what it was given; a long command is cut at a clause, with its size.
+    """
+    if not isinstance(arguments, Mapping):
+        return _cut(f"{call.name} {call.arguments}")
+    main: list[str] = []
+    rest: list[str] = []
+    for key, value in arguments.items():
+        if key in ASIDE or value in (None, "", [], {}):
+            continue
+        if key in MAIN:
+            main.append(_command(value) if key in MAIN[:2] else _text(value))
+        else:
+            rest.append(f"{key}={_brief(_text(value))}")
+    return _cut(" ".join((call.name, *main, *rest)))
+
+
+def _command(value: Any) -> str:
+    """Return the command of a shell call, without the shell that a list begins with."""
+    return _text(value[-1]) if isinstance(value, list) and value else _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _brief(text: str) -> str:
+    if len(text) <= VALUE:
+        return text
+    return f"{_at_clause(text, VALUE - 20)}… ({len(text):,} characters)"
+
+
+def _cut(line: str) -> str:
+    lines = line.count("\n") + 1
+    flat = " ".join(line[: 4 * LINE].split())
+    if len(flat) <= LINE and len(line) <= 4 * LINE:
+        return flat
+    size = f"{lines:,} lines" if lines > 2 else f"{len(line):,} characters"
+    return f"{_at_clause(flat, LINE - 20)}… ({size})"
+
+
+def _at_clause(text: str, most: int) -> str:
+    """Cut a text behind a clause or at least between words."""
+    stop = most
+    for found in _END.finditer(text, most * 2 // 3, most):
+        stop = found.end()
+    return text[:stop].rstrip()
+
+
+def long_arguments(arguments: Any, depth: int = DEPTH) -> Iterator[str]:
+    """Yield the long texts in the arguments of a call, but not those that are replaced."""
+    if isinstance(arguments, str):
+        if len(arguments) > WRITTEN:
+            yield arguments
+    elif depth and isinstance(arguments, Mapping):
+        for key, value in arguments.items():
+            if key not in REPLACED:
+                yield from long_arguments(value, depth - 1)
+    elif depth and isinstance(arguments, list):
+        for value in arguments:
+            yield from long_arguments(value, depth - 1)
+
+
+def outcome(text: str) -> tuple[str, bool]:
+    """
+    Return what came of a call, and whether that is all of its result.
+
+    A short result stands for itself; of a longer one the last line that sums it up or says that
+    something failed.
+    """
+    bare = text.strip()
+    if len(bare) <= OUTCOME:
+        return bare, True
+    for line in reversed(bare[-ENDING:].split("\n")):
+        line = line.strip()
+        if line and (is_summary(line) or is_failure(line)):
+            return line[:VERDICT], False
+    return "", False

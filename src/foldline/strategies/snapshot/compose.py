@@ -1,0 +1,331 @@
+"""
+Compose: fill the room of a snapshot with the statements that are worth the most.
+
+Every statement is judged once; the choice takes them in order of worth over size. Sizes are
+estimated from those of their messages, so the finished text is counted, and the choice made again
+for a little more or less room until the room is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from foldline.core.messages import visible_texts
+from foldline.core.names import items
+from foldline.core.strategy import Need
+from foldline.core.view import View
+from foldline.strategies.asked import Asked
+from foldline.strategies.focus import Focus
+from foldline.strategies.offers import POINTED, TELLING, result_lines
+from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
+from foldline.strategies.snapshot.sources import Reading, Source, read
+from foldline.strategies.snapshot.state import State, state
+from foldline.strategies.snapshot.statements import blocks, prose, shown
+from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
+
+STATE_SHARE: Final = 0.25
+"""Fraction of the room for how things stand."""
+
+NAMES_SHARE: Final = 0.05
+"""Fraction of the room for names that stand nowhere above; never more than a tenth."""
+
+LONGEST_NAME: Final = 80
+
+FITTINGS: Final = 5
+"""How often a snapshot is composed to come close to its room."""
+
+CLOSE: Final = 0.985
+"""Fraction of the room from which on it counts as used."""
+
+HANDLE_TOKENS: Final = 4.0
+
+WORTH_RECALLING: Final = 60
+"""Tokens of a step that are not shown from which on its handle is."""
+
+LEAST_LINE: Final = 12
+"""Characters of a line that is not quoted twice."""
+
+OVERLAP: Final = 0.75
+"""
+What a statement loses of its worth whose words all stand in an account; its square root where
+it has names or numbers that the account lacks.
+"""
+
+_WORD = re.compile(r"[^\W_]{4,}|\d+")
+
+
+class Statement(NamedTuple):
+    """A slice of a source, with its worth over its size and what it takes in tokens."""
+
+    density: float
+    cost: float
+    source: int
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Step:
+    """What a step has, and what of it is shown, both in tokens."""
+
+    tokens: float = 0.0
+    shown: float = 0.0
+    rows: list[tuple[int, int, Source, str]] = field(default_factory=list)
+
+
+def compose(view: View, need: Need, positions: Sequence[int], room: int, account: str = "") -> str:
+    """
+    Write the snapshot of some messages.
+
+    Args:
+        view: The view that holds them.
+        need: Handles, and what the caller wants to be kept above all.
+        positions: Which messages are folded, in order.
+        room: What the snapshot may take, in tokens.
+        account: What a model wrote about them; only what it lacks is quoted beside it.
+
+    Returns:
+        The snapshot, within its room as far as its first line and the account leave any.
+    """
+    reading = read(view, need, positions)
+    number = snapshot_id(view.messages[position].id for position in positions)
+    head = header(reading.messages, reading.tokens, number)
+    composer = _Composer(view, need, positions, reading, head, account)
+    standing = state(view, need, positions, reading.carried)
+    left = room - view.counter.text(render(head, ((titles.ACCOUNT, account.split("\n")),)))
+    composer.state = standing.within(STATE_SHARE * left, view.counter)
+    return composer.fit(room)
+
+
+class _Composer:
+    """Composes the snapshot of one reading, for one size after another."""
+
+    def __init__(
+        self,
+        view: View,
+        need: Need,
+        positions: Sequence[int],
+        reading: Reading,
+        head: str,
+        account: str,
+    ) -> None:
+        self.view, self.reading, self.head = view, reading, head
+        self.account = account
+        self.state = State(())
+        self.judge = Judge(view.names, Focus.of(need.focus))
+        self.asked = Asked.of(view.messages, need.focus)
+        self.sources = list(reading.sources)
+        self.account_words = frozenset(_WORD.findall(account.lower()))
+        self.statements = sorted(self._judged(), reverse=True)
+        gone = frozenset(positions)
+        self.beside = "\n".join(
+            text
+            for index, message in enumerate(view.messages)
+            if index not in gone
+            for text in visible_texts(message)
+        )
+
+    # --- judging -------------------------------------------------------------------------
+
+    def _judged(self) -> Iterator[Statement]:
+        total = max(1.0, sum(source.tokens for source in self.sources))
+        self._rare(total)
+        for number, source in enumerate(self.sources):
+            for line, (start, end, extra) in enumerate(self._slices(number, source, total)):
+                source = self.sources[number]
+                worth = extra + self.judge.worth(source, start, end, line)
+                if self.account_words:
+                    worth *= self._novelty(source.text[start:end])
+                size = cost(source, start, end)
+                yield Statement(worth / size**SIZE_POWER, size, number, start, end)
+
+    def _rare(self, total: float) -> None:
+        """Count what the user asks for in the outputs that are searched for it."""
+        searched = [
+            source.text
+            for source in self.sources
+            if source.speaker == "result" and source.tokens > 2 * POINTED * total
+        ]
+        self.asked = self.asked.among(searched)
+
+    def _slices(
+        self, number: int, source: Source, total: float
+    ) -> Iterator[tuple[int, int, float]]:
+        if source.whole:
+            yield 0, len(source.text), 0.0
+        elif source.speaker not in QUOTED:
+            for start, end in prose(source.text):
+                yield start, end, 0.0
+        elif source.speaker == "result" and self._is_telling(source, total):
+            yield from self._condensed(number, source, total)
+        else:
+            for start, end in blocks(source.text):
+                yield start, end, 0.0
+
+    def _is_telling(self, source: Source, total: float) -> bool:
+        share = source.tokens / total
+        return share >= TELLING or (share >= 2 * POINTED and self.asked.points_at(source.text))
+
+    def _condensed(
+        self, number: int, source: Source, total: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Take a large output apart by its kind, and look in it for what the user asks."""
+        share = source.tokens / total
+        offered = result_lines(source.text, self.asked, share)
+        text = "\n".join(offered.lines)
+        self.sources[number] = Source(
+            source.step,
+            source.place,
+            source.speaker,
+            text,
+            source.handle,
+            source.density,
+            source.recency,
+        )
+        start = 0
+        for position, line in enumerate(offered.lines):
+            extra = offered.extra.get(position, 0.0)
+            yield start, start + len(line), extra
+            start += len(line) + 1
+
+    def _novelty(self, text: str) -> float:
+        """Return what is left of a statement's worth beside an account of the same."""
+        words = set(_WORD.findall(text.lower()))
+        if not words:
+            return 1.0
+        known = len(words & self.account_words) / len(words)
+        exact = not items(text).keys() <= items(self.account).keys()
+        return 1 - OVERLAP * (known**0.5 if not exact else known**2)
+
+    # --- choosing ------------------------------------------------------------------------
+
+    def fit(self, room: int) -> str:
+        """Return the snapshot that uses a room, in tokens, best."""
+        count = self.view.counter.text
+        fixed = count(self._written([], ""))
+        space, best, best_size = float(room - fixed), "", -1
+        for _ in range(FITTINGS):
+            names = NAMES_SHARE * max(0.0, space)
+            chosen = self._choose(space - names)
+            text = self._written(chosen, self._names(chosen, names))
+            size = count(text)
+            if best_size < size <= room:
+                best, best_size = text, size
+            if CLOSE * room <= size <= room or space <= 0:
+                break
+            space += (room - size) * (1.0 if size > room else 0.9) - (2 if size > room else 0)
+        return best or self._smallest(room)
+
+    def _smallest(self, room: int) -> str:
+        """Leave out the state, too, where there is no room for it."""
+        self.state = State(())
+        text = self._written([], "")
+        return text if self.view.counter.text(text) <= room else render(self.head, ())
+
+    def _choose(self, space: float) -> list[Statement]:
+        chosen: list[Statement] = []
+        known = self._visible()
+        steps = set[int]()
+        for statement in self.statements:
+            if statement.density <= 0:
+                break
+            source = self.sources[statement.source]
+            needed = statement.cost + (0.0 if source.step in steps else HANDLE_TOKENS)
+            if needed > space:
+                if space < LEAST_LINE:
+                    break
+                continue
+            lines = _lines(source.text[statement.start : statement.end])
+            if lines and lines <= known:
+                continue
+            known |= lines
+            steps.add(source.step)
+            space -= needed
+            chosen.append(statement)
+        return chosen
+
+    def _visible(self) -> set[str]:
+        """Return the lines that stand elsewhere in the view or the snapshot."""
+        texts = [self.beside, self.account]
+        texts += [line for _, lines in self.state.sections for line in lines]
+        return {line for text in texts for line in _lines(text)}
+
+    # --- writing -------------------------------------------------------------------------
+
+    def _written(self, chosen: Iterable[Statement], names: str) -> str:
+        sections = list(self.state.sections)
+        sections.append((titles.ACCOUNT, tuple(self.account.split("\n")) if self.account else ()))
+        sections.append((titles.STORY, tuple(self._story(chosen))))
+        sections.append((titles.NAMES, (names,) if names else ()))
+        return render(self.head, sections)
+
+    def _story(self, chosen: Iterable[Statement]) -> Iterator[str]:
+        steps: dict[int, _Step] = {}
+        for source in self.sources:
+            step = steps.setdefault(source.step, _Step())
+            step.tokens += source.tokens
+        for statement in chosen:
+            source = self.sources[statement.source]
+            steps[source.step].shown += (statement.end - statement.start) * source.density
+            text = _quote(source, statement)
+            steps[source.step].rows.append((source.place, statement.start, source, text))
+        for number in sorted(steps):
+            yield from _rows(steps[number])
+
+    def _names(self, chosen: Sequence[Statement], tokens: float) -> str:
+        """List names that are likely to be needed and stand nowhere above."""
+        have = items(self._written(chosen, "")).keys() | items(self.beside).keys()
+        ranked = sorted(
+            (
+                (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
+                for name, worth in self.view.likely_names.items()
+                if name not in have and len(name) <= LONGEST_NAME
+            )
+        )
+        listed: list[str] = []
+        for _, name in ranked:
+            tokens -= len(name) / 3 + 1
+            if tokens < 0:
+                break
+            listed.append(name)
+        return ", ".join(listed)
+
+
+def _quote(source: Source, statement: Statement) -> str:
+    """Write a statement; where it is cut inside of a line, that is marked."""
+    text = source.text[statement.start : statement.end]
+    if source.speaker not in QUOTED:
+        return text.strip()
+    before = source.text[max(0, statement.start - 1) : statement.start]
+    after = source.text[statement.end : statement.end + 1]
+    front = "… " if before not in ("", "\n") else ""
+    back = " …" if after not in ("", "\n") else ""
+    return f"{front}{shown(text)}{back}"
+
+
+def _rows(step: _Step) -> Iterator[str]:
+    """Write the rows of a step, the first with its handle where there is more to recall."""
+    more = step.tokens - step.shown >= WORTH_RECALLING
+    last: Source | None = None
+    texts: list[str] = []
+    rows: list[Row] = []
+    for _, _, source, text in sorted(step.rows, key=lambda row: row[:2]):
+        if last is not None and last.speaker == source.speaker and last.place == source.place:
+            texts.append(text)
+            continue
+        if last is not None:
+            rows.append(Row(last.speaker, "\n".join(texts), last.handle))
+        last, texts = source, [text]
+    if last is not None:
+        rows.append(Row(last.speaker, "\n".join(texts), last.handle))
+    for number, row in enumerate(rows):
+        named = more and number == 0
+        yield (row if named else Row(row.speaker, row.text)).write()
+
+
+def _lines(text: str) -> set[str]:
+    return {bare for line in text.split("\n") if len(bare := line.strip()) >= LEAST_LINE}

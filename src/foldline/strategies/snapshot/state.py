@@ -1,0 +1,278 @@
+"""
+State: how things stand after the folded messages, read off them without a model.
+
+What came of every request, the plan, the files that were changed, the last result of what can
+fail, what is still broken, what was tried in vain, and the next step if one was named.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.core.frames import user_words
+from foldline.core.groups import pair
+from foldline.core.messages import Message, Text, ToolCall, ToolResult
+from foldline.core.protect import is_snapshot
+from foldline.core.strategy import Need
+from foldline.core.tokens import TokenCounter
+from foldline.core.view import View
+from foldline.strategies import facts
+from foldline.strategies.outputs.verdict import is_failure, is_summary
+from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.format import handle_at, indented, one_line
+from foldline.strategies.snapshot.sources import observations
+from foldline.strategies.snapshot.statements import prose
+
+REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
+"""How many of the newest requests are listed, and characters of each and of what came of it."""
+
+COMMANDS, COMMAND, VERDICT = 6, 100, 160
+"""How many commands are listed with their last result, and characters of both."""
+
+FILES_A_FOLDER: Final = 12
+
+ENDING: Final = 3_000
+"""Characters at the end of a result in which its verdict is looked for."""
+
+ERRORS: Final = 4
+
+VAIN: Final = 5
+"""How many statements are listed of what was tried in vain."""
+
+_OUTCOME = re.compile(
+    r"\b(?:done|fixed|added|removed|created|updated|changed|implemented|complete\w*|pass(?:es|ed)?"
+    r"|works?|fail\w*|found|because|cannot|can't|should|is now|are now|root cause|conclusion)\b"
+    r"|完成|修复|已|失败|通过|原因|✅|❌",
+    re.IGNORECASE,
+)
+_VAIN = re.compile(
+    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) (?:work|help|fix)|no effect|in vain"
+    r"|still (?:fail\w*|broken|the same)|revert(?:ed|ing)?|gave up|not the (?:cause|problem|issue)"
+    r"|ruled out|dead end|won't work|wrong (?:approach|assumption))\b"
+    r"|没有(?:用|效果)|不起作用|仍然失败",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"\b(?:next(?: step)?s?\b[:,]|remaining\b|still (?:need|to do|open)|todo\b"
+    r"|now (?:let me|i(?:'ll| will| need))|i(?:'ll| will) (?:now )?\w+"
+    r"|let me (?:now )?(?:run|fix|add|write|update|create|implement|test|verify))"
+    r"|下一步|接下来|待办",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The sections of a snapshot that say how things stand: title and finished lines."""
+
+    sections: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def within(self, tokens: float, counter: TokenCounter) -> State:
+        """
+        Return as much of it as fits.
+
+        Args:
+            tokens: What it may take.
+            counter: What counts.
+        """
+        left, kept = tokens, []
+        for title, lines in self.sections:
+            chosen: list[str] = []
+            newest_first = title in (titles.REQUESTS, titles.FAILED)
+            for line in reversed(lines) if newest_first else lines:
+                needed = counter.text(line) + 1 + (0 if chosen else counter.text(title) + 2)
+                if needed <= left:
+                    chosen.append(line)
+                    left -= needed
+            kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
+        return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
+
+
+def state(
+    view: View, need: Need, positions: Sequence[int], carried: Mapping[str, tuple[str, ...]]
+) -> State:
+    """
+    Read off how things stand.
+
+    Args:
+        view: What the model sees.
+        need: Handles.
+        positions: The messages that are folded.
+        carried: The same sections of an earlier snapshot that is folded too.
+    """
+    found = _Found(view, need, frozenset(positions))
+    errors, results = found.results()
+    # What an earlier snapshot says was failing may have passed by now, which its rows tell.
+    return State(
+        (
+            (titles.PLAN, tuple(found.plan()) or carried.get(titles.PLAN, ())),
+            (titles.FAILING, tuple(errors)),
+            (titles.NEXT, tuple(found.next_step())),
+            (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
+            (titles.REQUESTS, (*carried.get(titles.REQUESTS, ()), *found.requests())),
+            (titles.RESULTS, tuple(results)),
+            (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
+        )
+    )
+
+
+class _Found:
+    """What the folded messages say about one thing after another."""
+
+    def __init__(self, view: View, need: Need, folded: frozenset[int]) -> None:
+        self.view, self.need, self.folded = view, need, folded
+        self.messages = [view.original(index) for index in range(len(view.messages))]
+        self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
+
+    def _handle(self, position: int) -> str:
+        return handle_at(self.view, self.need, position)
+
+    # --- requests ------------------------------------------------------------------------
+
+    def requests(self) -> list[str]:
+        """List the requests of the user, each with the last statement before the next one."""
+        observed = observations(self.messages)
+        asked = [
+            (index, words)
+            for index, message in enumerate(self.messages)
+            if message.role == "user" and index not in observed
+            if not is_snapshot(self.view.messages[index])
+            if (words := one_line(user_words(message)))
+        ]
+        found = []
+        for number, (index, words) in enumerate(asked):
+            end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
+            between = range(index + 1, end)
+            if index in self.folded or not self.folded.isdisjoint(between):
+                latest = number + 1 == len(asked)
+                answer = self._answer(between, latest=latest)
+                whole = "" if index in self.folded else " (stands in full beside this)"
+                found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}: {answer}")
+        return found[-REQUESTS_SHOWN:]
+
+    def _answer(self, between: range, *, latest: bool) -> str:
+        """Return the statement that says best what came of a request."""
+        for index in reversed(between):
+            message = self.messages[index]
+            text = message.text if message.role == "assistant" else ""
+            if text.strip():
+                pieces = [text[start:end] for start, end in prose(text[:20_000])]
+                telling = [piece for piece in pieces if _OUTCOME.search(piece)]
+                answer = _cut(one_line((telling or pieces)[0]), ANSWER)
+                working = latest and bool(message.calls)
+                return f"in work, last said: {answer}" if working else f"answered: {answer}"
+        return "in work, nothing said yet" if latest else "no outcome stated"
+
+    # --- plan, files ---------------------------------------------------------------------
+
+    def plan(self) -> Iterator[str]:
+        """Yield the newest plan with its ids; what is done comes in one line."""
+        newest = facts.plan(self.old)
+        if newest is None:
+            return
+        handle = self._handle(newest.position)
+        done = [line for line in newest.lines if line.startswith(("- [completed]", "- [x]"))]
+        yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
+        yield from (f" {line}" for line in newest.lines if line not in done)
+        yield from (f" {line}" for line in done)
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that were changed, with what was done to each."""
+        done: dict[str, list[str]] = {}
+        for fact in facts.changes(self.old):
+            done.setdefault(fact.path, []).append(fact.operation)
+        for path, operations in done.items():
+            times = f" ×{len(operations)}" if len(operations) > 1 else ""
+            yield one_line(path), f"{operations[-1]}{times}"
+
+    # --- results -------------------------------------------------------------------------
+
+    def results(self) -> tuple[list[str], list[str]]:
+        """Return what is still failing, and the last result of every command that can fail."""
+        findings = facts.open_errors(self.old, ERRORS)
+        failing = {finding.position for finding in findings}
+        errors = [
+            f"{self._handle(f.position)} {indented(chr(10).join(f.lines))}" for f in findings
+        ]
+        found: dict[str, str] = {}
+        for call, result in pair(self.old).answers.items():
+            part = self.old[call.message].parts[call.part]
+            came = self.old[result.message].parts[result.part]
+            if isinstance(part, ToolCall) and isinstance(came, ToolResult):
+                command = one_line(facts.command_of(part))
+                verdict = _verdict(came.text) if command else ""
+                if verdict:
+                    found.pop(command, None)
+                    row = f"{_cut(command, COMMAND)} → {_cut(one_line(verdict), VERDICT)}"
+                    found[command] = "" if result.message in failing else row
+        rows = [row for row in found.values() if row]
+        return errors, rows[: -COMMANDS - 1 : -1]
+
+    # --- what did not work, what comes next ----------------------------------------------
+
+    def vain(self) -> list[str]:
+        """Return the newest statements about what was tried and did not work."""
+        found: list[str] = []
+        for index in range(len(self.old) - 1, -1, -1):
+            message = self.old[index]
+            if message.role != "assistant" or len(found) >= VAIN:
+                continue
+            for sentence in _sentences(message):
+                if _VAIN.search(sentence):
+                    found.append(f"{self._handle(index)} {_cut(one_line(sentence), ANSWER)}")
+                    break
+        return found[::-1]
+
+    def next_step(self) -> Iterator[str]:
+        """Yield the last sentence of the agent that names what comes next."""
+        for message in reversed(self.old):
+            if message.role == "assistant" and message.text.strip():
+                named = [s for s in _sentences(message) if _NEXT.search(s)]
+                if named:
+                    yield _cut(one_line(named[-1]), ANSWER)
+                return
+
+
+def _sentences(message: Message) -> list[str]:
+    text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence) > 20]
+
+
+def _verdict(text: str) -> str:
+    for line in reversed(text.rstrip()[-ENDING:].split("\n")):
+        if line.strip() and (is_summary(line.strip()) or is_failure(line)):
+            return line.strip()
+    return ""
+
+
+def _cut(text: str, most: int) -> str:
+    """Cut a text between words, or at the end of a sentence that is near."""
+    if len(text) <= most:
+        return text
+    stop = max(text.rfind(end, most // 2, most) + 1 for end in (". ", "。", "! ", "? "))
+    return text[:stop] if stop > most // 2 else text[:most].rsplit(" ", 1)[0] + "…"
+
+
+def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Write files by folder, those of an earlier snapshot too; what was done last counts."""
+    done: dict[str, str] = {}
+    for line in earlier:
+        folder, _, listed = line.rpartition(": ")
+        for item in listed.split(", "):
+            name, _, what = item.rpartition(" (")
+            done[posixpath.join(folder, name or item)] = what.removesuffix(")") if name else ""
+    for path, what in files:
+        done.pop(path, None)
+        done[path] = what
+    folders: dict[str, list[str]] = {}
+    for path, what in done.items():
+        folder, name = posixpath.split(path)
+        folders.setdefault(folder or ".", []).append(f"{name} ({what})" if what else name)
+    for folder, names in folders.items():
+        for start in range(0, len(names), FILES_A_FOLDER):
+            yield f"{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"

@@ -1,0 +1,146 @@
+"""
+Statements: texts cut into pieces that tell something on their own.
+
+Prose is cut into paragraphs, and a heading or "the cause:" stays with what it announces; tool
+outputs are cut into whole lines, some neighbouring ones together. A statement is a slice of its
+text, so that nothing is copied before it is chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+Slice: TypeAlias = tuple[int, int]
+"""Where a statement begins and ends in its text."""
+
+PARAGRAPH: Final = 420
+"""Characters of a paragraph that is not cut at its lines or sentences."""
+
+BLOCK: Final = 174
+"""Characters of neighbouring lines of an output that make one statement."""
+
+LINE: Final = 400
+"""Characters of a line of an output that is not cut at a clause."""
+
+ANNOUNCING: Final = 160
+"""Characters of a paragraph that only announces what follows."""
+
+_BREAK = re.compile(r"\n[ \t\r]*\n\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_TITLE = re.compile(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
+_CLAUSE_END = re.compile(r"[,;}\]] ?|\\n|\s")
+_NUMBERED = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
+
+
+def prose(text: str) -> list[Slice]:
+    """Cut what somebody wrote into paragraphs; a long one at its lines or sentences."""
+    found: list[Slice] = []
+    held = -1
+    for start, end in _paragraphs(text):
+        if _announces(text[start:end]):
+            held = start if held < 0 else held
+            continue
+        found += _divided(text, start if held < 0 else held, end)
+        held = -1
+    if held >= 0:
+        found.append((held, len(text.rstrip())))
+    return found
+
+
+def _paragraphs(text: str) -> Iterator[Slice]:
+    start = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    for gap in _BREAK.finditer(text, start, max(start, end)):
+        yield start, gap.start()
+        start = gap.end()
+    if start < end:
+        yield start, end
+
+
+def _announces(paragraph: str) -> bool:
+    """Return True if a paragraph says nothing without the one behind it."""
+    if len(paragraph) >= ANNOUNCING:
+        return False
+    return paragraph.endswith((":", "：")) or _TITLE.match(paragraph) is not None
+
+
+def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
+    if end - start <= PARAGRAPH:
+        yield start, end
+        return
+    ends = list(_line_ends(text, start, end))
+    if len(ends) < 2:
+        ends = [gap.start() for gap in _SENTENCE_END.finditer(text, start, end)] + [end]
+    begin, previous = start, start
+    for place in ends:
+        line_announces = text[begin:previous].rstrip().endswith((":", "："))
+        if place - begin > PARAGRAPH and previous > begin and not line_announces:
+            yield _stripped(text, begin, previous)
+            begin = previous
+        previous = place
+    if begin < end:
+        yield from _pieces(text, *_stripped(text, begin, end), 2 * PARAGRAPH)
+
+
+def _line_ends(text: str, start: int, end: int) -> Iterator[int]:
+    place = text.find("\n", start, end)
+    while place >= 0:
+        yield place
+        place = text.find("\n", place + 1, end)
+    yield end
+
+
+def _stripped(text: str, start: int, end: int) -> Slice:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+
+
+def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
+    """Cut what has neither lines nor sentences at clauses."""
+    while end - start > most:
+        stop = start + most
+        for gap in _CLAUSE_END.finditer(text, start + most * 3 // 4, stop):
+            stop = gap.end()
+        yield start, stop
+        start = stop
+    if start < end:
+        yield start, end
+
+
+def blocks(text: str) -> list[Slice]:
+    """Cut an output into blocks of whole lines; a line that is too long at its clauses."""
+    found: list[Slice] = []
+    start, end, place, size = -1, 0, 0, len(text)
+    while place < size:
+        stop = text.find("\n", place)
+        stop = size if stop < 0 else stop
+        if stop - place > LINE:
+            if start >= 0:
+                found.append((start, end))
+                start = -1
+            found += _pieces(text, place, stop, LINE)
+        elif text[place:stop].isspace() or place == stop:
+            if start >= 0 and end - start > BLOCK // 2:
+                found.append((start, end))
+                start = -1
+        else:
+            if start >= 0 and stop - start > BLOCK:
+                found.append((start, end))
+                start = -1
+            start, end = place if start < 0 else start, stop
+        place = stop + 1
+    if start >= 0:
+        found.append((start, end))
+    return found
+
+
+def shown(text: str) -> str:
+    """Write a block of lines without what a reader put before them, its outer indentation too."""
+    lines = [_NUMBERED.sub("", line, 1).rstrip() for line in text.split("\n")]
+    kept = [line for line in lines if line]
+    if not kept:
+        return ""
+    margin = min(len(line) - len(line.lstrip()) for line in kept)
+    return "\n".join(line[margin:] for line in kept)

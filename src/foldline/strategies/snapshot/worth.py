@@ -1,0 +1,175 @@
+"""
+Worth: what a statement is worth to somebody who goes on, judged once and on its own.
+
+A statement counts by who makes it, by the names in it that user and agent wrote, by words that
+give reasons, decisions and outcomes ("because", "instead", "not", "fails"), and by recency. The
+constants were fitted on the facts that readers of recorded sessions had to know afterwards
+(``bench/facts.py``); they are few, and none is known more precisely than by a third.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log1p
+from typing import Final
+
+from foldline.core.names import blanked, items_of
+from foldline.strategies.focus import Focus
+from foldline.strategies.snapshot.sources import Source, Speaker
+
+WEIGHT: Final[Mapping[Speaker, float]] = {
+    "user": 5.1,
+    "summary": 3.9,
+    "agent": 1.3,
+    "report": 0.83,
+    "change": 0.7,
+    "call": 0.52,
+    "rules": 1.0,
+    "document": 0.5,
+    "result": 0.4,
+    "written": 0.375,
+}
+"""By how much a statement counts, by who makes it."""
+
+BASE: Final = 0.46
+"""What a statement of a person, a model or about a call is worth without any name."""
+
+QUOTED: Final = frozenset(("result", "written"))
+"""Who has no such base: most lines of files and outputs say nothing that matters."""
+
+REASON: Final = 0.5
+"""Factor of the logarithm of how many words give reasons, decisions or outcomes."""
+
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.32, 0.35, 0.22, 1.48, 0.38
+"""
+What is added where a statement tells of a failure; for lines of files and outputs also where it
+is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
+"""
+
+BRIEF: Final = 500
+"""Characters of a short output."""
+
+ANNOUNCED, ANNOUNCEMENT = 0.33, 240
+"""What is left of the worth of "Now let me look at …", and how many characters it has at most."""
+
+ENCODED, LONGEST_WORD = 0.59, 80
+"""What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
+
+AGING: Final = 0.225
+"""By which fraction the oldest statement counts less than the newest."""
+
+ROW_TOKENS: Final = 3.0
+"""What a row takes besides its text, in tokens."""
+
+SIZE_POWER: Final = 0.55
+"""Statements are taken by worth over size to this power: long ones are not worth less a word."""
+
+FOCUSED: Final = 6.0
+"""How much more a statement is worth that has all of what the caller wants to be kept."""
+
+REASONS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        "because since root cause caused causes why so instead decided decision decide must never "
+        "only not no don't doesn't didn't isn't can't won't cannot fix fixes fixed fixing fail "
+        "fails failed failing works worked working found turns out problem issue bug confirmed "
+        "done remaining remains next still should need needs needed require requires required "
+        "reason already currently default option recommend recommended prefer added removed "
+        "changed created updated passes passed pass implemented implement complete completed "
+        "however but means expects expected returns return unless until before after wrong "
+        "correct missing unused instead",
+    )
+)
+"""English words that give reasons, decisions, outcomes or limits."""
+
+_REASONS_ELSEWHERE = re.compile(
+    "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
+    "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
+    "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
+)
+_ANNOUNCES = re.compile(
+    r"(?:(?:now|ok(?:ay)?|good|great|perfect|next|first|alright)\b[,.!: ]*)*"
+    r"(?:let me|let's|i'll|i will|i'm going to|i need to|now i|let us|i should)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(
+    r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}|[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,} [\uac00-\ud7af]{2,}"
+)
+_NUMBER = re.compile(r"(?<!\w)\d[\d.,]*(?!\w)")
+_ALARMS = (
+    *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
+    *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
+    *("✗", "❌", "错误", "失败", "异常"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """
+    Judges statements.
+
+    ``names`` is what every name adds that user or agent wrote; ``focus`` what the caller wants to
+    be kept above all.
+    """
+
+    names: Mapping[str, float]
+    focus: Focus
+
+    def worth(self, source: Source, start: int, end: int, line: int = 0) -> float:
+        """
+        Judge a statement.
+
+        Args:
+            source: The text that it is a slice of.
+            start: Where it begins.
+            end: Where it ends.
+            line: How many statements of the source stand before it.
+        """
+        text = source.text[start:end]
+        quoted = source.speaker in QUOTED
+        worth = self._names(text) + REASON * log1p(_reasons(text))
+        if quoted:
+            worth += _quoted_bonus(source, text, line)
+        else:
+            worth += BASE
+        if any(alarm in text for alarm in _ALARMS):
+            worth += ALARM
+        worth *= WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        if source.speaker == "agent" and end - start < ANNOUNCEMENT and _ANNOUNCES.match(text):
+            worth *= ANNOUNCED
+        elif quoted and end - start > LONGEST_WORD and _is_encoded(text):
+            worth *= ENCODED
+        if self.focus:
+            worth *= 1 + FOCUSED * self.focus.match(text)
+        return worth
+
+    def _names(self, text: str) -> float:
+        names = self.names
+        found = {name for word in blanked(text).split() for name in items_of(word)}
+        return log1p(sum(names[name] for name in found if name in names))
+
+
+def _reasons(text: str) -> int:
+    words = set(text.lower().split())
+    count = len(words & REASONS)
+    return count if text.isascii() else count + len(_REASONS_ELSEWHERE.findall(text))
+
+
+def _quoted_bonus(source: Source, text: str, line: int) -> float:
+    bonus = SHORT if len(source.text) < BRIEF else 0.0
+    bonus += OPENING if line < 2 else 0.0
+    bonus += SENTENCE if _SENTENCE.search(text) else 0.0
+    return bonus + (NUMBER if _NUMBER.search(text) else 0.0)
+
+
+def _is_encoded(text: str) -> bool:
+    return max(map(len, text.replace('"', " ").split()), default=0) > LONGEST_WORD and (
+        "://" not in text
+    )
+
+
+def cost(source: Source, start: int, end: int) -> float:
+    """Return about how many tokens a statement takes with its row."""
+    return (end - start) * source.density + ROW_TOKENS
