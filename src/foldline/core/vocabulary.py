@@ -93,6 +93,6 @@ class Vocabulary:
         return {
             name: (1 + 0.6 * log(times))
             * (0.35 + exp((self.last[name] - self.steps) / fading))
-            * (0.5 if name.isdigit() else 1.0)
+            * (1.0 if not name.isdigit() else 0.5 if name in self.prose else 0.2)
             for name, times in self.uses.items()
         }

@@ -46,10 +46,11 @@ class FileFact:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Lines that matter, with the position of the message that they stand in."""
+    """Lines that matter, with the position of their message, and what the call was after."""
 
     position: int
     lines: tuple[str, ...]
+    aim: str = ""
 
 
 def arguments_of(call: ToolCall) -> Any:
@@ -150,22 +151,33 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    outcomes: dict[tuple[str, str], tuple[int, ToolResult]] = {}
+    outcomes: dict[tuple[str, str], tuple[int, ToolResult, str]] = {}
     for call_site, result_site in pair(messages).answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim] = (result_site.message, result)
+            outcomes[aim] = (result_site.message, result, aim[1])
     newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
     found = []
-    for position, result in newest[:60]:
+    for position, result, aim_text in newest[:60]:
         lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
         alarms = [line for line in lines if _FAILURE.search(line)]
+        # "Error:" alone says nothing: what it announces stands on the next line.
+        alarms = [_announced(line, lines) for line in alarms]
         if result.is_error and not alarms:
             alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
         if alarms:
-            found.append(Finding(position, tuple(dict.fromkeys((alarms[0], alarms[-1])))))
+            telling = tuple(dict.fromkeys((alarms[0], alarms[-1])))
+            found.append(Finding(position, telling, aim_text))
     return found[:most]
+
+
+def _announced(line: str, lines: Sequence[str]) -> str:
+    """Return a line, and the next one where it only announces that."""
+    if len(line) > 40 or not line.endswith(":"):
+        return line
+    behind = lines[lines.index(line) + 1 :]
+    return f"{line} {next((other for other in behind if other), '')}".rstrip()
 
 
 def _aim(call: ToolCall) -> tuple[str, str] | None:

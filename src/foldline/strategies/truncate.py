@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Rewrite, rewritten
@@ -75,6 +75,9 @@ def bound(
     return tuple(edits)
 
 
+Rank: TypeAlias = Literal["tool", "rules", "task", "pinned"]
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """
@@ -89,7 +92,7 @@ class Site:
     part: int
     tokens: int
     text: int
-    rank: Literal["tool", "task", "pinned"]
+    rank: Rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,18 +219,20 @@ def level(sizes: Iterable[int], excess: int) -> int:
 def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
     for index in staying:
         message = view.messages[index]
-        pinned = view.protected.get(index) == "pinned"
+        reason = view.protected.get(index)
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
                 if tokens > SMALLEST:
                     text = view.counter.text(_text_of(part))
-                    yield Site(index, position, tokens, text, _rank(part, pinned))
+                    yield Site(index, position, tokens, text, _rank(part, reason))
 
 
-def _rank(part: Part, pinned: bool) -> Literal["tool", "task", "pinned"]:
-    if pinned:
+def _rank(part: Part, reason: str | None) -> Rank:
+    if reason == "pinned":
         return "pinned"
+    if reason == "rules":
+        return "rules"
     return "tool" if isinstance(part, (ToolCall, ToolResult)) else "task"
 
 
@@ -256,6 +261,7 @@ def shorten_staying(
     least = round(target * LEAST_SHARE)
     for rank, goal, floor in (
         ("tool", RESULT_SHARE * target, least),
+        ("rules", RESULT_SHARE * target, least),
         ("task", share * target, least),
         ("pinned", share * target, least),
         ("", LAST_SHARE * target, SMALLEST),

@@ -19,7 +19,7 @@ from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.focus import Focus
-from foldline.strategies.offers import POINTED, TELLING, result_lines
+from foldline.strategies.offers import POINTED, result_lines
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.sources import Reading, Source, read
@@ -27,10 +27,10 @@ from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.statements import blocks, prose, shown
 from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
 
-STATE_SHARE: Final = 0.25
+STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE: Final = 0.05
+NAMES_SHARE: Final = 0.04
 """Fraction of the room for names that stand nowhere above; never more than a tenth."""
 
 LONGEST_NAME: Final = 80
@@ -42,6 +42,12 @@ CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
 
 HANDLE_TOKENS: Final = 4.0
+
+GIANT: Final = 0.3
+"""Fraction of everything from which on an output is taken apart by its kind, asked for or not."""
+
+EXTRA: Final = 0.25
+"""Factor of what speaks for a line of a large output besides its words."""
 
 WORTH_RECALLING: Final = 60
 """Tokens of a step that are not shown from which on its handle is."""
@@ -95,7 +101,7 @@ def compose(view: View, need: Need, positions: Sequence[int], room: int, account
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number)
     composer = _Composer(view, need, positions, reading, head, account)
-    standing = state(view, need, positions, reading.carried)
+    standing = state(view, need, positions, reading.carried, composer.judge)
     left = room - view.counter.text(render(head, ((titles.ACCOUNT, account.split("\n")),)))
     composer.state = standing.within(STATE_SHARE * left, view.counter)
     return composer.fit(room)
@@ -168,7 +174,7 @@ class _Composer:
 
     def _is_telling(self, source: Source, total: float) -> bool:
         share = source.tokens / total
-        return share >= TELLING or (share >= 2 * POINTED and self.asked.points_at(source.text))
+        return share >= GIANT or (share >= 2 * POINTED and self.asked.points_at(source.text))
 
     def _condensed(
         self, number: int, source: Source, total: float
@@ -188,7 +194,7 @@ class _Composer:
         )
         start = 0
         for position, line in enumerate(offered.lines):
-            extra = offered.extra.get(position, 0.0)
+            extra = EXTRA * offered.extra.get(position, 0.0)
             yield start, start + len(line), extra
             start += len(line) + 1
 

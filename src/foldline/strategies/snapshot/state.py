@@ -24,8 +24,9 @@ from foldline.strategies import facts
 from foldline.strategies.outputs.verdict import is_failure, is_summary
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.format import handle_at, indented, one_line
-from foldline.strategies.snapshot.sources import observations
+from foldline.strategies.snapshot.sources import Source, observations
 from foldline.strategies.snapshot.statements import prose
+from foldline.strategies.snapshot.worth import Judge
 
 REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
 """How many of the newest requests are listed, and characters of each and of what came of it."""
@@ -39,6 +40,9 @@ ENDING: Final = 3_000
 """Characters at the end of a result in which its verdict is looked for."""
 
 ERRORS: Final = 4
+
+OUTCOME: Final = 1.5
+"""How much more a statement tells what came of a request that has a word of outcomes."""
 
 VAIN: Final = 5
 """How many statements are listed of what was tried in vain."""
@@ -94,7 +98,11 @@ class State:
 
 
 def state(
-    view: View, need: Need, positions: Sequence[int], carried: Mapping[str, tuple[str, ...]]
+    view: View,
+    need: Need,
+    positions: Sequence[int],
+    carried: Mapping[str, tuple[str, ...]],
+    judge: Judge,
 ) -> State:
     """
     Read off how things stand.
@@ -104,8 +112,9 @@ def state(
         need: Handles.
         positions: The messages that are folded.
         carried: The same sections of an earlier snapshot that is folded too.
+        judge: Says what statements are worth.
     """
-    found = _Found(view, need, frozenset(positions))
+    found = _Found(view, need, frozenset(positions), judge)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return State(
@@ -124,8 +133,8 @@ def state(
 class _Found:
     """What the folded messages say about one thing after another."""
 
-    def __init__(self, view: View, need: Need, folded: frozenset[int]) -> None:
-        self.view, self.need, self.folded = view, need, folded
+    def __init__(self, view: View, need: Need, folded: frozenset[int], judge: Judge) -> None:
+        self.view, self.need, self.folded, self.judge = view, need, folded, judge
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -161,12 +170,24 @@ class _Found:
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
             if text.strip():
-                pieces = [text[start:end] for start, end in prose(text[:20_000])]
-                telling = [piece for piece in pieces if _OUTCOME.search(piece)]
-                answer = _cut(one_line((telling or pieces)[0]), ANSWER)
+                answer = _cut(one_line(self._telling(text[:20_000])), ANSWER)
                 working = latest and bool(message.calls)
                 return f"in work, last said: {answer}" if working else f"answered: {answer}"
         return "in work, nothing said yet" if latest else "no outcome stated"
+
+    def _telling(self, text: str) -> str:
+        """Return the statement of an answer that is worth the most, whole if it is short."""
+        source = Source(0, 0, "agent", text, "", 0.25, 1.0)
+        pieces = prose(text)
+        ranked = [
+            self.judge.worth(source, *piece) * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
+            for piece in pieces
+        ]
+        best = pieces[ranked.index(max(ranked))]
+        sentences = [s for s in _SENTENCE_END.split(text[slice(*best)]) if s.strip()]
+        while len(sentences) > 1 and not _OUTCOME.search(sentences[0]):
+            del sentences[0]
+        return " ".join(sentences)
 
     # --- plan, files ---------------------------------------------------------------------
 
@@ -196,9 +217,7 @@ class _Found:
         """Return what is still failing, and the last result of every command that can fail."""
         findings = facts.open_errors(self.old, ERRORS)
         failing = {finding.position for finding in findings}
-        errors = [
-            f"{self._handle(f.position)} {indented(chr(10).join(f.lines))}" for f in findings
-        ]
+        errors = [self._failing(finding) for finding in findings]
         found: dict[str, str] = {}
         for call, result in pair(self.old).answers.items():
             part = self.old[call.message].parts[call.part]
@@ -212,6 +231,11 @@ class _Found:
                     found[command] = "" if result.message in failing else row
         rows = [row for row in found.values() if row]
         return errors, rows[: -COMMANDS - 1 : -1]
+
+    def _failing(self, finding: facts.Finding) -> str:
+        command = f"{_cut(one_line(finding.aim), COMMAND)} → " if finding.aim else ""
+        lines = indented("\n".join(finding.lines))
+        return f"{self._handle(finding.position)} {command}{lines}"
 
     # --- what did not work, what comes next ----------------------------------------------
 
