@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from foldline.core.frames import user_words
 from foldline.core.handles import part_handle
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import (
@@ -152,6 +153,8 @@ def _add_parts(material: Material, view: View, order: int, message: Message) -> 
         if isinstance(part, (Thinking, Omitted, Media)):
             continue
         who = "result" if isinstance(part, ToolResult) else message.role
+        if who == "user" and not user_words(replace(message, parts=(part,))):
+            who = "system"  # an agent speaks in the user's name
         text = part.arguments if isinstance(part, ToolCall) else part.text
         density = _density(view.counter.text(text), len(text))
         material.passages.append(Passage(order, who, part, density))
