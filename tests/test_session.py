@@ -14,7 +14,7 @@ from foldline.core.edits import Drop, Fold, Rewrite, apply
 from foldline.core.errors import FoldlineError, InputError, RecallError, StoreError
 from foldline.core.identity import derived_id, identify
 from foldline.core.messages import Message, Text, Usage
-from foldline.core.protect import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter

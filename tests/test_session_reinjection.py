@@ -7,7 +7,7 @@ import os
 import pytest
 
 from foldline.core.config import Config
-from foldline.core.messages import ATTACHMENT_HEADER
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
@@ -196,7 +196,7 @@ def test_files_that_were_edited_or_written_come_back_too(opened, root):
     agent.run("edit_file", {"path": "a.py", "old_string": "a = 1", "new_string": "a = 3"}, "done")
     agent.run("write_file", {"path": str(root / "d.py"), "content": "d = 4\n"}, "done")
     (root / "d.py").write_text("d = 4\n")
-    agent.run("bash", {"command": "make"}, FILLER * 4)
+    agent.run("bash", {"command": "make"}, FILLER * 3)
     agent.answer("Done.")
     agent.say("Go on.")
     text = compacted(session)

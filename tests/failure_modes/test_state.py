@@ -11,7 +11,7 @@ from foldline.core.asks import Ask
 from foldline.core.edits import Fold
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
-from foldline.core.protect import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.counters.estimated import EstimatedCounter
 from foldline.stores.memory import MemoryStore

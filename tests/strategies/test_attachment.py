@@ -4,7 +4,8 @@ import pytest
 from tests.neutral import COUNTER
 
 from foldline.core.groups import Site
-from foldline.core.messages import ATTACHMENT_HEADER, Message, Text
+from foldline.core.messages import Message, Text
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER
 from foldline.strategies.attachment import (
     Found,
     attached,

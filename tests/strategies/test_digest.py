@@ -8,7 +8,8 @@ from tests.neutral import A, T, U, c, view
 import foldline
 from foldline.core.asks import drive
 from foldline.core.handles import handles
-from foldline.core.protect import SNAPSHOT_HEADER, is_snapshot
+from foldline.core.protect import is_snapshot
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Need
 from foldline.strategies.snapshot import SECTIONS, entries, parse
 from foldline.strategies.summarize import Summarize

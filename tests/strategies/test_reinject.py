@@ -9,8 +9,8 @@ from foldline.core.edits import Fold, Insert, apply
 from foldline.core.files import FileSettings
 from foldline.core.handles import handles
 from foldline.core.messages import Message, Text
-from foldline.core.protect import SNAPSHOT_HEADER
 from foldline.core.repair import repair
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Need, Plan, Policy, Rung
 from foldline.strategies.attachment import Found
 from foldline.strategies.clear import Clear

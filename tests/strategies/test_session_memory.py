@@ -9,7 +9,7 @@ from foldline.core.edits import Fold
 from foldline.core.identity import identify
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.core.prepared import Prepared
-from foldline.core.protect import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Need, Policy, Rung
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View

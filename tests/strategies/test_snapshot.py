@@ -1,7 +1,8 @@
 import pytest
 
 from foldline.core.messages import Message, Text
-from foldline.core.protect import SNAPSHOT_HEADER, is_snapshot
+from foldline.core.protect import is_snapshot
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.strategies.snapshot import Entry, Section, entries, header, parse, render
 
 ENTRY = Entry(

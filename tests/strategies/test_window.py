@@ -2,7 +2,7 @@ from tests.neutral import A, S, T, U, c, view, words
 
 from foldline.core.asks import drive
 from foldline.core.handles import handles
-from foldline.core.protect import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
 from foldline.strategies.window import Window
 
@@ -37,5 +37,5 @@ def test_unread_and_running_steps_stay_however_large_they_are():
 
 
 def test_a_snapshot_is_not_dropped():
-    snapshot = U(f"{SNAPSHOT_HEADER}: quotes")
+    snapshot = U(sealed(f"{SNAPSHOT_HEADER}: quotes]"))
     assert len(left(view(U("task"), snapshot, A("a"), U("u")))) == 3

@@ -164,6 +164,7 @@ INDENT = 64
 """Characters that may stand before a tag in its line, or between two tags."""
 
 _COMMAND: Final = re.compile(r"/\S{1,100}")
+_BARE: Final = re.compile(r"(?:/\S{1,100}|\[Request interrupted by user[^\]\n]{0,40}\])")
 _VISIBLE: Final = re.compile(r"\S")
 
 REMEMBERED = 2_048
@@ -209,6 +210,20 @@ def has_words(message: Message) -> bool:
         return False
     shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
     return shows or bool(user_words(message))
+
+
+def is_bare(words: str) -> bool:
+    """Return True if words of a user say next to nothing: a command's name, an interruption."""
+    return bool(_BARE.fullmatch(words.strip()))
+
+
+def rules_of(message: Message) -> tuple[str, ...]:
+    """Return the rules that an agent put into a message of the user's role."""
+    if message.role != "user" or message.origin in _MADE:
+        return ()
+    texts = (part.text for part in message.parts if isinstance(part, Text))
+    found = (segment for text in texts for segment in segments(text))
+    return tuple(segment.text.strip() for segment in found if segment.kind == "rules")
 
 
 def is_summary(text: str) -> bool:

@@ -1,15 +1,18 @@
-"""What no rung may remove: the task, pins, unread results and calls that are still running."""
+"""What no rung may remove: the task, rules, pins, unread results, running calls, the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from foldline.core.frames import has_words, is_bare, is_summary, rules_of, user_words
 from foldline.core.groups import Group
 from foldline.core.messages import Message
 from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 
-Reason: TypeAlias = Literal["system", "task", "latest", "pinned", "unread", "pending"]
+Reason: TypeAlias = Literal[
+    "system", "task", "latest", "rules", "answer", "pinned", "unread", "pending"
+]
 
 
 def unread(messages: Sequence[Message]) -> frozenset[str]:
@@ -24,10 +27,11 @@ def protected(
     """
     Find the messages that must stay.
 
-    Protected are the system messages at the start ("system"), the first and the latest thing a
-    user said ("task", "latest"), groups with a pinned member ("pinned"), tool results that the
-    model has not answered yet, with their calls ("unread"), and groups with a call that is still
-    running ("pending").
+    Protected are the system messages ("system"), the first and the latest message with words of
+    the user ("task", "latest"), what an agent sends in the user's name as rules, each text where
+    it stands first ("rules"), groups with a pinned member ("pinned"), tool results that the model
+    has not answered yet, with their calls ("unread"), groups with a call that is still running
+    ("pending"), and the answer with which the conversation ends ("answer").
 
     Args:
         messages: What is shown.
@@ -39,6 +43,10 @@ def protected(
     """
     found: dict[int, Reason] = {}
     answered = _answered(messages)
+    if groups and messages[-1].role == "assistant":
+        last = next(group for group in reversed(groups) if group.end == len(messages))
+        found.update(dict.fromkeys(last.members, "answer"))
+    found.update(_rules(messages))
     for group in groups:
         reason: Reason | None = None
         if any(messages[i].pinned for i in group.members):
@@ -50,10 +58,7 @@ def protected(
         if reason:
             found.update(dict.fromkeys(group.members, reason))
     found.update(_spoken(messages))
-    for index, message in enumerate(messages):
-        if message.role != "system":
-            break
-        found[index] = "system"
+    found.update((i, "system") for i, message in enumerate(messages) if message.role == "system")
     first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
     if first is not None and messages[first].origin == "repair":
         # It stands there because a conversation must not start with the model.
@@ -78,10 +83,37 @@ def _tells(message: Message) -> bool:
 
 
 def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
-    spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)]
+    """
+    Find the task and the latest request.
+
+    The name of a slash command or an interruption tells little by itself: the first and the
+    latest message that says more stay with it. A summary that an agent begins with stands for
+    the words that it replaced.
+    """
+    spoken = [i for i, m in enumerate(messages) if has_words(m)]
+    if not spoken:
+        spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
     if not spoken:
         return {}
-    return {spoken[-1]: "latest", spoken[0]: "task"}
+    telling = [i for i in spoken if not is_bare(user_words(messages[i]))] or spoken
+    found: dict[int, Reason] = {spoken[-1]: "latest", telling[-1]: "latest"}
+    return found | dict.fromkeys({spoken[0], telling[0], *_summary(messages)}, "task")
+
+
+def _summary(messages: Sequence[Message]) -> Iterator[int]:
+    """Yield where the first message of the user's role stands if it is an agent's summary."""
+    first = next((i for i, m in enumerate(messages) if m.is_spoken()), None)
+    if first is not None and is_summary(messages[first].text) and not is_snapshot(messages[first]):
+        yield first
+
+
+def _rules(messages: Sequence[Message]) -> Iterator[tuple[int, Reason]]:
+    seen: set[str] = set()
+    for index, message in enumerate(messages):
+        for rules in rules_of(message):
+            if rules not in seen:
+                seen.add(rules)
+                yield index, "rules"
 
 
 def is_snapshot(message: Message) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from foldline.core.asks import Reader
 from foldline.core.breaker import Breaker
+from foldline.core.frames import has_words
 from foldline.core.receipt import Receipt
 from foldline.session.state import State
 
@@ -23,7 +24,7 @@ def breaker(state: State) -> Breaker:
     if last is None or found.failures < found.threshold:
         return found
     changed = _is_other(state, last.receipt) or any(
-        message.is_spoken() for message in state.shown.log[last.at :]
+        has_words(message) for message in state.shown.log[last.at :]
     )
     return found.ease() if changed else found
 

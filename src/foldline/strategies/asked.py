@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from math import log
 from typing import Self
 
+from foldline.core.frames import user_words
 from foldline.core.messages import Message
-from foldline.core.protect import is_snapshot
 from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.verdict import is_failure, is_summary
 from foldline.strategies.questions import (
@@ -106,7 +106,7 @@ class Asked:
     @classmethod
     def of(cls, messages: Sequence[Message], focus: str = "") -> Self:
         """Read the first and the latest message of the user, and what is to be remembered."""
-        said = [m.text for m in messages if m.is_spoken() and not is_snapshot(m)]
+        said = [words for words in map(user_words, messages) if words]
         texts = [focus, *said[-1:], *(said[:1] if len(said) > 1 else ())]
         return cls.in_words(*texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foldline.core.frames import has_words
 from foldline.core.protect import is_snapshot
 from foldline.core.view import View
 
@@ -37,7 +38,7 @@ def _wanted(after: View, changed: int) -> int:
     snapshots = [i for i, message in enumerate(after.messages) if is_snapshot(message)]
     if snapshots:
         return snapshots[-1] + 1
-    spoken = [i for i, message in enumerate(after.messages) if message.is_spoken()]
+    spoken = [i for i, message in enumerate(after.messages) if has_words(message)]
     if spoken and spoken[-1] > changed:
         return spoken[-1]
     unread = [

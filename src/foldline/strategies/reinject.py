@@ -20,6 +20,7 @@ from foldline.core.files import FileSettings
 from foldline.core.identity import content_hash, derived_id
 from foldline.core.messages import Message, Text
 from foldline.core.repair import repair
+from foldline.core.snapshot_mark import sealed
 from foldline.core.strategy import Need, Plan, Policy, Rung
 from foldline.core.tokens import MESSAGE_TOKENS, TokenCounter
 from foldline.core.view import View
@@ -222,7 +223,7 @@ def put_back(before: View, outcome: Outcome, budget: Budget, belongings: Belongi
     if belongings.plan is None and not belongings.files:
         return outcome
     where = place(before, after)
-    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(HEADER)
+    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken
     if where is None or room <= 0:
         return outcome

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from foldline.core.errors import BudgetError
+from foldline.core.frames import has_words
 from foldline.core.groups import Group
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
@@ -29,8 +30,8 @@ class Keep:
     How much of the newest history stays verbatim.
 
     ``unit`` says what ``amount`` means: "target", a fraction of the target; "share", a fraction of
-    the history's tokens; "groups", a number of groups; "rounds", a number of user messages with
-    all that follows them.
+    the history's tokens; "groups", a number of groups; "rounds", a number of messages with words
+    of the user, with all that follows them.
 
     Raises:
         BudgetError: The amount is no such number.
@@ -78,11 +79,7 @@ class Keep:
         return cut
 
     def _round_cut(self, view: View, groups: list[Group]) -> int:
-        spoken = [
-            index
-            for index, message in enumerate(view.messages)
-            if message.is_spoken() and not is_snapshot(message)
-        ]
+        spoken = [index for index, message in enumerate(view.messages) if has_words(message)]
         rounds = int(self.amount)
         if rounds <= 0:
             return len(groups)

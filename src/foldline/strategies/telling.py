@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foldline.core.asks import Reader
+from foldline.core.frames import has_words, user_words
 from foldline.core.language import LANGUAGES, Language, language
-from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
 from foldline.core.view import View
@@ -109,10 +109,9 @@ class Telling:
         if name != "auto":
             return LANGUAGES.get(name.casefold(), Language("", name))
         return language(
-            message.text
+            user_words(self.view.original(index))
             for index, shown in enumerate(self.view.messages)
-            if shown.is_spoken() and not is_snapshot(shown)
-            for message in (self.view.original(index),)
+            if has_words(shown)
         )
 
     def _tools(self) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from foldline.app import Compaction
 from foldline.core.edits import Fold, Rewrite, following
+from foldline.core.frames import has_words
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.protect import is_snapshot
 from foldline.recall.content import part_text
 
 
@@ -19,7 +19,7 @@ def check_task(result: Compaction) -> None:
         if message.role != "system":
             break
         wanted.append(message)
-    spoken = [m for m in messages if m.is_spoken() and not is_snapshot(m)]
+    spoken = [m for m in messages if has_words(m)]
     wanted += [spoken[0], spoken[-1]] if spoken else []
     for message in wanted:
         _check_there("TASK", result, message, Text)
