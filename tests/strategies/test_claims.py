@@ -1,7 +1,7 @@
 import pytest
 from tests.neutral import A, T, U, c, log
 
-from foldline.strategies.claims import UNSHOWN, checked
+from foldline.strategies.claims import UNSHOWN, mark_unproven_claims
 
 FAILING = (
     A(c("1", "run", '{"command": "pytest"}')),
@@ -10,7 +10,7 @@ FAILING = (
 
 
 def marked(account, *messages):
-    return checked(account, log(U("Mend it."), *messages))
+    return mark_unproven_claims(account, log(U("Mend it."), *messages))
 
 
 @pytest.mark.requirement("F38")

@@ -53,7 +53,7 @@ READ = 100_000
 """Characters of a result that are looked at, half of them at its end."""
 
 
-def checked(account: str, messages: Sequence[Message]) -> tuple[str, int]:
+def mark_unproven_claims(account: str, messages: Sequence[Message]) -> tuple[str, int]:
     """
     Mark the claims of success that the conversation does not bear out.
 

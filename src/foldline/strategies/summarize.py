@@ -12,14 +12,14 @@ from foldline.core.strategy import Need, Plan
 from foldline.core.summary import SummarySettings
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
-from foldline.strategies.claims import checked
+from foldline.strategies.claims import mark_unproven_claims
 from foldline.strategies.coverage import coverage, wanted
 from foldline.strategies.digest import Room, digest
-from foldline.strategies.narrative import Told, narrate
+from foldline.strategies.model_summary import ModelSummary, summarize_with_model
 from foldline.strategies.snapshot import snapshot_id
 from foldline.strategies.spare import still_short
+from foldline.strategies.summary_request import SummaryRequest
 from foldline.strategies.tail import TAIL, Keep, Selection
-from foldline.strategies.telling import Telling
 from foldline.strategies.templates import Template
 from foldline.strategies.truncate import Site, level_calls, text_at, text_sites
 
@@ -103,21 +103,23 @@ class Summarize:
         reason = _reason(beside, positions, told, made.text)
         return Plan(edits, reason, fallback=bool(told.problem))
 
-    def _told(self, view: View, need: Need, positions: list[int], room: int) -> Steps[Told]:
+    def _told(
+        self, view: View, need: Need, positions: list[int], room: int
+    ) -> Steps[ModelSummary]:
         """Let a model tell what happened; mark what it claims without evidence."""
         if need.reader is None or not positions:
-            return Told()
+            return ModelSummary()
         settings = self.settings or need.summary
-        telling = Telling(view, need, need.reader, positions, room, settings, self.template)
-        told = yield from narrate(telling)
+        request = SummaryRequest(view, need, need.reader, positions, room, settings, self.template)
+        told = yield from summarize_with_model(request)
         if not told.text:
             return told
         said = [view.original(index) for index in range(len(view.messages))]
-        text, marked = checked(told.text, said)
+        text, marked = mark_unproven_claims(told.text, said)
         return replace(told, text=text, marked=marked)
 
 
-def _reason(view: View, positions: list[int], told: Told, snapshot: str) -> str:
+def _reason(view: View, positions: list[int], told: ModelSummary, snapshot: str) -> str:
     """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
     words = [told.problem] if told.problem else []
     if told.marked:

@@ -1,4 +1,4 @@
-"""Telling: what a model is asked to tell, in which language, and what it may read and write."""
+"""Summary request: what a model is asked for, in which language, what it may read and write."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BESIDE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class SummaryRequest:
     """
     An account that a model is asked for.
 
