@@ -53,7 +53,7 @@ def test_one_request_has_every_folded_message_and_a_cap():
     (edit,) = [e for e in folded.plan.edits if isinstance(e, Fold)]
     names = handles(found.messages)
     assert all(f"[{names[number]} " in ask.prompt for number in edit.messages)
-    assert 0 < ask.max_tokens < 2_000
+    assert 0 < ask.max_tokens < 2_500
     assert "module_7" not in ask.system
 
 
@@ -146,7 +146,7 @@ def test_attempts_that_a_client_made_itself_count():
 @pytest.mark.requirement("F25", "F27")
 def test_a_retry_is_told_what_was_wrong_but_never_an_error_text():
     folded = fold(history(), ["I cannot do that.", TOLD])
-    assert "could not be used: is a refusal" in folded.asks[1].prompt
+    assert "could not be used: it is a refusal" in folded.asks[1].prompt
     assert folded.account == TOLD
     folded = fold(history(), [Reply(error="secret-host refused"), TOLD])
     assert "secret-host" not in folded.asks[1].prompt

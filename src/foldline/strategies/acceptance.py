@@ -17,9 +17,6 @@ from foldline.strategies.prompt import Prompt
 from foldline.strategies.templates import Template
 from foldline.strategies.unwrap import is_bare, unwrap
 
-SLACK = 1.1
-"""How much longer than it was told to be an account may come."""
-
 SHORT = 600
 """Characters up to which an answer may be nothing but a refusal or an error text."""
 
@@ -131,8 +128,8 @@ def _unfit(account: str, prompt: Prompt, terms: Terms) -> str:
     if missing:
         return f"lacks {', '.join(missing)}"
     size = terms.count(account)
-    if size > terms.tokens * SLACK:
-        return f"is longer than {terms.tokens:,} tokens"
+    if size > terms.tokens:
+        return f"is longer than {terms.tokens:,} tokens: it takes {size:,}"
     return "is not shorter than what it stands for" if size >= terms.source else ""
 
 

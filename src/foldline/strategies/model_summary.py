@@ -96,6 +96,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         return ModelSummary(problem="no request to a model is allowed")
     previous = _previous(request)
     source = sum(piece.tokens for piece in read) + view.counter.text(previous)
+    source += request.cut_tokens()
     task = request.task(source)
     if task.tokens < LEAST:
         return ModelSummary(problem="there is too little room for an account")
@@ -108,7 +109,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
             words = f"the window of the summarizer, {progress.window:,} tokens, is too small"
             return _as_far(progress, words)
         reply = yield chunk_ask.ask
-        terms = Terms(chunk_ask.task.template, chunk_ask.task.tokens, source, view.counter.text)
+        terms = Terms(chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text)
         account, problem = accept(reply, chunk_ask.ask, chunk_ask.prompt, terms)
         progress = _spent(progress, reply)
         if account:
@@ -123,7 +124,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
 def _chunk_ask(request: SummaryRequest, task: Task, progress: SummaryProgress) -> ChunkAsk | None:
     """Write the next request; None when the window holds nothing."""
     view = request.view
-    before = max(view.counter.text(progress.account), task.tokens)
+    before = max(view.counter.text(progress.account), task.limit)
     capacity = request.capacity(task, before, progress.window)
     if capacity < LEAST:
         return None

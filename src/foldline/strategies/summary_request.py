@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foldline.core.asks import Reader
+from foldline.core.edits import Rewrite
 from foldline.core.language import LANGUAGES, Language, language
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
@@ -14,8 +15,9 @@ from foldline.core.summary import SummarySettings
 from foldline.core.view import View
 from foldline.strategies.excerpt import excerpt
 from foldline.strategies.facts import plan
+from foldline.strategies.history_rendering import fitted, pieces
 from foldline.strategies.material import handle_at
-from foldline.strategies.prompt import Task, compose
+from foldline.strategies.prompt import SLACK, Task, compose
 from foldline.strategies.templates import Template, template
 
 LEAST = 64
@@ -29,6 +31,12 @@ what a block to think in may take besides.
 
 HALF = 2
 """An account takes at most this part of what it stands for: a longer one never pays."""
+
+HEADER, STATE = 80, 0.08
+"""
+What the first line and the title of a snapshot take, in tokens, and its lists of facts, as a
+fraction of its room: an account leaves that free.
+"""
 
 QUARTER = 4
 """The answer takes at most this part of the reader's window."""
@@ -45,8 +53,14 @@ TOOLS, TOOL_NAME = 60, re.compile(r"[\w.:/@-]{1,80}")
 FOCUS = 2_000
 """Characters of a focus that a request has."""
 
-BESIDE = 300
-"""Tokens of a message of the user that stays in sight, for a model that would not see it."""
+CUT_SHARE = 0.2
+"""Fraction of the reader's window that the full texts of shortened messages may take."""
+
+BESIDE, BESIDE_SHARE = 300, 0.05
+"""
+Tokens of a message of the user that stays in sight, for a model that would not see it, and the
+fraction of the reader's window that all of them may take.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,8 @@ class SummaryRequest:
     An account that a model is asked for.
 
     ``positions`` are the messages that it stands for, ``room`` is what the snapshot may take in
-    tokens. ``template`` takes the place of the one that the settings name.
+    tokens. ``template`` takes the place of the one that the settings name. ``cuts`` are the
+    messages that stay but are shortened: the account carries over what the user asks in them.
     """
 
     view: View
@@ -65,31 +80,52 @@ class SummaryRequest:
     room: int
     settings: SummarySettings
     template: Template | None = None
+    cuts: Sequence[Rewrite] = ()
 
     def task(self, source: int) -> Task:
         """
-        Say what is to be told of a source.
+        Say what is asked of a source.
+
+        The account may take its share of the room, and what the snapshot around it leaves free;
+        a little less is asked for, since models do not count.
 
         Args:
             source: What is read, in tokens.
         """
         spoken = self._language()
         chosen = template(self.template or self.settings.template, spoken)
-        share = round(self.room * self.settings.share)
-        tokens = min(chosen.tokens, self.settings.max_tokens, share, source // HALF)
-        focus = " ".join(self.need.focus[:FOCUS].split())
-        beside = "\n".join(self._beside())
-        task = Task(chosen, tokens, spoken, tuple(self._tools()), focus, self._plan(), beside)
+        around = HEADER + round(STATE * self.room)
+        limits = (chosen.tokens, self.settings.max_tokens)
+        most = min(
+            round(self.room * self.settings.share),
+            max(0, self.room - around),
+            source // HALF,
+            *(limit for limit in limits if limit is not None),
+        )
+        task = Task(
+            chosen,
+            int(most / SLACK),
+            spoken,
+            tuple(self._tools()),
+            " ".join(self.need.focus[:FOCUS].split()),
+            self._plan(),
+            "\n".join(self._shortened()),
+            *self._beside(),
+        )
         return self.within(task, self.reader.window)
+
+    def cut_tokens(self) -> int:
+        """Count what the shortened messages hold, in tokens: the account stands for it too."""
+        return sum(piece.tokens for piece in pieces(self.view, self.need, self._cut()))
 
     def within(self, task: Task, window: int) -> Task:
         """Return the task with an account that a window, in tokens, has room for."""
         most = min(self.reader.output, window // QUARTER) / _length(task.template)
-        return replace(task, tokens=min(task.tokens, int(most)))
+        return replace(task, tokens=min(task.tokens, int(most / SLACK)))
 
     def cap(self, task: Task) -> int:
         """Return what the answer may take, a block to think in included, in tokens."""
-        return int(task.tokens * _length(task.template))
+        return int(task.limit * _length(task.template))
 
     def capacity(self, task: Task, previous: int, window: int) -> int:
         """
@@ -121,14 +157,45 @@ class SummaryRequest:
         names = dict.fromkeys(call.name for message in originals for call in message.calls)
         yield from [name for name in names if TOOL_NAME.fullmatch(name)][:TOOLS]
 
-    def _beside(self) -> Iterator[str]:
-        """Quote the task and the latest request, where they are not folded."""
-        for index, reason in sorted(self.view.protected.items()):
-            shown = self.view.messages[index]
-            if reason in ("task", "latest") and shown.is_spoken():
-                handle = handle_at(self.view, self.need, index)
-                text = excerpt(shown.text, BESIDE, self.view.counter, handle=handle)
-                yield f"[{handle} {shown.role}] {text}"
+    def _cut(self) -> list[int]:
+        """Return the positions of the messages that are shortened."""
+        positions, folded = self.view.positions, set(self.positions)
+        found = {positions[cut.message] for cut in self.cuts if cut.message in positions}
+        return sorted(found - folded)
+
+    def _shortened(self) -> list[str]:
+        """Write out what is shortened: first of all the messages of the user, whole."""
+        view, left = self.view, round(CUT_SHARE * self.reader.window)
+        by_user: dict[bool, list[int]] = {True: [], False: []}
+        for position in self._cut():
+            by_user[view.messages[position].is_spoken()].append(position)
+        found = list[str]()
+        for positions in by_user.values():
+            texts = pieces(view, self.need, positions)
+            if texts and left > LEAST:
+                texts = fitted(texts, view.counter, view.values, left, left)
+                left -= sum(piece.tokens for piece in texts)
+                found += [piece.read() for piece in texts]
+        return found
+
+    def _beside(self) -> tuple[str, tuple[str, str, int] | None]:
+        """Quote what the user said that stays whole, and name what stays besides."""
+        view, gone = self.view, {*self.positions, *self._cut()}
+        whole = [index for index in range(len(view.messages)) if index not in gone]
+        spoken = [
+            i for i in whole if view.messages[i].is_spoken() and not is_snapshot(view.messages[i])
+        ]
+        quoted, left = dict[int, str](), round(BESIDE_SHARE * self.reader.window)
+        for index in sorted(spoken, key=lambda i: (i not in view.protected, -i)):
+            handle, shown = handle_at(view, self.need, index), view.messages[index]
+            text = excerpt(shown.text, min(BESIDE, left), view.counter, handle=handle)
+            left -= view.counter.text(text)
+            if left < 0:
+                break
+            quoted[index] = f"[{handle} {shown.role}] {text}"
+        names = [handle_at(view, self.need, index) for index in whole if index not in quoted]
+        others = (names[0], names[-1], len(names)) if names else None
+        return "\n".join(quoted[index] for index in sorted(quoted)), others
 
     def _plan(self) -> str:
         found = plan([self.view.original(position) for position in self.positions])
