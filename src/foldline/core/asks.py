@@ -69,7 +69,7 @@ class Reader:
     """
 
     window: int
-    output: int = 8_192
+    output: int = 16_384
     name: str = ""
     input_usd: float | None = None
     output_usd: float | None = None

@@ -100,6 +100,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     task = request.task(source)
     if task.tokens < LEAST:
         return ModelSummary(problem="there is too little room for an account")
+    is_known = request.known_handles()
     progress = SummaryProgress(
         tuple(read), previous, request.reader.window, requests, 1 + settings.retries
     )
@@ -109,7 +110,9 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
             words = f"the window of the summarizer, {progress.window:,} tokens, is too small"
             return _as_far(progress, words)
         reply = yield chunk_ask.ask
-        terms = Terms(chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text)
+        terms = Terms(
+            chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text, is_known
+        )
         account, problem = accept(reply, chunk_ask.ask, chunk_ask.prompt, terms)
         progress = _spent(progress, reply)
         if account:
@@ -124,12 +127,15 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
 def _chunk_ask(request: SummaryRequest, task: Task, progress: SummaryProgress) -> ChunkAsk | None:
     """Write the next request; None when the window holds nothing."""
     view = request.view
-    before = max(view.counter.text(progress.account), task.limit)
+    waiting, before = sum(p.tokens for p in progress.left), view.counter.text(progress.account)
     capacity = request.capacity(task, before, progress.window)
+    whole = waiting <= capacity
+    if not whole:
+        # The account grows from request to request.
+        capacity = request.capacity(task, max(before, task.limit), progress.window)
     if capacity < LEAST:
         return None
     rounds = max(1, min(request.settings.chunks, progress.requests - progress.tries + 1))
-    whole = sum(piece.tokens for piece in progress.left) <= capacity
     room = max(capacity, capacity * rounds * (EIGHTH - 1) // EIGHTH)
     largest = capacity if whole else max(LEAST, capacity // EIGHTH)
     ready = fitted(progress.left, view.counter, view.values, room, largest)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from foldline.core.asks import Reader
 from foldline.core.edits import Rewrite
+from foldline.core.handles import Handles, Register
 from foldline.core.language import LANGUAGES, Language, language
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
@@ -49,6 +50,8 @@ what the estimate may be wrong by on a whole context (p95).
 
 TOOLS, TOOL_NAME = 60, re.compile(r"[\w.:/@-]{1,80}")
 """How many names of tools a request lists, and what is taken for one."""
+
+_NAMED = re.compile(r"(?:^|\brecall )([0-9a-f]{6,32})\b", re.MULTILINE)
 
 FOCUS = 2_000
 """Characters of a focus that a request has."""
@@ -156,6 +159,23 @@ class SummaryRequest:
         originals = (self.view.original(index) for index in range(len(self.view.messages)))
         names = dict.fromkeys(call.name for message in originals for call in message.calls)
         yield from [name for name in names if TOOL_NAME.fullmatch(name)][:TOOLS]
+
+    def known_handles(self) -> Callable[[str], bool]:
+        """
+        Return what says whether digits are a handle.
+
+        They are if the id of a message begins with them, or an earlier snapshot names them: what
+        it stands for may lie in an archive only.
+        """
+        known = self.need.handles
+        register = known if isinstance(known, Handles) else Register(known)
+        earlier = {
+            handle
+            for message in self.view.messages
+            if is_snapshot(message)
+            for handle in _NAMED.findall(message.text)
+        }
+        return lambda digits: digits in earlier or bool(register.near(digits))
 
     def _cut(self) -> list[int]:
         """Return the positions of the messages that are shortened."""
