@@ -434,9 +434,10 @@ def test_an_account_names_only_steps_that_there_are():
 
 def test_steps_that_only_an_earlier_snapshot_names_may_be_named_again():
     first = fold(history(), [TOLD])
-    old = re.search(r"^([0-9a-f]{6,32}) ", first.snapshot, re.MULTILINE).group(1)
-    grown = view(*first.after.messages[:2], *history(30, "again").messages[1:])
-    assert old not in {number[:6] for number in handles(grown.messages)}
+    grown = view(*first.after.messages[:2], *large(20, 2_000).messages[1:])
+    known = handles(grown.messages).values()
+    named = re.findall(r"^([0-9a-f]{6,32})[ .]", first.snapshot, re.MULTILINE)
+    old = next(handle for handle in named if handle not in known)
     assert fold(grown, [f"As before, recall {old}."]).account == f"As before, recall {old}."
 
 
