@@ -48,6 +48,12 @@ class ChatModel:
         fields = getattr(type(model), "model_fields", {})
         self._cap = next((name for name in CAPS if name in fields), None)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChatModel) and other._model is self._model
+
+    def __hash__(self) -> int:
+        return id(self._model)
+
     @property
     def reader(self) -> Reader:
         """What the model reads and writes at most, by its profile."""

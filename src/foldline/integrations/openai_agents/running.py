@@ -29,6 +29,11 @@ def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
     """
     provider = settings.pop("model_provider", None) or MultiProvider()
     model = settings.pop("model", None)
+    if session.run_model is not None:
+        session.run_model.expected = True
+        name = model if isinstance(model, str) else session.model
+        if name and not isinstance(model, Model):
+            session.run_model.model = provider.get_model(name)
     return RunConfig(
         call_model_input_filter=session.filter,
         model_provider=_Provider(session, provider),
@@ -52,6 +57,8 @@ class FoldlineModel(Model):
     def __init__(self, session: FoldlineSession, model: Model) -> None:
         self._session = session
         self._inner = model
+        if session.run_model is not None:
+            session.run_model.model, session.run_model.expected = model, True
 
     async def get_response(
         self,
