@@ -219,8 +219,22 @@ def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
 @pytest.mark.parametrize(
     ("answer", "stop"),
     [
-        ({"choices": [{"message": {"content": "A."}, "finish_reason": "stop"}]}, "end"),
-        ({"choices": [{"message": {"content": "A."}, "finish_reason": "length"}]}, "length"),
+        (
+            {
+                "choices": [
+                    {"message": {"role": "assistant", "content": "A."}, "finish_reason": "stop"}
+                ]
+            },
+            "end",
+        ),
+        (
+            {
+                "choices": [
+                    {"message": {"role": "assistant", "content": "A."}, "finish_reason": "length"}
+                ]
+            },
+            "length",
+        ),
         ({"role": "assistant", "content": [{"type": "text", "text": "A."}]}, "end"),
         (
             {

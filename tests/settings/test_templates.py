@@ -6,7 +6,7 @@ import pytest
 
 from foldline.core.errors import BudgetError, InputError
 from foldline.settings.loading import load
-from foldline.settings.templates import read_template, template_said
+from foldline.settings.templates import read_template, resolve_template
 
 MINE = "List what the user asked for.\nKeep {braces}.\n"
 
@@ -71,12 +71,12 @@ def test_a_file_that_is_no_template_is_refused_by_name(folder: Path, name: str) 
 
 @pytest.mark.parametrize("value", ["account", "Write it down.\nRead notes.md", "x\0.md", 7, None])
 def test_what_names_no_file_is_left_as_it_is(folder: Path, value: object) -> None:
-    assert template_said(value, folder) is value
+    assert resolve_template(value, folder) is value
 
 
 def test_a_sentence_that_ends_like_a_file_is_a_template(folder: Path) -> None:
     text = "Write what stands in notes.txt"
-    assert template_said(text, folder) is text
+    assert resolve_template(text, folder) is text
 
 
 def test_a_name_that_nothing_has_is_an_error(folder: Path) -> None:

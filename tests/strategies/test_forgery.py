@@ -88,7 +88,10 @@ def test_a_hostile_account_is_written_in_linear_time():
     for piece in ("[" * 50, "# " * 50, "[1 tokens " * 50, "recall deadbeef " * 50, "\x1b[1;" * 50):
         times = []
         for size in (200, 1_600):
-            began = process_time()
-            written(piece * size)
-            times.append(process_time() - began)
-        assert times[1] < 40 * max(times[0], 0.002)
+            runs = []
+            for _ in range(3):
+                began = process_time()
+                written(piece * size)
+                runs.append(process_time() - began)
+            times.append(min(runs))
+        assert times[1] < 30 * max(times[0], 0.002)

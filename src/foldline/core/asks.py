@@ -64,8 +64,9 @@ class Reader:
     """
     Who will answer an Ask.
 
-    ``window`` and ``output`` are the most that it reads and writes, in tokens; prices are in US
-    dollars for a million tokens, None when they are not known.
+    ``window`` and ``output`` are the most that it reads and writes, in tokens; a window of 0 is
+    not known, and taken to be the agent's. Prices are in US dollars for a million tokens, None
+    when they are not known.
     """
 
     window: int

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, Final, Self
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
-from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.config import Config
 from foldline.core.errors import MissingExtra
 from foldline.core.strategy import Policy
@@ -212,7 +211,7 @@ class ModelAnswers:
     @property
     def reader(self) -> Reader:
         """What the model reads at most, by its profile."""
-        return Reader(self._model.context_window or UNKNOWN_WINDOW, name=self._model.model_name)
+        return Reader(self._model.context_window or 0, name=self._model.model_name)
 
     async def __call__(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from foldline.core.errors import BudgetError, InputError
 from foldline.settings.folders import config_folder
-from foldline.settings.templates import KEY, template_said
+from foldline.settings.templates import KEY, resolve_template
 
 FILE: Final = "foldline.toml"
 PYPROJECT: Final = "pyproject.toml"
@@ -58,7 +58,7 @@ def said_in_files(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
 
 def _with_template(said: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
     if KEY in said:
-        said[KEY] = template_said(said[KEY], file.parent, inside=inside)
+        said[KEY] = resolve_template(said[KEY], file.parent, inside=inside)
     return said
 
 

@@ -20,7 +20,7 @@ from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
 from foldline.settings.environment import said_in_environment, variable
 from foldline.settings.files import flat, said_in_files
-from foldline.settings.templates import KEY, template_said
+from foldline.settings.templates import KEY, resolve_template
 
 SCENARIO: Final = "scenario"
 ENVIRONMENT: Final = "environment"
@@ -72,7 +72,7 @@ def load(
     ]
     for _, said in here:
         if KEY in said:
-            said[KEY] = template_said(said[KEY], folder)
+            said[KEY] = resolve_template(said[KEY], folder)
     layers = [*said_in_files(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]

@@ -14,7 +14,7 @@ SUFFIXES: Final = (".md", ".txt")
 """How the name of a file ends in settings, where a text may stand instead."""
 
 
-def template_said(value: object, folder: Path, *, inside: bool = False) -> object:
+def resolve_template(value: object, folder: Path, *, inside: bool = False) -> object:
     """
     Return the template that a setting means: what it says, or what the file holds that it names.
 

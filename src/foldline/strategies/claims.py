@@ -153,7 +153,7 @@ def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
 def _is_shown(kind: _Kind, messages: Sequence[Message]) -> bool:
     """Return True if a result shows a success of this kind, or somebody speaks of one."""
     return any(_says_success(kind, message) for message in messages) or any(
-        _succeeded(kind, call, result) for call, result in _answered(messages)
+        _succeeded(kind, call, result) for call, result in _calls_with_results(messages)
     )
 
 
@@ -166,7 +166,7 @@ def _says_success(kind: _Kind, message: Message) -> bool:
     return any(_names(kind, _claims(line)) for line in text.split("\n"))
 
 
-def _answered(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult]]:
+def _calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult]]:
     for call_site, result_site in pair(messages).answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower
@@ -22,11 +23,12 @@ from foldline.integrations.openai_agents.items import (
     sendable,
     without_calls,
 )
-from foldline.integrations.openai_agents.run_model import RunModel
 from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
 from foldline.session.answering import Summarizer, finished
 from foldline.session.turn import Turn
+
+UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
 
 REMEMBERED: Final = 16
 """Beginnings of runs that are remembered, to tell with which of them an input begins."""
@@ -39,6 +41,24 @@ class Sent:
     follower: Follower
     history: Sequence[Any]
     dead: frozenset[str] = frozenset()
+
+
+class RunModel:
+    """
+    Answers Asks with the model object that the runs of a session use.
+
+    ``model`` is that object and ``send`` asks it; both are None before there was a run.
+    """
+
+    def __init__(self) -> None:
+        self.model: Any = None
+        self.send: Callable[[Any, Ask], Awaitable[Reply]] | None = None
+
+    async def __call__(self, ask: Ask) -> Reply:
+        """Answer; what the model raises is told in the Reply by whoever asks."""
+        if self.model is None or self.send is None:
+            return Reply(error=UNKNOWN, retry=False, attempts=0)
+        return await self.send(self.model, ask)
 
 
 class FoldlineSession:
@@ -122,7 +142,7 @@ class FoldlineSession:
         Raises:
             InputError: The summarizer is "same", and no run has told its model.
         """
-        if self.run_model is not None and not self.run_model.expected:
+        if self.run_model is not None and self.run_model.send is None:
             raise no_model(
                 "A session", "Run it with run_config(session, model=model), or name a summarizer."
             )
