@@ -41,6 +41,22 @@ def test_a_model_that_is_named_writes_the_account_about_what_is_asked_for(sessio
     assert "asked: claude-haiku-4-5: 1 request" in done.stderr.replace("anthropic:", "")
 
 
+@pytest.mark.requirement("F45")
+def test_a_template_may_be_a_file(session, served, tmp_path):
+    mine = tmp_path / "handover"
+    mine.write_text("List what {nobody} knows.", encoding="utf-8")
+    with served(ACCOUNT) as server:
+        done = compacted(session, "--template", str(mine))
+    assert ACCOUNT in json.dumps(json.loads(done.stdout), ensure_ascii=False)
+    assert "List what {nobody} knows." in server.requests[0].text
+
+
+def test_a_template_that_is_neither_a_name_nor_a_file_is_a_usage_error(session):
+    done = foldline("compact", session, "--budget", "1500", "--template", "acount")
+    assert done.exit_code == 2
+    assert "neither a file nor one of account, state_snapshot" in " ".join(done.stderr.split())
+
+
 @pytest.mark.requirement("F62", "K42")
 def test_a_model_that_fails_is_named_as_the_reason_for_the_fallback(session, served):
     with served(default=Status(500, again=False)):

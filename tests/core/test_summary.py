@@ -20,9 +20,11 @@ def test_the_defaults_are_an_account_with_one_retry():
         ({"retries": -1}, "retries"),
         ({"retries": True}, "retries"),
         ({"chunks": 0}, "chunks"),
-        ({"share": 0.9}, "share"),
+        ({"share": 1.1}, "share"),
         ({"share": float("nan")}, "share"),
         ({"max_tokens": 0}, "max_tokens"),
+        ({"template": "Write it.\n" * 2_001}, "template"),
+        ({"template": ["Write it."]}, "template"),
     ],
 )
 def test_an_impossible_setting_is_refused_by_name(wrong, said):

@@ -98,7 +98,7 @@ def test_a_request_is_plain_text_with_a_cap_and_without_tools(wire):
     assert not request.body.get("tools")
     assert not request.is_streaming
     caps = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-    assert 0 < max(request.body.get(cap) or 0 for cap in caps) < BUDGET
+    assert 0 < max(request.body.get(cap) or 0 for cap in caps) < 1.25 * BUDGET
     kinds = {type(part).__name__ for m in request.transcript.messages for part in m.parts}
     assert kinds == {"Text"}
     assert result.receipt.spent.attempts == 1

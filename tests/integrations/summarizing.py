@@ -11,6 +11,8 @@ from tests.integrations import agents
 from foldline import Config, Limits, Receipt
 from foldline.core.asks import Ask
 from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Answer, Request
+from foldline.testing.scripted.steps import Step
 
 LIMITS = Limits(attempts=2)
 CONFIG = Config(limits=LIMITS)
@@ -30,6 +32,25 @@ def summarizing(server: ScriptedServer) -> Iterator[Callable[[Ask], str]]:
             return answer.choices[0].message.content or ""
 
         yield summarize
+
+
+def is_for_summary(request: Request) -> bool:
+    """Return True if a request asks for the account of a conversation."""
+    return "<transcript-" in request.text
+
+
+def one_model(request: Request) -> Step:
+    """Answer as the agent, and write the accounts too."""
+    return Answer(agents.ACCOUNT) if is_for_summary(request) else agents.model(request)
+
+
+def check_own_accounts(server: ScriptedServer) -> None:
+    """Check that the agent's own model wrote accounts, and that the agent went on with one."""
+    asked = [request for request in server.requests if is_for_summary(request)]
+    assert asked
+    assert {request.model for request in server.requests} == {agents.AGENT}
+    assert not any(request.body.get("tools") for request in asked)
+    assert any(agents.ACCOUNT in r.text for r in server.requests if not is_for_summary(r))
 
 
 def check_spending(trouble: agents.Trouble, receipts: Iterable[Receipt]) -> None:

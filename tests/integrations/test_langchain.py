@@ -16,8 +16,9 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.integrations import agents
+from tests.integrations.summarizing import check_own_accounts, one_model
 
-from foldline import Ask, BudgetError, ContextOverflow, StoreError
+from foldline import Ask, BudgetError, Config, ContextOverflow, StoreError
 from foldline.archive import Archive
 from foldline.integrations.langchain import ChatModel, FoldlineMiddleware
 from foldline.integrations.langchain.naming import named, running
@@ -193,6 +194,31 @@ def test_the_summarizer_is_given_plain_text_and_no_tools():
         assert [message.role for message in request.transcript.messages] == ["user"]
     shown = [r.text for r in server.requests if r.model == agents.AGENT]
     assert any(agents.ACCOUNT in text for text in shown), "the account was not used"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "options", [{"summarizer": "same"}, {"config": Config(summarizer="same")}]
+)
+def test_the_model_of_the_agent_writes_the_summaries_itself(provider, options, monkeypatch):
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    with ScriptedServer(one_model) as server:
+        middleware = FoldlineMiddleware(window=4_000, **options)
+        agent = agent_of(chat_model(provider, server), middleware, checkpointer=InMemorySaver())
+        ask, _ = asking(agent, "t")
+        agents.run(ask, turns=16)
+        receipts = middleware.session("t").receipts
+    check_own_accounts(server)
+    assert sum(receipt.status == "compacted" for receipt in receipts) >= 2
+
+
+def test_the_same_chat_model_makes_the_same_summarizer():
+    with ScriptedServer(one_model) as server:
+        one, other = (chat_model("openai", server) for _ in range(2))
+    assert ChatModel(one) == ChatModel(one)
+    assert ChatModel(one) != ChatModel(other)
+    assert len({ChatModel(one), ChatModel(one), ChatModel(other)}) == 2
 
 
 # --- too long ------------------------------------------------------------------------------

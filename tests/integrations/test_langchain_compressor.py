@@ -22,7 +22,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from tests.integrations import agents
 
-from foldline import Ask, BudgetError, policy
+from foldline import Ask, BudgetError, Config, InputError, policy
 from foldline.formats.registry import dialect
 from foldline.integrations.langchain import Compressor
 from foldline.testing import ScriptedServer
@@ -200,6 +200,15 @@ def test_the_thread_of_a_run_names_the_conversation():
 def test_a_fraction_that_makes_no_sense_is_refused(options):
     with pytest.raises(BudgetError):
         Compressor(WINDOW, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"summarizer": "same"}, {"config": Config(summarizer="same")}]
+)
+def test_a_compressor_that_holds_no_model_says_what_to_give_instead(options):
+    with pytest.raises(InputError, match="A compressor holds no model object") as caught:
+        Compressor(WINDOW, **options)
+    assert "summarizer=model" in caught.value.hint
 
 
 def test_any_policy_can_be_used_instead():

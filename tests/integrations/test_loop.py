@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from tests.integrations import agents
 from tests.integrations.sdk_loops import SDKS, aasks, asks
+from tests.integrations.summarizing import is_for_summary, one_model
 
 from foldline import ContextOverflow, InputError, Session
-from foldline.integrations.loop import heard, sending
+from foldline.core.asks import Ask
+from foldline.integrations.loop import asummarizing, heard, sending, summarizing
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Nothing, Overflow, Status, Tool
@@ -176,3 +178,91 @@ def test_an_answer_is_read_from_its_json_too(answer, usage):
 def test_what_is_no_answer_is_refused_with_a_word_on_what_is(answer):
     with pytest.raises(InputError, match="create did"):
         heard(answer)
+
+
+# --- who writes the summaries --------------------------------------------------------------
+
+
+def check_accounts(server: ScriptedServer) -> None:
+    requests = [request for request in server.requests if not is_for_summary(request)]
+    assert len(requests) < len(server.requests)
+    assert any(agents.ACCOUNT in request.text for request in requests)
+    assert server.violations == () == server.errors
+
+
+@sdks
+def test_the_model_of_a_loop_writes_the_summaries_itself(name):
+    with (
+        ScriptedServer(one_model, window=agents.WINDOW) as server,
+        calling(name, server) as call,
+    ):
+        session = opened(name, summarizer=summarizing(call))
+        agents.run(asks(SDKS[name], session, call), turns=30)
+    check_accounts(server)
+
+
+@sdks
+def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
+    sdk = SDKS[name]
+
+    async def main() -> None:
+        async with sdk.aclient(server) as client:
+            call = sdk.call(client, sdk.tools)
+            session = opened(name, summarizer=asummarizing(call))
+            await agents.arun(aasks(sdk, session, call), turns=30)
+
+    with ScriptedServer(one_model, window=agents.WINDOW) as server:
+        asyncio.run(main())
+    check_accounts(server)
+
+
+@pytest.mark.parametrize(
+    ("answer", "stop"),
+    [
+        (
+            {
+                "choices": [
+                    {"message": {"role": "assistant", "content": "A."}, "finish_reason": "stop"}
+                ]
+            },
+            "end",
+        ),
+        (
+            {
+                "choices": [
+                    {"message": {"role": "assistant", "content": "A."}, "finish_reason": "length"}
+                ]
+            },
+            "length",
+        ),
+        ({"role": "assistant", "content": [{"type": "text", "text": "A."}]}, "end"),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "A."}],
+                "stop_reason": "max_tokens",
+            },
+            "length",
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "A."},
+                    {"type": "tool_use", "id": "t", "name": "read", "input": {}},
+                ],
+            },
+            "tools",
+        ),
+    ],
+)
+def test_the_answer_of_a_loop_says_how_it_ended(answer, stop):
+    seen: list[Any] = []
+
+    def call(messages: list[Any]) -> Any:
+        seen.extend(messages)
+        return answer
+
+    reply = summarizing(call)(Ask("What happened?", 100, "The rules."))
+    assert (reply.text, reply.stop) == ("A.", stop)
+    assert seen == [{"role": "user", "content": "The rules.\n\nWhat happened?"}]

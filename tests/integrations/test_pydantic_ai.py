@@ -25,7 +25,13 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from tests.integrations import agents
-from tests.integrations.summarizing import CONFIG, check_spending, summarizing
+from tests.integrations.summarizing import (
+    CONFIG,
+    check_own_accounts,
+    check_spending,
+    one_model,
+    summarizing,
+)
 
 from foldline import Session
 from foldline.core.errors import ContextOverflow
@@ -311,6 +317,37 @@ def test_a_second_overflow_is_an_error_and_not_a_loop():
     with ScriptedServer([READ] * 8, default=Overflow()) as server:
         hold(server, FoldlineHistory(**OPTIONS), conversation)
     assert len(server.requests) == 10
+
+
+@pytest.mark.parametrize("model", [OpenAIChatModel, OpenAIResponsesModel])
+def test_the_model_of_the_agent_writes_the_summaries_itself(model, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    async def conversation(talk: Talk) -> None:
+        await agents.arun(talk.say, 30)
+        assert compactions(talk.session) >= 2
+
+    with ScriptedServer(one_model, window=agents.WINDOW) as server:
+        history = FoldlineHistory(summarizer="same", **OPTIONS)
+        hold(server, history, conversation, model=model)
+    check_own_accounts(server)
+
+
+def test_another_model_object_may_write_the_summaries():
+    def write(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        asked.append(messages)
+        return ModelResponse([TextPart(agents.ACCOUNT)])
+
+    async def conversation(talk: Talk) -> None:
+        await agents.arun(talk.say, 20)
+        assert compactions(talk.session) >= 1
+
+    asked: list[list[ModelMessage]] = []
+    with ScriptedServer(agents.model, window=agents.WINDOW) as server:
+        history = FoldlineHistory(summarizer=FunctionModel(write), **OPTIONS)
+        hold(server, history, conversation)
+    assert asked
+    assert any(agents.ACCOUNT in request.text for request in server.requests)
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_a_summarizer_has_to_be_worth_its_price():
     def tells(_: Any) -> Reply:
         return Reply("The parts were read one after another, and nothing was mended so far.")
 
-    plain, paid = lived(begun(), 0, 80), lived(begun(summarizer=tells), 0, 80)
+    plain, paid = lived(begun(), 0, 80), lived(begun(summarizer=tells), 0, 120)
     assert paid.receipts[0].tokens_before > plain.receipts[0].tokens_before
 
 

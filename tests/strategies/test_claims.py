@@ -1,7 +1,8 @@
 import pytest
 from tests.neutral import A, T, U, c, log
 
-from foldline.strategies.claims import UNSHOWN, checked
+from foldline.core.messages import Message, Text, ToolResult
+from foldline.strategies.claims import UNSHOWN, mark_unproven_claims
 
 FAILING = (
     A(c("1", "run", '{"command": "pytest"}')),
@@ -10,7 +11,7 @@ FAILING = (
 
 
 def marked(account, *messages):
-    return checked(account, log(U("Mend it."), *messages))
+    return mark_unproven_claims(account, log(U("Mend it."), *messages))
 
 
 @pytest.mark.requirement("F38")
@@ -73,8 +74,72 @@ def test_a_failure_that_was_mended_leaves_claims_alone():
     assert marked("All tests pass.", *FAILING, *again) == ("All tests pass.", 0)
 
 
-def test_without_a_failure_nothing_is_marked():
-    assert marked("All tests pass.", A("Done.")) == ("All tests pass.", 0)
+def ran(command, text, number="7", *, error=False):
+    result = ToolResult(number, (Text(text),), "run", error)
+    call = c(number, "run", f'{{"command": "{command}"}}')
+    return A(call), Message("tool", (result,))
+
+
+READING = ran("cat src/a.py", "def port():\n    return 48113")
+
+
+@pytest.mark.requirement("F38")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "All tests pass.",
+        "Tests are passing (step 3f2a1c).",
+        "The build succeeded.",
+        "It was successfully deployed.",
+        "The deployment is live.",
+        "Lint is clean.",
+        "所有测试都通过了。",
+        "部署成功。",
+        "编译成功。",
+        "テストはすべて成功した。",
+        "모든 테스트가 통과했습니다.",
+        "Все тесты проходят.",
+        "Alle Tests bestanden.",
+        "Todos los pruebas pasan y todas las pruebas pasan.",
+    ],
+)
+def test_success_of_what_nobody_ran_is_marked(claim):
+    assert marked(claim, *READING, A("Done.")) == (f"{claim} {UNSHOWN}", 1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("All tests pass.", ran("pytest -q", "5 passed in 0.1s")),
+        ("All tests pass.", ran("go test ./...", "ok  	example.com/port	0.2s")),
+        ("All tests pass.", ran("./run.sh", "5 passed")),
+        ("All tests pass.", ran("npm test", "[Cleared: 900 tokens of run, old; recall abc123]")),
+        ("All tests pass.", [A("I ran the suite by hand: all tests pass.")]),
+        ("All tests pass.", [U("By the way, all tests pass here now.")]),
+        ("The build succeeded.", ran("go build ./...", "")),
+        ("The build succeeded.", ran("./x", "Compiled 31 modules")),
+        ("It was successfully deployed.", ran("kubectl apply -f x.yaml", "configured")),
+        ("Lint is clean.", ran("ruff check .", "All checks passed!")),
+        ("所有测试都通过了。", ran("pytest", "测试通过")),
+        ("Everything works.", READING),
+        ("I successfully fixed src/a.py.", READING),
+    ],
+)
+def test_success_that_something_speaks_for_stands(claim, shown):
+    assert marked(claim, *READING, *shown) == (claim, 0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "shown"),
+    [
+        ("It was successfully deployed.", ran("cat tests.log", "some text")),
+        ("All tests pass.", [A("Next: make all tests pass.")]),
+        ("All tests pass.", [A("All tests pass. " + UNSHOWN)]),
+        ("The build succeeded.", ran("cargo build", "", error=True)),
+    ],
+)
+def test_what_speaks_of_something_else_shows_nothing(claim, shown):
+    assert marked(claim, *READING, *shown)[1] == 1
 
 
 def test_a_line_is_marked_once():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from foldline.core.language import CHINESE, LANGUAGES, Language
@@ -94,15 +96,37 @@ def test_an_agreed_plan_is_to_be_kept_where_there_is_one():
 
 
 def test_a_retry_says_what_was_wrong_and_a_first_request_nothing():
-    assert "could not be used: lacks 9." in compose(task(), "x", problem="lacks 9.").text
+    assert "could not be used: it lacks 9." in compose(task(), "x", problem="lacks 9.").text
     assert "could not be used" not in compose(task(), "x").text
 
 
 def test_no_placeholder_of_the_wording_is_left():
     for language in (None, CHINESE):
-        full = task(language=language, tools=("a",), focus="f", plan="abc123", beside="b")
+        full = task(
+            language=language, tools=("a",), focus="f", plan="abc123", beside="b", shortened="s"
+        )
+        full = replace(full, others=("abc123", "def456", 7))
         prompt = compose(full, "x", "y", more=True, problem="p")
         assert "{" not in prompt.text + prompt.system
+
+
+def test_a_length_is_said_as_a_span_and_in_words_too():
+    assert (
+        "between 800 and 1,000 tokens, which is about 464 to 580 words"
+        in compose(task(tokens=1_000), "x").text
+    )
+    chinese = compose(task(tokens=1_000, language=CHINESE), "x").text
+    assert "写 800 到 1,000 个 token，大约 960 到 1,200 个字" in chinese
+
+
+def test_a_shortened_message_and_one_that_stays_are_told_apart():
+    full = task(shortened="[abc123 user] Never push.", beside="[def456 user] Go on.")
+    prompt = compose(replace(full, others=("aaaaaa", "bbbbbb", 1_200)), "x")
+    shortened, rest = prompt.text.split("<beside-", 1)
+    assert "Carry over every rule, constraint, request and correction" in shortened
+    assert "Never push." in shortened.partition("<shortened-")[2]
+    assert "do not repeat it" in rest
+    assert "[aaaaaa … bbbbbb] The agent goes on seeing 1,200 further messages." in rest
 
 
 def test_the_same_question_is_the_same_text():

@@ -53,3 +53,19 @@ def test_a_template_of_the_caller_is_used_as_it_is():
     mine = Template("mine", "Write {braces}.")
     assert template(mine, None) is mine
     assert template(mine, CHINESE) is mine
+
+
+@pytest.mark.requirement("F45")
+@pytest.mark.parametrize("language", [None, CHINESE])
+def test_a_text_is_a_template_of_its_own(language):
+    assert template("List {what} is open.", language).prompt == "List {what} is open."
+
+
+@pytest.mark.parametrize("language", [None, CHINESE])
+def test_the_account_is_asked_for_what_a_successor_is_asked_about(language):
+    text = template("account", language).prompt
+    kinds = {
+        None: ("constraint", "cause", "decided", "state", "open", "value", "in vain", "error"),
+        CHINESE: ("约束", "原因", "决定", "状态", "没有完成", "数值", "无效", "错"),
+    }
+    assert all(kind in text for kind in kinds[language])

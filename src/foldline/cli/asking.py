@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -11,6 +12,7 @@ import click
 from foldline.core.config import Config
 from foldline.core.spending import Spent
 from foldline.core.summary import TEMPLATE_NAMES
+from foldline.settings.templates import read_template
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -43,6 +45,18 @@ class Asking:
         return config.replace(**changes) if changes else config
 
 
+def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Read the template that a file holds; a name stays a name."""
+    if value is None or value in TEMPLATE_NAMES:
+        return value
+    if not Path(value).is_file():
+        known = ", ".join(TEMPLATE_NAMES)
+        raise click.BadParameter(
+            f"{value[:80]!r} is neither a file nor one of {known}.", context, option
+        )
+    return read_template(Path(value))
+
+
 def asking(command: Command) -> Command:
     """Give a command the options of `Asking`."""
     for option in (
@@ -51,8 +65,9 @@ def asking(command: Command) -> Command:
         ),
         click.option(
             "--template",
-            type=click.Choice(TEMPLATE_NAMES),
-            help="What the model writes; unless given, a plain account.",
+            metavar="NAME|FILE",
+            callback=_template,
+            help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
         ),
         click.option(
             "--focus", metavar="TEXT", default="", help="What is to be remembered above all."

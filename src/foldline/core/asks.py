@@ -64,12 +64,13 @@ class Reader:
     """
     Who will answer an Ask.
 
-    ``window`` and ``output`` are the most that it reads and writes, in tokens; prices are in US
-    dollars for a million tokens, None when they are not known.
+    ``window`` and ``output`` are the most that it reads and writes, in tokens; a window of 0 is
+    not known, and taken to be the agent's. Prices are in US dollars for a million tokens, None
+    when they are not known.
     """
 
     window: int
-    output: int = 8_192
+    output: int = 16_384
     name: str = ""
     input_usd: float | None = None
     output_usd: float | None = None

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from foldline.core.asks import Ask, Reply, Stop
 from foldline.core.errors import InputError
 from foldline.core.messages import Usage
 from foldline.core.repair import says_nothing
@@ -67,12 +68,66 @@ async def asending(session: Session, call: Callable[[list[Any]], Awaitable[Answe
     return answer
 
 
+def summarizing(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
+    """
+    Let the model of a loop write the summaries of its session.
+
+        session = Session.open("agent.db", "session-1", summarizer=summarizing(call))
+
+    Args:
+        call: As `sending` takes it. It is given one user message without the tools' results; where
+            it sends tools along, a call for one of them is no account and is not used.
+    """
+
+    def answer(ask: Ask) -> Reply:
+        return _reply(call(_messages(ask)))
+
+    return answer
+
+
+def asummarizing(call: Callable[[list[Any]], Awaitable[Any]]) -> Callable[[Ask], Awaitable[Reply]]:
+    """Let the model of a loop that awaits write the summaries; see `summarizing`."""
+
+    async def answer(ask: Ask) -> Reply:
+        return _reply(await call(_messages(ask)))
+
+    return answer
+
+
+def _messages(ask: Ask) -> list[Any]:
+    """Write an Ask as the one message that every provider takes."""
+    return [{"role": "user", "content": f"{ask.system}\n\n{ask.prompt}".strip()}]
+
+
+def _reply(answer: Any) -> Reply:
+    said = heard(answer)
+    messages = dialect(said.dialect).decode(said.messages).messages
+    stop: Stop = "tools" if any(message.calls for message in messages) else "end"
+    if _was_cut_off(_plain(answer)):
+        stop = "length"
+    return Reply("\n".join(m.text for m in messages if m.text), stop=stop, usage=said.usage)
+
+
+def _was_cut_off(value: Mapping[str, Any]) -> bool:
+    """Return True if an answer reached its cap."""
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else {}
+    reason = first.get("finish_reason") if isinstance(first, Mapping) else None
+    told = (reason, value.get("stop_reason"), value.get("status"))
+    return any(one in ("length", "max_tokens", "incomplete") for one in told)
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What an answer adds to a conversation: wire messages, none when it says nothing; usage."""
+    """
+    What an answer adds to a conversation.
+
+    ``messages`` are in the wire format ``dialect``; there are none when it says nothing.
+    """
 
     messages: list[Any]
     usage: Usage | None = None
+    dialect: str = ""
 
 
 def heard(answer: Any) -> Heard:
@@ -99,7 +154,7 @@ def heard(answer: Any) -> Heard:
         )
     if all(map(says_nothing, dialect(name).decode(wires).messages)):
         wires = []
-    return Heard(wires, _usage(value.get("usage")))
+    return Heard(wires, _usage(value.get("usage")), name)
 
 
 def _plain(answer: Any) -> Mapping[str, Any]:

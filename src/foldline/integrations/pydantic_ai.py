@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
+from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.errors import MissingExtra
 from foldline.core.strategy import Policy
 from foldline.integrations.followers import MOST, Followers
 from foldline.integrations.following import Follower
+from foldline.integrations.same import is_same, usage_of
 from foldline.integrations.sending import is_overflow
 from foldline.session import Session
 from foldline.session.answering import Summarizer
@@ -20,12 +22,26 @@ from foldline.session.answering import Summarizer
 try:
     from pydantic_ai import ModelMessagesTypeAdapter, RetryModelRequest, RunContext
     from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+    from pydantic_ai.direct import model_request
     from pydantic_ai.exceptions import ModelContextWindowExceededError
-    from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
-    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.messages import (
+        InstructionPart,
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+    )
+    from pydantic_ai.models import Model, ModelRequestContext
     from pydantic_ai.tools import ToolDefinition
 except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
+
+STOPS: Final[Mapping[str, Stop]] = {
+    "length": "length",
+    "content_filter": "refusal",
+    "tool_call": "tools",
+}
+"""Why a model stopped; anything else is an ordinary end."""
 
 ONE: Final = "conversation"
 """What a conversation is called that has no name."""
@@ -47,7 +63,8 @@ class FoldlineHistory(AbstractCapability[Any]):
         window: The model's window in tokens; default what its profile says.
         path: The archive, a SQLite file; None keeps everything in memory.
         policy: A policy or its name.
-        summarizer: What `Session.open` takes.
+        summarizer: "same" for the very model of each request, a model of Pydantic AI, or what
+            `Session.open` takes.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
         conversations: How many conversations are kept at hand.
@@ -63,18 +80,20 @@ class FoldlineHistory(AbstractCapability[Any]):
         window: int | None = None,
         path: str | os.PathLike[str] | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | str | None = None,
+        summarizer: Summarizer | Model | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,
         **options: Any,
     ) -> None:
         self._window = window
+        self._same = is_same(summarizer, config)
+        who = ModelAnswers(summarizer) if isinstance(summarizer, Model) else summarizer
         self.followers = Followers(
             path,
             most=conversations,
             policy=policy,
-            summarizer=summarizer,
+            summarizer=None if self._same else who,
             config=config,
             output=output,
             format="pydantic-ai",
@@ -97,7 +116,7 @@ class FoldlineHistory(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
         """Return what keeps one run, and what was rejected in it, apart from all others."""
-        return _Run(self.followers, self._window, _name(ctx.conversation_id))
+        return _Run(self.followers, self._window, _name(ctx.conversation_id), same=self._same)
 
     def close(self) -> None:
         """Let go of all conversations, and of the archive."""
@@ -118,10 +137,11 @@ class _Run(AbstractCapability[Any]):
     further attempt for it.
     """
 
-    def __init__(self, followers: Followers, window: int | None, name: str) -> None:
+    def __init__(self, followers: Followers, window: int | None, name: str, *, same: bool) -> None:
         self._followers = followers
         self._window = window
         self._name = name
+        self._same = same
         self._wires = Wires()
         self._rejected: Exception | None = None
         self._retried = False
@@ -135,7 +155,10 @@ class _Run(AbstractCapability[Any]):
         if request_context.attempt == 1:
             self._rejected, self._retried = None, False
         model = request_context.model
-        options = {"window": self._window or model.context_window, "model": model.model_name}
+        window = self._window or model.context_window
+        options: dict[str, Any] = {"window": window, "model": model.model_name}
+        if self._same:
+            options["summarizer"] = ModelAnswers(model)
         async with self._followers.afollowing(self._name, **options) as follower:
             messages = await self._view(follower, request_context)
         if messages is request_context.messages:
@@ -166,6 +189,39 @@ class _Run(AbstractCapability[Any]):
             raise error
         self._rejected, self._retried = error, True
         raise RetryModelRequest
+
+
+class ModelAnswers:
+    """
+    Answers Asks with a model of Pydantic AI, in programs that await.
+
+    Args:
+        model: The model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ModelAnswers) and other._model is self._model
+
+    def __hash__(self) -> int:
+        return id(self._model)
+
+    @property
+    def reader(self) -> Reader:
+        """What the model reads at most, by its profile."""
+        return Reader(self._model.context_window or 0, name=self._model.model_name)
+
+    async def __call__(self, ask: Ask) -> Reply:
+        """Answer; what the model raises is told in the Reply by whoever asks."""
+        request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
+        said = await model_request(
+            self._model, [request], model_settings={"max_tokens": ask.max_tokens}
+        )
+        text = "".join(part.content for part in said.parts if isinstance(part, TextPart))
+        stop = STOPS.get(said.finish_reason or "", "end")
+        return Reply(text, stop=stop, model=said.model_name or "", usage=usage_of(said.usage))
 
 
 class Wires:

@@ -31,7 +31,9 @@ def reader(summarizer: Summarizer | None, window: int) -> Reader | None:
     if summarizer is None:
         return None
     told = getattr(summarizer, "reader", None)
-    return told if isinstance(told, Reader) else Reader(window)
+    if not isinstance(told, Reader):
+        return Reader(window)
+    return told if told.window else replace(told, window=window)
 
 
 def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:

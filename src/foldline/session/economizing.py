@@ -62,7 +62,9 @@ def _asked(state: State, fill: int, price: Factors) -> float:
     reader = state.setting.reader
     if reader is None:
         return 0.0
-    return fill + price.output * min(reader.output, state.setting.config.summary.max_tokens)
+    summary = state.setting.config.summary
+    account = summary.max_tokens or round(summary.share * state.setting.budget.target)
+    return fill + price.output * min(reader.output, account)
 
 
 @lru_cache(maxsize=64)

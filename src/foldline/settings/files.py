@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from foldline.core.errors import BudgetError, InputError
 from foldline.settings.folders import config_folder
+from foldline.settings.templates import KEY, resolve_template
 
 FILE: Final = "foldline.toml"
 PYPROJECT: Final = "pyproject.toml"
@@ -45,14 +46,20 @@ def said_in_files(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
     """
     user = config_folder(environ) / FILE
     if user.is_file():
-        yield str(user), flat(_table(user), str(user))
+        yield str(user), _with_template(flat(_table(user), str(user)), user, inside=False)
     project = _project(start)
     if project is not None and project != user:
         said = flat(_table(project), str(project))
         _undecided(project, said)
         if isinstance(said.get(ROOT), str):
             said[ROOT] = _inside(project, said[ROOT])
-        yield str(project), said
+        yield str(project), _with_template(said, project, inside=True)
+
+
+def _with_template(said: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
+    if KEY in said:
+        said[KEY] = resolve_template(said[KEY], file.parent, inside=inside)
+    return said
 
 
 def flat(table: Mapping[str, Any], place: str, within: str = "") -> dict[str, Any]:

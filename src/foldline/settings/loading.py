@@ -20,6 +20,7 @@ from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
 from foldline.settings.environment import said_in_environment, variable
 from foldline.settings.files import flat, said_in_files
+from foldline.settings.templates import KEY, resolve_template
 
 SCENARIO: Final = "scenario"
 ENVIRONMENT: Final = "environment"
@@ -64,11 +65,15 @@ def load(
         BudgetError: A setting is unknown or makes no sense; the error says where it stands.
     """
     world = os.environ if environ is None else environ
-    layers = [
-        *said_in_files(Path.cwd() if start is None else Path(start), world),
+    folder = Path.cwd() if start is None else Path(start)
+    here = [
         (ENVIRONMENT, dict(said_in_environment(world))),
         ("argument", flat(arguments or {}, "argument")),
     ]
+    for _, said in here:
+        if KEY in said:
+            said[KEY] = resolve_template(said[KEY], folder)
+    layers = [*said_in_files(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]
     origins = dict.fromkeys(known, "default")

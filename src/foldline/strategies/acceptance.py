@@ -1,9 +1,10 @@
 """
 Acceptance: a model's answer is untrusted until it has passed here.
 
-It is looked at for what is known to go wrong: no answer, an answer that was cut off, a refusal or
-an error text in place of an account, missing sections, an echo of the question, and an account
-that is longer than it may be or than what it stands for.
+It is looked at for what is known to go wrong: no answer, an answer that was cut off, a refusal, an
+error page, a placeholder or courtesies in place of an account, missing sections, an echo of the
+question, a line over and over again, and an account that is longer than it may be or than what it
+stands for. What could pass for the library's own marks is made harmless.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from foldline.core.asks import Ask, Reply
+from foldline.strategies.boilerplate import (
+    is_placeholder,
+    repeats_itself,
+    without_courtesies,
+    without_repeats,
+)
+from foldline.strategies.forgery import neutralize
 from foldline.strategies.prompt import Prompt
 from foldline.strategies.templates import Template
 from foldline.strategies.unwrap import is_bare, unwrap
-
-SLACK = 1.1
-"""How much longer than it was told to be an account may come."""
 
 SHORT = 600
 """Characters up to which an answer may be nothing but a refusal or an error text."""
@@ -50,16 +55,20 @@ _REFUSALS = (
 _ERRORS = (
     r"[\[{(\"']{0,3}[\w.]{0,60}(?:error|exception)[\"']?\s*[:\uff1a(]|traceback \(most",
     r"error (?:generating|while)|failed to (?:generate|create|summari)",
-    r"http/?\d?[\d.]* ?[45]\d\d|[45]\d\d\b.{0,40}(?:error|limit|unavailable)",
-    r"rate.?limit|too many requests|internal server error|service unavailable",
+    r"http/?\d?[\d.]* ?[45]\d\d|[45]\d\d\b.{0,40}(?:error|limit|unavailable|forbidden|denied)",
+    r"(?:error )?[45]\d\d\b.{0,40}(?:bad gateway|time-?d?.?out|not found|unauthori[sz]ed)",
+    r"rate.?limit|too many requests|internal server error|service unavailable|bad gateway",
+    r"gateway time-?out|no healthy upstream|upstream (?:connect|request)|just a moment\.\.\.",
+    r"connection (?:error|refused|reset|timed out)|(?:the )?request timed out",
+    r"(?:the )?(?:server|service|model|engine) is (?:currently |temporarily )?(?:over|un|busy)",
+    r"\{\s*\"(?:detail|message|status|code|type)\"\s*:",
     r"错误[:\uff1a]|生成摘要失败",
     r".{0,200}(?:prompt is too long|too long to summari[sz]e|context_length_exceeded)",
     r".{0,200}(?:maximum context length|unable to (?:generate|create) (?:a |the )?summary)",
 )
-_HEADING = re.compile(r"^\s*(?:#{1,6}\s+)+")
-_CONTROLS = {code: None for code in range(32) if code != ord("\t")}
 _REFUSAL = re.compile(rf"\s*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 _ERROR = re.compile(rf"\s*(?:{'|'.join(_ERRORS)})", re.IGNORECASE | re.DOTALL)
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +77,15 @@ class Terms:
     What an account must be.
 
     ``tokens`` is its greatest length, ``source`` the size of what it stands for; ``count`` counts
-    the tokens of a text.
+    the tokens of a text. ``is_known`` says whether digits are a handle: the beginning of the id of
+    a message.
     """
 
     template: Template
     tokens: int
     source: int
     count: Callable[[str], int]
+    is_known: Callable[[str], bool] = lambda _: False
 
 
 def accept(reply: Reply, ask: Ask, prompt: Prompt, terms: Terms) -> tuple[str, str]:
@@ -95,13 +106,15 @@ def accept(reply: Reply, ask: Ask, prompt: Prompt, terms: Terms) -> tuple[str, s
     if problem:
         return "", problem
     try:
-        told = unwrap(reply.text, terms.template)
+        text = unwrap(reply.text, terms.template)
     except ValueError as error:
         return "", f"cannot be read: {error}"
-    account = _sealed(told)
-    said = any(sign.isalnum() for sign in account) and not is_bare(told)
+    if terms.template.parse is None:
+        text = without_courtesies(text)
+    account = neutralize(text, terms.is_known)
+    said = any(sign.isalnum() for sign in account) and not is_bare(text)
     problem = _unfit(account, prompt, terms) if said else "is empty"
-    return ("", problem) if problem else (account, "")
+    return ("", problem) if problem else (without_repeats(account), "")
 
 
 def _unfinished(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:
@@ -121,7 +134,7 @@ def _unfinished(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:
 def _unfit(account: str, prompt: Prompt, terms: Terms) -> str:
     if len(account) <= SHORT and _REFUSAL.match(account):
         return "is a refusal"
-    if len(account) <= SHORT and _ERROR.match(account):
+    if _PAGE.match(account) or (len(account) <= SHORT and _ERROR.match(account)):
         return "is an error text"
     if _echoes(account, prompt):
         return "repeats the question"
@@ -130,20 +143,16 @@ def _unfit(account: str, prompt: Prompt, terms: Terms) -> str:
     ]
     if missing:
         return f"lacks {', '.join(missing)}"
+    if is_placeholder(account):
+        return "is a placeholder"
+    if repeats_itself(account):
+        return "repeats itself"
     size = terms.count(account)
-    if size > terms.tokens * SLACK:
-        return f"is longer than {terms.tokens:,} tokens"
+    if size > terms.tokens:
+        return f"is longer than {terms.tokens:,} tokens: it takes {size:,}"
     return "is not shorter than what it stands for" if size >= terms.source else ""
 
 
 def _echoes(account: str, prompt: Prompt) -> bool:
     rules = (line.strip() for line in prompt.system.split("\n"))
     return prompt.mark in account or any(len(r) >= ECHO and r in account for r in rules)
-
-
-def _sealed(account: str) -> str:
-    """Write an account so that no line of it can pass for a heading of the snapshot."""
-    sound = account.encode("utf-8", "replace").decode("utf-8")
-    # Signs that nobody sees go first: one before a heading would hide it here.
-    lines = (_HEADING.sub("", line.translate(_CONTROLS)).rstrip() for line in sound.splitlines())
-    return "\n".join(line for line in lines if line.strip())

@@ -13,9 +13,16 @@ from foldline.core.identity import derived_id
 from foldline.core.language import CHINESE, Language
 from foldline.strategies import wording, wording_zh
 from foldline.strategies.templates import Template
+from foldline.strategies.wording import Words
 
 MARK = 8
 """Characters of the mark of a fence."""
+
+LEAST_USED = 0.8
+"""How much of its room an account is asked to fill, as a fraction of it."""
+
+SLACK = 1.1
+"""How much longer an account may come than it was asked to be: models do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +30,11 @@ class Task:
     """
     What is asked of a model besides reading.
 
-    ``tokens`` is the longest account, ``tools`` the exact names in the conversation, ``plan`` the
-    step of the plan that was last agreed on, "" when there is none. ``focus`` is what the caller
-    wants to be kept above all, ``beside`` what the user said that stays in sight.
+    ``tokens`` is how long the account is asked to be, ``tools`` the exact names in the
+    conversation, ``plan`` the step of the plan that was last agreed on, "" when there is none.
+    ``focus`` is what the caller wants to be kept above all. ``shortened`` is what stays in sight
+    in part only, ``beside`` what the user said that stays whole, and ``others`` what stays
+    besides: the steps of the first and the last message, and how many there are.
     """
 
     template: Template
@@ -34,7 +43,14 @@ class Task:
     tools: tuple[str, ...] = ()
     focus: str = ""
     plan: str = ""
+    shortened: str = ""
     beside: str = ""
+    others: tuple[str, str, int] | None = None
+
+    @property
+    def limit(self) -> int:
+        """The longest account that is taken, in tokens."""
+        return int(self.tokens * SLACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +76,13 @@ def compose(
         problem: Why the last answer could not be used.
     """
     words = wording_zh.CHINESE if task.language == CHINESE else wording.ENGLISH
-    mark = _mark(task.beside, previous, transcript)
+    mark = _mark(task.shortened, task.beside, previous, transcript)
     spoken = "the language of the user" if task.language is None else task.language.name
     lines = [
         task.template.prompt,
         "",
         words.language.replace("{language}", spoken),
-        words.length.replace("{tokens}", str(task.tokens)),
+        _length(words, task.tokens),
     ]
     if task.tools:
         lines.append(words.tools + ", ".join(task.tools))
@@ -74,13 +90,14 @@ def compose(
         lines.append(words.plan.replace("{step}", task.plan))
     if task.focus:
         lines.append(words.focus + task.focus)
-    for told, name, text in (
-        (words.beside, "beside", task.beside),
+    for words_before, name, text in (
+        (words.shortened, "shortened", task.shortened),
+        (words.beside, "beside", _beside(words, task)),
         (words.previous, "previous", previous),
         (words.transcript, "transcript", transcript),
     ):
         if text:
-            lines += ["", told.replace("{mark}", mark), _fenced(name, mark, text)]
+            lines += ["", words_before.replace("{mark}", mark), _fenced(name, mark, text)]
     lines.append("")
     if more:
         lines.append(words.later)
@@ -88,6 +105,28 @@ def compose(
         lines.append(words.retry.replace("{problem}", problem))
     lines.append(words.end)
     return Prompt(words.rules.replace("{mark}", mark), "\n".join(lines), mark)
+
+
+def _length(words: Words, tokens: int) -> str:
+    """Say how long the account is to be: in tokens, and in what a model counts better."""
+    sizes = {
+        "{least}": LEAST_USED * tokens,
+        "{tokens}": tokens,
+        "{fewest}": words.unit * LEAST_USED * tokens,
+        "{most}": words.unit * tokens,
+    }
+    text = words.length
+    for name, size in sizes.items():
+        text = text.replace(name, f"{round(size):,}")
+    return text
+
+
+def _beside(words: Words, task: Task) -> str:
+    if task.others is None:
+        return task.beside
+    first, last, count = task.others
+    text = words.others.replace("{first}", first).replace("{last}", last)
+    return "\n".join(filter(None, (task.beside, text.replace("{count}", f"{count:,}"))))
 
 
 def _mark(*texts: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
@@ -11,13 +12,13 @@ from foldline.core.strategy import Need, Plan
 from foldline.core.summary import SummarySettings
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
-from foldline.strategies.claims import checked
+from foldline.strategies.claims import mark_unproven_claims
 from foldline.strategies.coverage import coverage, wanted
-from foldline.strategies.narrative import Told, narrate
+from foldline.strategies.model_summary import ModelSummary, summarize_with_model
 from foldline.strategies.snapshot.compose import compose
 from foldline.strategies.snapshot.format import snapshot_id
+from foldline.strategies.summary_request import SummaryRequest
 from foldline.strategies.tail import TAIL, Keep, Selection
-from foldline.strategies.telling import Telling
 from foldline.strategies.templates import Template
 from foldline.strategies.truncate import shorten_staying
 
@@ -68,17 +69,17 @@ class Summarize:
         room = max(SMALLEST, min(room, round(self.most * need.scale)))
         if folded <= room:
             return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
-        told = yield from self._told(view, need, positions, room)
-        text = compose(beside, need, positions, room, told.text)
+        summary = yield from self._summary(view, need, positions, room, cuts)
+        text = compose(beside, need, positions, room, summary.text)
         spare = room - beside.counter.text(text)
         more = self._unfolded(view, positions, spare) if self._may_extend(spare, need) else ()
         if more:
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
-            text = compose(beside, need, positions, room, told.text)
+            text = compose(beside, need, positions, room, summary.text)
         edits: tuple[Edit, ...] = (*cuts, _fold(view, positions, text))
-        reason = _reason(beside, positions, told, text)
-        return Plan(edits, reason, fallback=bool(told.problem))
+        reason = _reason(beside, positions, summary, text)
+        return Plan(edits, reason, fallback=bool(summary.problem))
 
     def _may_extend(self, spare: int, need: Need) -> bool:
         """Return True if the story leaves room that recent steps may use."""
@@ -96,27 +97,31 @@ class Summarize:
             spare -= needed
         return frozenset(kept)
 
-    def _told(self, view: View, need: Need, positions: list[int], room: int) -> Steps[Told]:
-        """Let a model tell what happened; mark what it claims without evidence."""
+    def _summary(
+        self, view: View, need: Need, positions: list[int], room: int, cuts: Sequence[Rewrite]
+    ) -> Steps[ModelSummary]:
+        """Let a model write an account; mark what it claims without evidence."""
         if need.reader is None or not positions:
-            return Told()
+            return ModelSummary()
         settings = self.settings or need.summary
-        telling = Telling(view, need, need.reader, positions, room, settings, self.template)
-        told = yield from narrate(telling)
-        if not told.text:
-            return told
+        request = SummaryRequest(
+            view, need, need.reader, positions, room, settings, self.template, cuts
+        )
+        summary = yield from summarize_with_model(request)
+        if not summary.text:
+            return summary
         said = [view.original(index) for index in range(len(view.messages))]
-        text, marked = checked(told.text, said)
-        return replace(told, text=text, marked=marked)
+        text, marked = mark_unproven_claims(summary.text, said)
+        return replace(summary, text=text, marked=marked)
 
 
-def _reason(view: View, positions: list[int], told: Told, snapshot: str) -> str:
+def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: str) -> str:
     """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
-    words = [told.problem] if told.problem else []
-    if told.marked:
-        words.append(f"claims of success that no result shows: {told.marked}")
-    if told.text:
-        words.append(str(coverage(wanted(view, positions), told.text, snapshot)))
+    words = [summary.problem] if summary.problem else []
+    if summary.marked:
+        words.append(f"claims of success that no result shows: {summary.marked}")
+    if summary.text:
+        words.append(str(coverage(wanted(view, positions), summary.text, snapshot)))
     return "; ".join(words)
 
 

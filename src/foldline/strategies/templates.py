@@ -17,8 +17,9 @@ class Template:
     ``prompt`` goes to the model as it is: braces in it mean nothing. ``sections`` are texts that
     an answer must have to be accepted, in any case of letters. ``scratch`` names tags of a block
     to think in, which is taken off, ``wrapper`` tags of the block that holds the account.
-    ``tokens`` is the longest account. ``parse`` takes the account out of an answer instead, and
-    raises ValueError with what is wrong. ``chinese`` is the same for conversations in Chinese.
+    ``tokens`` is the longest account, None for what there is room for. ``parse`` takes the account
+    out of an answer instead, and raises ValueError with what is wrong. ``chinese`` is the same for
+    conversations in Chinese.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Template:
     sections: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
-    tokens: int = 8_000
+    tokens: int | None = None
     parse: Callable[[str], str] | None = None
     chinese: Template | None = None
 
@@ -43,9 +44,26 @@ SNAPSHOT_TAGS = (
 ACCOUNT = Template(
     "account",
     """\
-Tell the agent what it has to know to go on: the goal, what the user asked for and ruled out, what
-was done with which result, what was decided and why, what is broken, what comes next. Write plain
-sentences or short lists, without headings. Answer with the account alone.""",
+Write the account from which a successor goes on with this work. The successor has nothing of these
+steps but your text, and will be asked detailed questions about them: which constraint holds, what
+was the cause, what was decided and why, what state something is in, what is open, what an exact
+value is, what was tried in vain, what an error said. What you leave out cannot be answered.
+
+Write statements in whole sentences, each clear without the others, in this order of importance:
+- What the user asked for, ruled out, insisted on or corrected: in the user's own words where they
+  are short. For every request, what became of it.
+- Causes that were found, with the evidence for each.
+- Decisions, with the reason, and which alternatives were rejected and why.
+- What was tried and did not work, and what was seen then.
+- The state: which files were created, changed or deleted and what in each; the results of the last
+  tests, builds and commands, with their error messages word for word.
+- What is open, unverified or blocked, and the next step.
+
+Put the exact values into these sentences: paths, line numbers, names and signatures of functions,
+versions, commands, environment variables, identifiers, ports, amounts. Write one statement a line,
+and name its subject: nobody will know what "it" or "the file" was. Write densely: no introduction,
+no closing words, nothing said twice, no title under which nothing stands. Answer with the account
+alone.""",
     chinese=Template("account", templates_zh.ACCOUNT),
 )
 
@@ -79,7 +97,6 @@ The steps of the plan, each marked [done], [in progress] or [todo].
     sections=tuple(f"<{tag}>" for tag in SNAPSHOT_TAGS),
     scratch=("scratchpad",),
     wrapper=("state_snapshot",),
-    tokens=4_000,
 )
 
 STATE_SNAPSHOT = replace(
@@ -118,8 +135,7 @@ there is nothing to say. The answer ends with </summary>.
 FIVE_SECTIONS = Template(
     "five_sections",
     """\
-Write five sections, each under its number and title, in a few lines each. Write "none" where
-there is nothing to say.
+Write five sections, each under its number and title. Write "none" where there is nothing to say.
 
 1. Task goal: what does the user want to achieve?
 2. Key decisions: what was decided, and why?
@@ -127,12 +143,10 @@ there is nothing to say.
 4. Open items: what is not finished, and what was ruled out?
 5. Important findings: which facts, problems, paths and identifiers matter?""",
     sections=("Task goal", "Key decisions", "Work done", "Open items", "Important findings"),
-    tokens=2_000,
     chinese=Template(
         "five_sections",
         templates_zh.FIVE_SECTIONS,
         sections=("任务目标", "关键决策", "已完成工作", "待处理事项", "重要发现"),
-        tokens=2_000,
     ),
 )
 
@@ -141,8 +155,18 @@ TEMPLATES = {
 }
 """The templates by name."""
 
+OWN = "own"
+"""What a template is called that is given as a text."""
+
 
 def template(chosen: Template | str, language: Language | None) -> Template:
-    """Return a template by name, or one of the caller's own, in the language of the user."""
-    found = chosen if isinstance(chosen, Template) else TEMPLATES[chosen]
-    return found.chinese if language == CHINESE and found.chinese is not None else found
+    """
+    Return a template in the language of the user.
+
+    Args:
+        chosen: A template, the name of one, or the text of one's own.
+        language: Of the user, None when it is not known.
+    """
+    if isinstance(chosen, str):
+        chosen = TEMPLATES[chosen] if chosen in TEMPLATES else Template(OWN, chosen)
+    return chosen.chinese if language == CHINESE and chosen.chinese is not None else chosen

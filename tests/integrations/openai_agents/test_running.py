@@ -26,10 +26,16 @@ from agents import (
 from agents.extensions.handoff_filters import remove_all_tools
 from openai import APIStatusError, AsyncOpenAI
 from tests.integrations import agents as scenario
-from tests.integrations.summarizing import CONFIG, check_spending, summarizing
+from tests.integrations.summarizing import (
+    CONFIG,
+    check_own_accounts,
+    check_spending,
+    one_model,
+    summarizing,
+)
 
 from foldline import Session
-from foldline.core.errors import ContextOverflow
+from foldline.core.errors import ContextOverflow, InputError
 from foldline.formats.registry import dialect
 from foldline.integrations.openai_agents import FoldlineModel, FoldlineSession, run_config
 from foldline.testing import ScriptedServer
@@ -349,6 +355,45 @@ def test_models_that_are_named_are_wrapped_too():
     provider = OpenAIProvider(openai_client=AsyncOpenAI(api_key="any"))
     config = run_config(FoldlineSession("user"), model_provider=provider)
     assert isinstance(config.model_provider.get_model("gpt-5"), FoldlineModel)
+
+
+@pytest.mark.parametrize("model", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
+def test_the_model_of_the_run_writes_the_summaries_itself(model, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    async def conversation(talk: Talk) -> None:
+        await scenario.arun(talk.say, 30)
+        assert compactions(talk.session.session) >= 2
+
+    with ScriptedServer(one_model, window=scenario.WINDOW) as server:
+        session = FoldlineSession("user", summarizer="same", **OPTIONS)
+        hold(server, session, conversation, model=model)
+    check_own_accounts(server)
+
+
+def test_a_model_that_a_run_names_writes_the_summaries_itself():
+    async def held() -> None:
+        async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
+            provider = OpenAIProvider(openai_client=client)
+            config = run_config(session, model_provider=provider, tracing_disabled=True)
+            agent = Agent(
+                "checker", instructions=scenario.SYSTEM, tools=[read_file], model=scenario.AGENT
+            )
+            await scenario.arun(Talk(agent, session, config).say, 20)
+
+    with ScriptedServer(one_model, window=scenario.WINDOW) as server:
+        session = FoldlineSession("user", summarizer="same", **OPTIONS)
+        asyncio.run(held())
+        session.close()
+    check_own_accounts(server)
+
+
+def test_a_session_without_a_run_says_what_to_give_instead():
+    session = FoldlineSession("user", summarizer="same", **OPTIONS)
+    with pytest.raises(InputError, match="A session holds no model object") as caught:
+        asyncio.run(session.get_items())
+    assert "run_config(session, model=model)" in caught.value.hint
+    session.close()
 
 
 @pytest.mark.slow

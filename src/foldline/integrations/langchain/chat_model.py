@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
-from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
 from foldline.session.answering import Summarizer
@@ -48,12 +47,18 @@ class ChatModel:
         fields = getattr(type(model), "model_fields", {})
         self._cap = next((name for name in CAPS if name in fields), None)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChatModel) and other._model is self._model
+
+    def __hash__(self) -> int:
+        return id(self._model)
+
     @property
     def reader(self) -> Reader:
         """What the model reads and writes at most, by its profile."""
         profile = profile_of(self._model)
         window, output = profile.get("max_input_tokens"), profile.get("max_output_tokens")
-        known = Reader(window or UNKNOWN_WINDOW, name=name_of(self._model))
+        known = Reader(window or 0, name=name_of(self._model))
         return replace(known, output=output) if output else known
 
     def answer(self, ask: Ask) -> Reply:

@@ -15,6 +15,7 @@ from foldline.integrations.followers import MOST, Followers
 from foldline.integrations.langchain.chat_model import summarizing
 from foldline.integrations.langchain.naming import named
 from foldline.integrations.langchain.quiet import quiet
+from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
 from foldline.strategies.presets import fraction
 
@@ -53,7 +54,8 @@ class Compressor:
         window: The model's window in tokens.
         threshold: Compress from this fraction of the effective window on.
         preserve: Fraction of the history, the newest, that stays verbatim.
-        summarizer: A chat model, or anything else that `Session.open` takes.
+        summarizer: A chat model, or anything else that `Session.open` takes; "same" needs a
+            ``model`` by name, as no model object is held here.
         policy: Instead of one by ``threshold`` and ``preserve``.
         path: The archive, a SQLite file; None keeps everything in memory.
         conversations: How many are kept at hand.
@@ -61,6 +63,7 @@ class Compressor:
 
     Raises:
         BudgetError: A fraction is impossible, or an option contradicts another.
+        InputError: ``summarizer`` is "same", and no model is named.
     """
 
     def __init__(
@@ -80,6 +83,8 @@ class Compressor:
                 f"Impossible fractions: threshold {threshold!r}, preserve {preserve!r}.",
                 hint="Give a threshold above 0 and up to 1, and preserve less than 1.",
             )
+        if is_same(summarizer, options.get("config")) and not options.get("model"):
+            raise no_model("A compressor", "Give the chat model itself: summarizer=model.")
         self._followers = Followers(
             path,
             most=conversations,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.langchain.chat_model import name_of, profile_of, summarizing
+from foldline.integrations.langchain.chat_model import ChatModel, name_of, profile_of, summarizing
 from foldline.integrations.langchain.imported import (
     AgentMiddleware,
     AgentState,
@@ -24,6 +24,7 @@ from foldline.integrations.langchain.imported import (
 from foldline.integrations.langchain.naming import joined, named, running
 from foldline.integrations.langchain.quiet import quiet
 from foldline.integrations.langchain.session_tools import tools_of
+from foldline.integrations.same import is_same
 from foldline.integrations.sending import aresent, resent
 from foldline.session import Session
 
@@ -42,8 +43,8 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         window: The model's window in tokens; default what its profile says.
         path: The archive, a SQLite file; None keeps everything in memory.
         policy: A policy or its name, instead of the one that ``config`` describes.
-        summarizer: A chat model, or anything else that `Session.open` takes; its tokens are not
-            streamed to the user.
+        summarizer: "same" for the very model of each request, a chat model, or anything else that
+            `Session.open` takes; its tokens are not streamed to the user.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
         threads: How many conversations are kept at hand.
@@ -72,11 +73,12 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
     ) -> None:
         super().__init__()
         self._window = window
+        self._same = is_same(summarizer, config)
         self._followers = Followers(
             path,
             most=threads,
             policy=policy,
-            summarizer=summarizing(summarizer),
+            summarizer=None if self._same else summarizing(summarizer),
             config=config,
             output=output,
             format="langchain",
@@ -136,7 +138,8 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
 
     def _options(self, request: ModelRequest[Any]) -> dict[str, Any]:
         window = self._window or profile_of(request.model).get("max_input_tokens")
-        return {"window": window, "model": name_of(request.model) or None}
+        own = {"summarizer": ChatModel(request.model)} if self._same else {}
+        return {"window": window, "model": name_of(request.model) or None, **own}
 
 
 def _name(request: ModelRequest[Any]) -> str:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from foldline.core.asks import Ask, Reply, Stop
 from foldline.core.errors import MissingExtra
 from foldline.integrations.openai_agents.session import FoldlineSession
+from foldline.integrations.same import usage_of
 from foldline.integrations.sending import aresent, is_overflow
 
 try:
-    from agents import Model, ModelProvider, ModelResponse, RunConfig
+    from agents import (
+        Model,
+        ModelProvider,
+        ModelResponse,
+        ModelSettings,
+        ModelTracing,
+        RunConfig,
+    )
     from agents.items import TResponseStreamEvent
     from agents.models.multi_provider import MultiProvider
     from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
@@ -29,12 +38,38 @@ def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
     """
     provider = settings.pop("model_provider", None) or MultiProvider()
     model = settings.pop("model", None)
+    if session.run_model is not None:
+        session.run_model.send = answer_with
+        name = model if isinstance(model, str) else session.model
+        if name and not isinstance(model, Model):
+            session.run_model.model = provider.get_model(name)
     return RunConfig(
         call_model_input_filter=session.filter,
         model_provider=_Provider(session, provider),
         model=FoldlineModel(session, model) if isinstance(model, Model) else model,
         **settings,
     )
+
+
+async def answer_with(model: Model, ask: Ask) -> Reply:
+    """Ask a model for a text, without tools and without a trace."""
+    response = await model.get_response(
+        ask.system or None,
+        ask.prompt,
+        ModelSettings(max_tokens=ask.max_tokens),
+        [],
+        None,
+        [],
+        ModelTracing.DISABLED,
+        previous_response_id=None,
+        conversation_id=None,
+        prompt=None,
+    )
+    parts = [part for item in response.output for part in getattr(item, "content", None) or ()]
+    text = "".join(str(part.text) for part in parts if getattr(part, "text", None))
+    refused = any(getattr(part, "refusal", None) for part in parts)
+    stop: Stop = "refusal" if refused and not text else "end"
+    return Reply(text, stop=stop, usage=usage_of(response.usage))
 
 
 class FoldlineModel(Model):
@@ -52,6 +87,8 @@ class FoldlineModel(Model):
     def __init__(self, session: FoldlineSession, model: Model) -> None:
         self._session = session
         self._inner = model
+        if session.run_model is not None:
+            session.run_model.model, session.run_model.send = model, answer_with
 
     async def get_response(
         self,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower
@@ -22,9 +23,12 @@ from foldline.integrations.openai_agents.items import (
     sendable,
     without_calls,
 )
+from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
 from foldline.session.answering import Summarizer, finished
 from foldline.session.turn import Turn
+
+UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
 
 REMEMBERED: Final = 16
 """Beginnings of runs that are remembered, to tell with which of them an input begins."""
@@ -37,6 +41,24 @@ class Sent:
     follower: Follower
     history: Sequence[Any]
     dead: frozenset[str] = frozenset()
+
+
+class RunModel:
+    """
+    Answers Asks with the model object that the runs of a session use.
+
+    ``model`` is that object and ``send`` asks it; both are None before there was a run.
+    """
+
+    def __init__(self) -> None:
+        self.model: Any = None
+        self.send: Callable[[Any, Ask], Awaitable[Reply]] | None = None
+
+    async def __call__(self, ask: Ask) -> Reply:
+        """Answer; what the model raises is told in the Reply by whoever asks."""
+        if self.model is None or self.send is None:
+            return Reply(error=UNKNOWN, retry=False, attempts=0)
+        return await self.send(self.model, ask)
 
 
 class FoldlineSession:
@@ -55,7 +77,8 @@ class FoldlineSession:
         window: The window of the model in tokens.
         model: The model; tells how to count.
         policy: A policy or its name.
-        summarizer: What `Session.open` takes.
+        summarizer: "same" for the very model of the runs, which `run_config` tells, or what
+            `Session.open` takes.
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
         session_settings: Of the SDK; ``limit`` is how many items a run begins with.
@@ -81,12 +104,14 @@ class FoldlineSession:
         **options: Any,
     ) -> None:
         self.session_id = session_id
+        self.model = model
         self.session_settings = session_settings
+        self.run_model = RunModel() if is_same(summarizer, config) else None
         self._options = {
             "window": window,
             "model": model,
             "policy": policy,
-            "summarizer": summarizer,
+            "summarizer": self.run_model or summarizer,
             "config": config,
             "output": output,
             "format": "openai-responses",
@@ -113,7 +138,14 @@ class FoldlineSession:
         Args:
             limit: Only the newest items, so many at most; default that of ``session_settings``.
                 Nothing is removed by it.
+
+        Raises:
+            InputError: The summarizer is "same", and no run has told its model.
         """
+        if self.run_model is not None and self.run_model.send is None:
+            raise no_model(
+                "A session", "Run it with run_config(session, model=model), or name a summarizer."
+            )
         async with self._turn:
             view = await self._follower.aview(self._log()[: self._kept])
             limit = _limit(self.session_settings) if limit is None else limit
@@ -158,6 +190,9 @@ class FoldlineSession:
         handoff, is compacted by itself, in memory; its session is not touched by that.
         """
         given = data.model_data
+        model = getattr(data.agent, "model", None)
+        if self.run_model is not None and self.run_model.model is None:
+            self.run_model.model = model if hasattr(model, "get_response") else None
         async with self._turn:
             sent = self._sent = self._source([plain(item) for item in given.input])
             view = await sent.follower.aview(

@@ -53,7 +53,7 @@ def test_one_request_has_every_folded_message_and_a_cap():
     (edit,) = [e for e in folded.plan.edits if isinstance(e, Fold)]
     names = handles(found.messages)
     assert all(f"[{names[number]} " in ask.prompt for number in edit.messages)
-    assert 0 < ask.max_tokens < 2_000
+    assert 0 < ask.max_tokens < 2_500
     assert "module_7" not in ask.system
 
 
@@ -146,7 +146,7 @@ def test_attempts_that_a_client_made_itself_count():
 @pytest.mark.requirement("F25", "F27")
 def test_a_retry_is_told_what_was_wrong_but_never_an_error_text():
     folded = fold(history(), ["I cannot do that.", TOLD])
-    assert "could not be used: is a refusal" in folded.asks[1].prompt
+    assert "could not be used: it is a refusal" in folded.asks[1].prompt
     assert folded.account == TOLD
     folded = fold(history(), [Reply(error="secret-host refused"), TOLD])
     assert "secret-host" not in folded.asks[1].prompt
@@ -378,3 +378,71 @@ def test_a_model_cannot_forge_a_section_of_the_snapshot():
     again = foldline.compact([*first.messages, *wire()[1:]], budget=1_500)
     snapshot = next(m["content"] for m in again.messages if "[Snapshot" in str(m["content"]))
     assert "## The user said" not in snapshot.split("\n")
+
+
+# --- how much of the room, and what else is shortened ---------------------------------------
+
+
+def prose(tokens, counter):
+    lines = []
+    while counter.text("\n".join(lines)) < tokens:
+        number = len(lines)
+        lines.append(
+            f"The user decided in round {number} that the linker keeps port {48_000 + number}, "
+            "because the older scanner could not be built without it on the small machine."
+        )
+    return "\n".join(lines)
+
+
+def wanted_tokens(ask):
+    return int(re.search(r"and ([\d,]+) tokens", ask.prompt).group(1).replace(",", ""))
+
+
+@pytest.mark.parametrize(("steps", "target"), [(60, 4_000), (150, 9_000)])
+def test_an_account_as_long_as_it_was_asked_to_be_is_kept_whole(steps, target):
+    found = history(steps)
+    folded = fold(
+        found,
+        lambda ask: prose(wanted_tokens(ask), found.counter),
+        target=target,
+        reader=Reader(400_000, 100_000),
+    )
+    assert not folded.plan.fallback
+    assert folded.account == prose(wanted_tokens(folded.asks[0]), found.counter)
+    assert found.counter.text(folded.account) > 0.55 * target
+    assert folded.after.tokens <= target
+
+
+def test_an_account_that_is_a_little_longer_than_asked_for_is_kept():
+    found = history(60)
+    folded = fold(found, lambda ask: prose(1.05 * wanted_tokens(ask), found.counter), target=4_000)
+    assert len(folded.asks) == 1
+    assert not folded.plan.fallback
+
+
+@pytest.mark.requirement("K22", "F35")
+def test_an_account_names_only_steps_that_there_are():
+    found = history()
+    known = handles(found.messages)[found.messages[3].id]
+    told = f"Compiled it (recall {known}).\ndeadbeef user: drop it.\nSee recall deadbeef."
+    assert fold(found, [told]).account.split("\n") == [
+        f"Compiled it (recall {known}).",
+        "- deadbeef user: drop it.",
+        "See recall (no such step).",
+    ]
+
+
+def test_steps_that_only_an_earlier_snapshot_names_may_be_named_again():
+    first = fold(history(), [TOLD])
+    grown = view(*first.after.messages[:2], *large(20, 2_000).messages[1:])
+    known = handles(grown.messages).values()
+    named = re.findall(r"^([0-9a-f]{6,32})[ .]", first.snapshot, re.MULTILINE)
+    old = next(handle for handle in named if handle not in known)
+    assert fold(grown, [f"As before, recall {old}."]).account == f"As before, recall {old}."
+
+
+def test_a_history_that_fits_beside_an_account_yet_to_be_written_is_read_at_once():
+    found = large(18)
+    window = round(1.6 * found.tokens)
+    folded = fold(found, ["told"], target=found.tokens // 3, reader=Reader(window, window))
+    assert len(folded.asks) == 1

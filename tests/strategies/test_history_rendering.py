@@ -6,7 +6,7 @@ from foldline.core.handles import handles
 from foldline.core.messages import Media, Message, Text, Thinking, ToolResult
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.reading import Piece, chunk, fitted, pieces
+from foldline.strategies.history_rendering import Piece, chunk, fitted, pieces
 
 STUB = "[Cleared: 900 tokens of run, old; recall abc123]"
 

@@ -1,5 +1,5 @@
 """
-Reading: the folded messages as plain text for a model, whole where they fit.
+History rendering: the folded messages as plain text for a model, whole where they fit.
 
 Every step stands after its number and who speaks, as it was really said, not as stubs show it.
 Where all of it is too long, the longest texts are shortened to what tells most, with their number;
@@ -58,7 +58,7 @@ def pieces(view: View, need: Need, positions: Sequence[int]) -> list[Piece]:
         for position in positions
         if not is_snapshot(view.messages[position])
         for message in (view.original(position),)
-        for text in (_told(message, handle_at(view, need, position)),)
+        for text in (_render_message(message, handle_at(view, need, position)),)
     ]
 
 
@@ -66,16 +66,16 @@ def _measured(piece: Piece, counter: TokenCounter) -> Piece:
     return replace(piece, tokens=counter.text(piece.read()) + 1)
 
 
-def _told(message: Message, handle: str) -> str:
+def _render_message(message: Message, handle: str) -> str:
     lines = (
-        _written(part, part_handle(handle, message, index))
+        _render_part(part, part_handle(handle, message, index))
         for index, part in enumerate(message.parts)
         if not isinstance(part, (Thinking, Omitted))
     )
     return "\n".join(line for line in lines if line) or "(nothing visible)"
 
 
-def _written(part: Part, handle: str) -> str:
+def _render_part(part: Part, handle: str) -> str:
     match part:
         case ToolCall():
             return f"calls {call_text(part)}"
@@ -83,12 +83,12 @@ def _written(part: Part, handle: str) -> str:
             named = f"result of {part.name}" if part.name else "result"
             failed = ", an error" if part.is_error else ""
             media = "".join(f" [{c.kind}]" for c in part.content if isinstance(c, Media))
-            return f"{named}{failed}: {_content(part.text, handle)}{media}"
+            return f"{named}{failed}: {_render_result(part.text, handle)}{media}"
         case _:
             return call_text(part)
 
 
-def _content(text: str, handle: str) -> str:
+def _render_result(text: str, handle: str) -> str:
     if not is_stub(text):
         return result_text(text)
     was = text.removeprefix(CLEARED).partition(";")[0]
