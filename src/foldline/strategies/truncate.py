@@ -22,6 +22,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
+from foldline.strategies.snapshot.sources import is_prose, is_report
 from foldline.strategies.stubs import is_stub, short_arguments
 
 SOFT, HARD = 8_000, 20_000
@@ -75,7 +76,7 @@ def bound(
     return tuple(edits)
 
 
-Rank: TypeAlias = Literal["tool", "rules", "task", "pinned"]
+Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Site:
     A part that may be cut.
 
     ``tokens`` is its size and ``text`` what its text takes of that. ``rank`` says what it is:
-    "tool" outputs and arguments are cut first, the "task" (what users and systems said) and
+    arguments of a "call" and "tool" outputs are cut first, the "task" (what users and systems said) and
     "pinned" parts after everything else.
     """
 
@@ -166,7 +167,7 @@ def _cut(
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
-        if isinstance(part, Text) and style == "salient":
+        if style == "salient" and _is_written(part, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
             text = excerpt(
@@ -174,6 +175,10 @@ def _cut(
             )
         text = sealed(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def _is_written(part: Part, text: str) -> bool:
+    return isinstance(part, Text) or is_prose(text) or is_report(text)
 
 
 def leading(message: Message, part: int) -> str:
@@ -190,8 +195,8 @@ def leading(message: Message, part: int) -> str:
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:
     """Cut the task and its like last, unless it would leave nothing for anything else."""
-    first = [site for site in sites if site.rank == "tool"]
-    last = [site for site in sites if site.rank != "tool"]
+    first = [site for site in sites if site.rank in ("call", "tool")]
+    last = [site for site in sites if site.rank not in ("call", "tool")]
     if sum(site.tokens for site in last) > room / 2:
         return [sites]
     return [first, last]
@@ -233,7 +238,9 @@ def _rank(part: Part, reason: str | None) -> Rank:
         return "pinned"
     if reason == "rules":
         return "rules"
-    return "tool" if isinstance(part, (ToolCall, ToolResult)) else "task"
+    if isinstance(part, ToolCall):
+        return "call"
+    return "tool" if isinstance(part, ToolResult) else "task"
 
 
 def shorten_staying(
@@ -242,8 +249,8 @@ def shorten_staying(
     """
     Shorten the largest of what has to stay, as far as it takes too much of the target.
 
-    Results and call arguments come first, then what users and systems wrote, then pins; none is
-    cut below an eighth of the target unless the target leaves no choice.
+    Call arguments come first, then results and rules, then what users and systems wrote, then
+    pins; but for arguments, none is cut below an eighth of the target unless that leaves no choice.
 
     Args:
         view: The view that holds it.
@@ -260,6 +267,7 @@ def shorten_staying(
     saved: dict[tuple[int, int], int] = {}
     least = round(target * LEAST_SHARE)
     for rank, goal, floor in (
+        ("call", RESULT_SHARE * target, max(SMALLEST, least // 4)),
         ("tool", RESULT_SHARE * target, least),
         ("rules", RESULT_SHARE * target, least),
         ("task", share * target, least),

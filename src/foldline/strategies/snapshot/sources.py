@@ -53,6 +53,9 @@ _SENTENCE: Final = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""
 
+HEADINGS: Final = 4
+"""Headings, and sentences, that a report has at least."""
+
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
 
@@ -249,11 +252,20 @@ def _observations(messages: Sequence[Message]) -> Iterator[int]:
         before, here = messages[position - 1], messages[position]
         if before.role == "assistant" and here.role == "user" and not is_snapshot(here):
             acted = _ACTION_END.search(before.text[-400:])
-            if acted and not _is_prose(here.text):
+            if acted and not is_prose(here.text):
                 yield position
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Return True if a text is made of sentences rather than of code or data."""
     lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
     sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
     return sentences >= SENTENCES * max(1, len(lines))
+
+
+def is_report(text: str) -> bool:
+    """Return True if a text is what a model or a person wrote under headings."""
+    lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
+    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
+    headings = sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines)
+    return headings >= HEADINGS and sentences >= HEADINGS

@@ -54,6 +54,14 @@ BRIEF: Final = 500
 ANNOUNCED, ANNOUNCEMENT = 0.33, 240
 """What is left of the worth of "Now let me look at …", and how many characters it has at most."""
 
+WORDLESS, LEAST = 0.4, 10
+"""
+What is left of the worth of prose without three words in a row, such as code in it, and the
+letters and digits that a statement has at least.
+"""
+
+PROSE: Final = frozenset(("user", "agent", "report", "summary"))
+
 ENCODED, LONGEST_WORD = 0.59, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
 
@@ -97,6 +105,9 @@ _ANNOUNCES = re.compile(
 _SENTENCE = re.compile(
     r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}|[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,} [\uac00-\ud7af]{2,}"
 )
+_WORDS = re.compile(
+    r"[^\W\d_]{2,}[,;:]? [^\W\d_]{2,}[,;:]? [^\W\d_]{2,}|[\u3040-\u30ff\u4e00-\u9fff]{6}"
+)
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
@@ -128,6 +139,8 @@ class Judge:
             line: How many statements of the source stand before it.
         """
         text = source.text[start:end]
+        if _says_nothing(text) and source.speaker not in ("user", "call", "change"):
+            return 0.0
         quoted = source.speaker in QUOTED
         worth = self._names(text) + REASON * log1p(_reasons(text))
         if quoted:
@@ -137,6 +150,8 @@ class Judge:
         if any(alarm in text for alarm in _ALARMS):
             worth += ALARM
         worth *= WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        if source.speaker in PROSE and not _WORDS.search(text):
+            worth *= WORDLESS
         if source.speaker == "agent" and end - start < ANNOUNCEMENT and _ANNOUNCES.match(text):
             worth *= ANNOUNCED
         elif quoted and end - start > LONGEST_WORD and _is_encoded(text):
@@ -149,6 +164,10 @@ class Judge:
         names = self.names
         found = {name for word in blanked(text).split() for name in items_of(word)}
         return log1p(sum(names[name] for name in found if name in names))
+
+
+def _says_nothing(text: str) -> bool:
+    return len(text) < 8 * LEAST and sum(map(str.isalnum, text)) < LEAST
 
 
 def _reasons(text: str) -> int:
