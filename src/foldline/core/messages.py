@@ -160,6 +160,16 @@ class Message:
         """The tool results, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
+    @property
+    def has_calls(self) -> bool:
+        """Whether a tool call is among the parts."""
+        return any(isinstance(part, ToolCall) for part in self.parts)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether a tool result is among the parts."""
+        return any(isinstance(part, ToolResult) for part in self.parts)
+
     def is_spoken(self) -> bool:
         """Tell whether a user said something here, rather than a tool, or this library."""
         return (
