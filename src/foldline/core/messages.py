@@ -187,6 +187,21 @@ class Message:
         first = self.parts[0] if self.role == "user" and self.parts else None
         return isinstance(first, Text) and first.text.startswith(ATTACHMENT_HEADER)
 
+    def with_id(self, number: str) -> Message:
+        """Return a copy with an id; the same as `replace`, in a third of its time."""
+        return Message(
+            self.role,
+            self.parts,
+            self.raw,
+            self.dialect,
+            number,
+            self.name,
+            self.intact,
+            self.pinned,
+            self.usage,
+            self.origin,
+        )
+
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
         """Return a copy with other parts, marked as no longer what the wire said."""
         return replace(self, parts=parts, intact=False)
