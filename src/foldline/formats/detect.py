@@ -27,6 +27,11 @@ def detect_dialect(wire: Any) -> Dialect:
     Raises:
         UnknownFormat: No dialect recognises it; says what is wrong and in which message.
     """
+    return recognised(wire)[0]
+
+
+def recognised(wire: Any) -> tuple[Dialect, float]:
+    """Return the dialect of a value, and how sure that is, from 0 to 1; see `detect_dialect`."""
     best, surest = None, 0.0
     for dialect in DIALECTS.values():  # each is imported here, so stop as soon as one is certain
         sure = dialect.recognises(wire)
@@ -36,7 +41,7 @@ def detect_dialect(wire: Any) -> Dialect:
             break
     if best is None:
         raise _problem(wire)
-    return best
+    return best, surest
 
 
 def _is_plain(wire: Any) -> bool:
