@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
@@ -24,11 +24,12 @@ from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import dialect
-from foldline.recall import Folded, Holdings, Recalled, recall
 from foldline.strategies.presets import configured
 from foldline.strategies.presets import policy as named_policy
 from foldline.strategies.reinject import reinjected
-from foldline.strategies.span import Span, partial
+
+if TYPE_CHECKING:
+    from foldline.recall import Recalled
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Compaction:
         Raises:
             RecallError: The handle is unknown, or the slice does not exist.
         """
+        from foldline.recall import Folded, Holdings, recall
+
         log = {message.id: message for message in self.transcript.messages}
         snapshots = {
             edit.snapshot.id: Folded(edit.messages, len(log))
@@ -123,9 +126,9 @@ def compact(
     limits = budget_for(budget, window, overhead, settings)
     ladder = configured(settings) if policy is None else named_policy(policy)
     if start is not None or up_to is not None:
-        ends = ("" if end is None else transcript.named(end) for end in (start, up_to))
+        ends = ["" if end is None else transcript.named(end) for end in (start, up_to)]
         view = View.of(transcript.messages, counts, dialect=transcript.dialect)
-        ladder, limits = partial(view, Span(*ends), None if budget is None else limits)
+        ladder, limits = _partial(view, ends, None if budget is None else limits)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
     if result.receipt.status != "compacted":
@@ -215,6 +218,12 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _partial(view: View, ends: Sequence[str], limits: Budget | None) -> tuple[Policy, Budget]:
+    from foldline.strategies.span import Span, partial
+
+    return partial(view, Span(*ends), limits)
 
 
 def _checked(config: Config | None) -> Config:

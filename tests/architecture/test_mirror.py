@@ -53,7 +53,8 @@ PROVED_IN = {
     "tools/test_skills.py": "tools/skill_files.py",
     "tools/test_toolset.py": "tools/running.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
-    "properties/test_promises.py": "core/provider_rules.py core/renumber.py core/untangle.py",
+    "properties/test_promises.py": "core/provider_rules.py core/renumber.py",
+    "properties/test_plain_versions.py": "core/damaged.py core/untangle.py",
     "core/salience/test_score.py": "core/salience/model.py core/salience/weights.py",
     "strategies/test_acceptance.py": "strategies/boilerplate.py",
     "strategies/test_digest.py": "strategies/material.py",

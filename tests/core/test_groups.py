@@ -1,7 +1,7 @@
 import pytest
 from tests.neutral import A, S, T, U, c
 
-from foldline.core.groups import Site, group, is_pending, pair
+from foldline.core.groups import Site, group, pair, pending_calls
 from foldline.core.messages import Message, Thinking
 
 
@@ -97,7 +97,8 @@ def test_a_result_without_a_call_is_broken_and_no_error():
 def test_a_call_is_pending_while_nobody_went_on_without_it(messages, state):
     assert states(*messages)[0] == state
     if state != "closed":
-        assert is_pending(messages, Site(0, 0)) is (state == "pending")
+        waiting = pending_calls(messages, [Site(0, 0)])
+        assert bool(waiting) is (state == "pending")
 
 
 def test_every_message_is_in_exactly_one_group_in_order():

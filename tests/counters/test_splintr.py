@@ -1,8 +1,10 @@
 import pytest
 
+from foldline.counters.pieces import PIECE, pieces
 from foldline.counters.splintr import VOCABULARIES, SplintrCounter
 
-pytest.importorskip("splintr", reason="the extra 'tokens' is not installed")
+splintr = pytest.importorskip("splintr", reason="the extra 'tokens' is not installed")
+Tokenizer = splintr.Tokenizer
 
 
 @pytest.mark.parametrize(
@@ -50,3 +52,48 @@ def test_knows_which_families_it_has() -> None:
     assert not SplintrCounter.available("claude")
     with pytest.raises(KeyError):
         SplintrCounter("claude")
+
+
+LONG = {
+    "code": "".join(f"    value_{n} = call({n}, 'text')  # why/how\n" for n in range(4_000)),
+    "one line": "".join(f'{{"id": {n}, "name": "row {n}"}}, ' for n in range(5_000)),
+    "prose": "Words that a user said, with some\n\n\n  marks -- and /paths/to/files.\r\n" * 2_000,
+    "chinese": "第一行的内容很长，没有空格。" * 6_000,
+    "one letter": "a" * 100_000,
+}
+
+
+@pytest.mark.parametrize("family", VOCABULARIES)
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_text_counts_as_if_it_were_encoded_whole(family: str, text: str) -> None:
+    if family in ("gemma", "llama2", "mistral1"):
+        text = text[: PIECE + 5_000]  # a tenth of the speed of the others
+    whole = len(Tokenizer.from_pretrained(VOCABULARIES[family]).encode_ordinary(text))
+    cuts = sum(1 for _ in pieces(text)) - 1
+    assert abs(SplintrCounter(family).count(text) - whole) <= 4 * cuts
+
+
+@pytest.mark.parametrize("text", [LONG["code"], LONG["one line"], LONG["prose"]])
+def test_a_text_with_lines_or_words_counts_exactly(text: str) -> None:
+    whole = len(Tokenizer.from_pretrained("o200k_base").encode_ordinary(text))
+    assert SplintrCounter().count(text) == whole
+
+
+@pytest.mark.parametrize("family", VOCABULARIES)
+def test_short_texts_count_as_many_tokens_as_encoding_makes(family: str) -> None:
+    tokenizer = Tokenizer.from_pretrained(VOCABULARIES[family])
+    counter = SplintrCounter(family)
+    for text in (
+        "",
+        " ",
+        "a",
+        " a",
+        "a b\n\n",
+        "<s>",
+        "<",
+        "[INST] x",
+        "</think>",
+        "\t\n的",
+        "👍",
+    ):
+        assert counter.count(text) == len(tokenizer.encode_ordinary(text)), text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from foldline.core.groups import is_pending, pair
+from foldline.core.groups import pair, pending_calls
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.formats.registry import dialect
 from foldline.session import Session
@@ -39,8 +39,9 @@ def result_wires(format: str, call: ToolCall, output: ToolOutput) -> list[Any]: 
 
 def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls that still wait for their result, in order."""
-    waiting = [site for site in pair(messages).open if is_pending(messages, site)]
-    parts = [messages[site.message].parts[site.part] for site in waiting]
+    found = pair(messages).open
+    waiting = pending_calls(messages, found)
+    parts = [messages[site.message].parts[site.part] for site in found if site in waiting]
     return [part for part in parts if isinstance(part, ToolCall)]
 
 

@@ -96,7 +96,7 @@ def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Ou
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
     start, edits, reports = yield from _early(view, budget, policy, need)
-    mended = repair(start.messages, view.dialect)
+    mended = repair(start.messages, view.dialect, start.pairing)
     now = (_marked(start) if mended else start).after(mended)
     edits += mended
     aliases = _aliases(edits, need)

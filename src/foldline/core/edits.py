@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from foldline.core.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
+from foldline.core.order import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,49 +90,88 @@ def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, 
 
 def applied(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
     """Apply edits to messages by id; see `apply`. The dictionary may be changed or replaced."""
+    changing = _Changing(shown)
     for edit in edits:
-        shown = _applied(shown, edit)
-    return shown
+        changing.take(edit)
+    return changing.done()
 
 
-def _applied(shown: dict[str, Message], edit: Edit) -> dict[str, Message]:
-    """Apply one edit; the dictionary may be changed or replaced."""
-    match edit:
-        case Rewrite():
-            message = shown.get(edit.message)
-            if message is not None and edit.part < len(message.parts):
-                shown[edit.message] = rewritten(message, edit)
-        case Drop():
-            for gone in edit.messages:
-                shown.pop(gone, None)
-        case Fold():
-            return _fold(shown, edit)
-        case Insert() if not edit.after or edit.after in shown:
-            return _inserted(shown, edit.message, edit.after)
-        case Move() if {edit.message, edit.after} <= shown.keys() and edit.message != edit.after:
-            return _inserted(shown, shown.pop(edit.message), edit.after)
-    return shown
+class _Changing:
+    """
+    Messages while edits are applied to them, each in the time that it takes to read the edit.
 
+    The order is kept apart once an edit changes it, and the parts of a message are put together
+    when all edits are done.
+    """
 
-def _inserted(shown: dict[str, Message], message: Message, after: str) -> dict[str, Message]:
-    out: dict[str, Message] = {} if after else {message.id: message}
-    for key, value in shown.items():
-        out[key] = value
-        if key == after:
-            out[message.id] = message
-    return out
+    def __init__(self, shown: dict[str, Message]) -> None:
+        self._shown = shown
+        self._order: Order[str] | None = None
+        self._parts: dict[str, list[Part]] = {}
 
+    def take(self, edit: Edit) -> None:
+        """Apply one edit."""
+        match edit:
+            case Rewrite():
+                self._rewrite(edit)
+            case Drop():
+                for number in edit.messages:
+                    self._remove(number)
+            case Fold():
+                self._fold(edit)
+            case Insert() if not edit.after or edit.after in self._shown:
+                self._put(edit.message, edit.after or None)
+            case Move() if edit.after != edit.message and edit.after in self._shown:
+                message = self._shown.get(edit.message)
+                if message is not None:
+                    self._ordered().remove(edit.message)
+                    self._ordered().put(edit.message, edit.after)
 
-def _fold(shown: dict[str, Message], edit: Fold) -> dict[str, Message]:
-    gone = frozenset(edit.messages)
-    coming = iter(shown.items())
-    out: dict[str, Message] = {}
-    for key, value in coming:
-        if key in gone:
-            out.setdefault(edit.snapshot.id, edit.snapshot)
-            break
-        out[key] = value
-    return out | {key: value for key, value in coming if key not in gone}
+    def done(self) -> dict[str, Message]:
+        """Return the messages as they are now."""
+        for number, parts in self._parts.items():
+            self._shown[number] = self._shown[number].with_parts(tuple(parts))
+        if self._order is None:
+            return self._shown
+        return {number: self._shown[number] for number in self._order}
+
+    def _ordered(self) -> Order[str]:
+        if self._order is None:
+            self._order = Order(self._shown)
+        return self._order
+
+    def _rewrite(self, edit: Rewrite) -> None:
+        message = self._shown.get(edit.message)
+        if message is not None and edit.part < len(message.parts):
+            parts = self._parts.get(edit.message) or list(message.parts)
+            self._parts[edit.message] = parts
+            parts[edit.part] = _with_text(parts[edit.part], edit)
+
+    def _remove(self, number: str) -> None:
+        if self._shown.pop(number, None) is not None:
+            self._parts.pop(number, None)
+            if self._order is not None:
+                self._order.remove(number)
+
+    def _put(self, message: Message, after: str | None) -> None:
+        """Show a message behind another one; one that is shown already stays where it is."""
+        if message.id not in self._shown:
+            self._ordered().put(message.id, after)
+        self._parts.pop(message.id, None)
+        self._shown[message.id] = message
+
+    def _fold(self, edit: Fold) -> None:
+        gone = {number for number in edit.messages if number in self._shown}
+        if not gone:
+            return
+        order = self._ordered()
+        firsts = [number for number in gone if order.before(number) not in gone]
+        first = firsts[0] if len(firsts) == 1 else next(one for one in order if one in gone)
+        after = order.before(first)
+        for number in gone:
+            self._remove(number)
+        if edit.snapshot.id not in self._shown:
+            self._put(edit.snapshot, after)
 
 
 def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:

@@ -10,7 +10,7 @@ else is a group of one.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -165,17 +165,18 @@ class _Forest:
         self.parent[high] = low
 
 
-def group(messages: Sequence[Message]) -> tuple[Group, ...]:
+def group(messages: Sequence[Message], pairing: Pairing | None = None) -> tuple[Group, ...]:
     """
     Partition a conversation into groups.
 
     Args:
         messages: The conversation in order.
+        pairing: What `pair` found in it, where that is known.
 
     Returns:
         Groups ordered by their first member; every position is in exactly one of them.
     """
-    pairing = pair(messages)
+    pairing = pairing or pair(messages)
     forest = _Forest(len(messages))
     for call, result in pairing.answers.items():
         forest.join(call.message, result.message)
@@ -208,31 +209,36 @@ def _join_interleaved(messages: Sequence[Message], pairing: Pairing, forest: _Fo
     """Bind neighbouring assistant messages whose results come after both: one parallel step."""
     for call, result in pairing.answers.items():
         following = call.message + 1
-        if following < result.message and _calls(messages[following]):
-            forest.join(call.message, following)
+        if following < result.message:
+            message = messages[following]
+            if message.role == "assistant" and message.has_calls:
+                forest.join(call.message, following)
 
 
-def _calls(message: Message) -> bool:
-    return message.role == "assistant" and bool(message.calls)
-
-
-def is_pending(messages: Sequence[Message], call: Site) -> bool:
+def pending_calls(messages: Sequence[Message], calls: Iterable[Site]) -> frozenset[Site]:
     """
-    Tell whether a call without a result may still get one.
+    Return which of some calls without a result may still get one.
 
-    It may while nobody went on without it: no user spoke after it, and the model said nothing
+    A call may while nobody went on without it: no user spoke after it, and the model said nothing
     after any other result that came in later.
+
+    Args:
+        messages: The conversation in order.
+        calls: Calls in it that have no result.
     """
-    return not _went_on(messages, call.message)
+    end = _abandoned_before(messages)
+    return frozenset(call for call in calls if call.message >= end)
 
 
-def _went_on(messages: Sequence[Message], index: int) -> bool:
-    results = False
-    for message in messages[index + 1 :]:
-        if message.is_spoken() or (results and message.role == "assistant"):
-            return True
-        results = results or bool(message.results)
-    return False
+def _abandoned_before(messages: Sequence[Message]) -> int:
+    """Return the position before which calls without a result will never get one."""
+    went_on = False
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.is_spoken() or (went_on and message.has_results):
+            return index
+        went_on = went_on or message.role == "assistant"
+    return 0
 
 
 def _states(
@@ -241,6 +247,7 @@ def _states(
     states: dict[int, GroupState] = {}
     for site in (*pairing.orphans, *pairing.late):
         states[forest.root(site.message)] = "broken"
-    for index in {site.message for site in pairing.open}:
-        states[forest.root(index)] = "broken" if _went_on(messages, index) else "pending"
+    waiting = pending_calls(messages, pairing.open)
+    for site in pairing.open:  # in order: a group with one that still waits is pending
+        states[forest.root(site.message)] = "pending" if site in waiting else "broken"
     return states

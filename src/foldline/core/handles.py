@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from foldline.core.identity import HANDLE_LENGTH
@@ -27,15 +27,17 @@ def handles(messages: Iterable[Message]) -> dict[str, str]:
         Handle by id; at least 6 hexadecimal digits.
     """
     ids = sorted({message.id for message in messages})
-    out = {}
-    for index, number in enumerate(ids):
-        neighbours = ids[max(0, index - 1) : index] + ids[index + 1 : index + 2]
-        shared = max((_common(number, other) for other in neighbours), default=0)
-        out[number] = number[: max(HANDLE_LENGTH, shared + 1)]
-    return out
+    shared = [0, *(_common(left, right) for left, right in pairwise(ids)), 0]
+    return {
+        number: number[: max(HANDLE_LENGTH, before + 1, behind + 1)]
+        for number, (before, behind) in zip(ids, pairwise(shared), strict=False)
+    }
 
 
 def _common(left: str, right: str) -> int:
+    """Return how many digits two ids begin with in common; 0 where a handle tells them apart."""
+    if left[:HANDLE_LENGTH] != right[:HANDLE_LENGTH]:
+        return 0
     length = 0
     for a, b in zip(left, right, strict=False):
         if a != b:

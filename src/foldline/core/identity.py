@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -38,12 +36,11 @@ def content_hash(message: Message) -> str:
     Returns:
         32 hexadecimal digits (BLAKE2b, 128 bits).
     """
-    digest = blake2b(digest_size=ID_BYTES)
+    pieces: list[bytes] = []
     for field in (message.role, message.name or "", *_fields(message.parts)):
         data = field.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+        pieces += (len(data).to_bytes(8, "big"), data)
+    return blake2b(b"".join(pieces), digest_size=ID_BYTES).hexdigest()
 
 
 def _fields(parts: Iterable[Part]) -> Iterable[str]:
@@ -77,17 +74,17 @@ def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Me
         The same messages with unique ids of 32 hexadecimal digits.
     """
     seen = set(taken)
-    occurrences: Counter[str] = Counter()
+    occurrences: dict[str, int] = {}
     out = []
     for message in messages:
         first = content_hash(message)
         unique = first
         while unique in seen:
-            occurrences[first] += 1
-            repeated = f"{first}#{occurrences[first] + 1}".encode()
+            occurrences[first] = occurrences.get(first, 1) + 1
+            repeated = f"{first}#{occurrences[first]}".encode()
             unique = blake2b(repeated, digest_size=ID_BYTES).hexdigest()
         seen.add(unique)
-        out.append(replace(message, id=unique))
+        out.append(message.with_id(unique))
     return tuple(out)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foldline.core.edits import Edit, Fold
-from foldline.core.groups import Pairing, Site, pair
+from foldline.core.groups import Pairing, Site
 from foldline.core.identity import derived_id
 from foldline.core.messages import Message, Part, ToolCall, ToolResult
 from foldline.core.provider_rules import BY_TURN, ONE_ANSWER
@@ -19,7 +19,7 @@ def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
     return call
 
 
-def renumbered(messages: Sequence[Message], dialect: str) -> list[Edit]:
+def renumbered(messages: Sequence[Message], dialect: str, pairing: Pairing) -> list[Edit]:
     """
     Propose other ids for calls whose id occurred before, and the same for their results.
 
@@ -29,10 +29,10 @@ def renumbered(messages: Sequence[Message], dialect: str) -> list[Edit]:
     Args:
         messages: Messages with ids, every result behind its call.
         dialect: Whose rules count.
+        pairing: What `pair` found in the messages.
     """
     if dialect in ONE_ANSWER:
         return []
-    pairing = pair(messages)
     repeated = _repeated(messages, pairing, everywhere=dialect in BY_TURN)
     if not repeated:
         return []

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import count, groupby, pairwise
+from operator import eq
 
+from foldline.core.damaged import Damaged
 from foldline.core.edits import Drop, Edit, Fold, Insert, Move, Rewrite, apply
-from foldline.core.groups import Site, is_pending, pair
+from foldline.core.groups import Pairing, Site, pending_calls
 from foldline.core.identity import derived_id
 from foldline.core.messages import (
     Media,
@@ -24,6 +26,7 @@ from foldline.core.messages import (
     Thinking,
     ToolResult,
 )
+from foldline.core.order import Order
 from foldline.core.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 from foldline.core.renumber import part_at, renumbered
 from foldline.core.untangle import untangled
@@ -34,7 +37,9 @@ GAP = "[Messages that stood here are left out.]"
 START = "[The recorded history starts here, with work that was already under way.]"
 
 
-def repair(messages: Sequence[Message], dialect: str) -> tuple[Edit, ...]:
+def repair(
+    messages: Sequence[Message], dialect: str, pairing: Pairing | None = None
+) -> tuple[Edit, ...]:
     """
     Propose the edits that make a conversation valid.
 
@@ -47,17 +52,18 @@ def repair(messages: Sequence[Message], dialect: str) -> tuple[Edit, ...]:
     Args:
         messages: Messages with ids.
         dialect: Whose rules count.
+        pairing: What `pair` found in the messages, where that is known.
 
     Returns:
         Edits, none for a valid conversation.
     """
     edits: list[Edit] = []
-    shown = tuple(messages)
+    shown = Damaged(messages, dialect, pairing)
     for step in STEPS:
-        found = step(shown, dialect)
+        found = step(shown)
         if found:
             edits += found
-            shown = apply(shown, found)
+            shown = Damaged(apply(shown.messages, found), dialect)
     return tuple(edits)
 
 
@@ -79,9 +85,10 @@ def _says_nothing(part: Part) -> bool:
             return False
 
 
-def _empty(messages: Sequence[Message], dialect: str) -> list[Edit]:
-    gone = tuple(message.id for message in messages if says_nothing(message))
-    edits: list[Edit] = [Drop(gone, "repair")] if gone else []
+def _empty(shown: Damaged) -> list[Edit]:
+    messages, dialect = shown.messages, shown.dialect
+    gone = {message.id: None for message in messages if says_nothing(message)}
+    edits: list[Edit] = [Drop(tuple(gone), "repair")] if gone else []
     if dialect in BY_TURN or dialect in ONE_ANSWER:
         kept = [message for message in messages if message.id not in gone]
         edits += [
@@ -108,23 +115,25 @@ def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
 # --- results without a call ------------------------------------------------------------------
 
 
-def _early(messages: Sequence[Message], _: str) -> list[Edit]:
+def _early(shown: Damaged) -> list[Edit]:
     """Move results that came before their call behind it."""
-    pairing = pair(messages)
+    messages, pairing = shown.messages, shown.pairing
     waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
     edits: list[Edit] = []
     for site in pairing.orphans:
         message = messages[site.message]
-        call = waiting.get(message.results[0].call_id)
-        alone = len(message.parts) == 1 and message.results[0].call_id
-        if alone and call is not None and call.message > site.message:
+        result = message.parts[site.part]
+        if len(message.parts) > 1 or not isinstance(result, ToolResult) or not result.call_id:
+            continue
+        call = waiting.get(result.call_id)
+        if call is not None and call.message > site.message:
             edits.append(Move(message.id, messages[call.message].id))
-            del waiting[message.results[0].call_id]
+            del waiting[result.call_id]
     return edits
 
 
-def _orphans(messages: Sequence[Message], _: str) -> list[Edit]:
-    pairing = pair(messages)
+def _orphans(shown: Damaged) -> list[Edit]:
+    messages, pairing = shown.messages, shown.pairing
     lost: dict[int, list[int]] = {}
     for site in sorted((*pairing.orphans, *pairing.late), key=lambda s: (s.message, s.part)):
         lost.setdefault(site.message, []).append(site.part)
@@ -155,8 +164,10 @@ def _noted(message: Message, lost: list[int]) -> list[Edit]:
 # --- calls without a result ------------------------------------------------------------------
 
 
-def _unanswered(messages: Sequence[Message], _: str) -> list[Edit]:
-    dead = [site for site in pair(messages).open if not is_pending(messages, site)]
+def _unanswered(shown: Damaged) -> list[Edit]:
+    messages, calls = shown.messages, shown.pairing.open
+    waiting = pending_calls(messages, calls)
+    dead = [site for site in calls if site not in waiting]
     return [Insert(messages[site.message].id, _closing(messages, site)) for site in reversed(dead)]
 
 
@@ -170,62 +181,49 @@ def _closing(messages: Sequence[Message], site: Site) -> Message:
 # --- order -----------------------------------------------------------------------------------
 
 
-def _tangled(messages: Sequence[Message], dialect: str) -> list[Edit]:
-    if dialect in ANY_ORDER:
-        return []
-    return untangled(
-        messages, lambda index: _anchor(messages, index, dialect), alone=dialect in ONE_ANSWER
-    )
+def _renumbered(shown: Damaged) -> list[Edit]:
+    return renumbered(shown.messages, shown.dialect, shown.pairing)
 
 
-def _displaced(messages: Sequence[Message], dialect: str) -> list[Edit]:
-    if dialect in ANY_ORDER:
+def _tangled(shown: Damaged) -> list[Edit]:
+    return [] if shown.dialect in ANY_ORDER else untangled(shown)
+
+
+def _displaced(shown: Damaged) -> list[Edit]:
+    if shown.dialect in ANY_ORDER:
         return []
-    wanted = _wanted_order(messages, dialect)
-    current = list(range(len(messages)))
-    if wanted == current:
+    messages, wanted = shown.messages, _wanted_order(shown)
+    if all(map(eq, wanted, count())):
         return []
+    current = Order(range(len(messages)))
     edits: list[Edit] = []
     for before, index in pairwise(wanted):
-        if not messages[index].results or current[current.index(index) - 1] == before:
-            continue
-        current.remove(index)
-        current.insert(current.index(before) + 1, index)
-        edits.append(Move(messages[index].id, messages[before].id))
+        if messages[index].has_results and current.before(index) != before:
+            current.remove(index)
+            current.put(index, before)
+            edits.append(Move(messages[index].id, messages[before].id))
     return edits
 
 
-def _wanted_order(messages: Sequence[Message], dialect: str) -> list[int]:
+def _wanted_order(shown: Damaged) -> list[int]:
     """Return the positions in the order in which results stand behind their calls."""
     behind: dict[int, set[int]] = {}
-    for call, result in pair(messages).answers.items():
+    for call, result in shown.pairing.answers.items():
         if result.message != call.message:
-            anchor = _anchor(messages, call.message, dialect)
-            behind.setdefault(anchor, set()).add(result.message)
-    order: list[int] = []
-    placed: set[int] = set()
-    for index in range(len(messages)):
-        for position in (index, *sorted(behind.get(index, ()))):
-            if position not in placed:
-                placed.add(position)
-                order.append(position)
-    return order
+            behind.setdefault(shown.anchors[call.message], set()).add(result.message)
+    order: dict[int, None] = {}
+    for index in range(len(shown.messages)):
+        order[index] = None
+        order.update(dict.fromkeys(sorted(behind.get(index, ()))))
+    return list(order)
 
 
-def _anchor(messages: Sequence[Message], index: int, dialect: str) -> int:
-    """Return the message behind which results have to stand."""
-    if dialect in BY_TURN:
-        while index + 1 < len(messages) and messages[index + 1].role == "assistant":
-            index += 1
-    return index
-
-
-def _scattered(messages: Sequence[Message], dialect: str) -> list[Edit]:
+def _scattered(shown: Damaged) -> list[Edit]:
     """Put results of one turn that stand in several messages into one, as Gemini demands."""
-    if dialect not in ONE_ANSWER:
+    if shown.dialect not in ONE_ANSWER:
         return []
     edits: list[Edit] = []
-    for answering, run in groupby(messages, key=lambda m: m.role == "tool" and bool(m.results)):
+    for answering, run in groupby(shown.messages, lambda m: m.role == "tool" and m.has_results):
         together = list(run)
         if answering and len(together) > 1:
             ids = tuple(message.id for message in together)
@@ -235,13 +233,14 @@ def _scattered(messages: Sequence[Message], dialect: str) -> list[Edit]:
     return edits
 
 
-def _run_together(messages: Sequence[Message], dialect: str) -> list[Edit]:
+def _run_together(shown: Damaged) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
+    dialect = shown.dialect
     edits: list[Edit] = []
-    for before, message in pairwise(messages):
+    for before, message in pairwise(shown.messages):
         if not before.role == message.role == "assistant":
             continue
-        if dialect in ONE_ANSWER and message.calls:
+        if dialect in ONE_ANSWER and message.has_calls:
             number = derived_id("gap", before.id, message.id)
             gap = Message("user", (Text(GAP),), id=number, origin="repair")
             edits.append(Insert(before.id, gap))
@@ -254,13 +253,13 @@ def _run_together(messages: Sequence[Message], dialect: str) -> list[Edit]:
     return edits
 
 
-def _dangling(messages: Sequence[Message], dialect: str) -> list[Edit]:
+def _dangling(shown: Damaged) -> list[Edit]:
     """Leave out reasoning items that nothing follows which they could have led to."""
-    if dialect not in ANY_ORDER:
+    if shown.dialect not in ANY_ORDER:
         return []
     gone: list[str] = []
     following: Message | None = None
-    for message in reversed(messages):
+    for message in reversed(shown.messages):
         thinks = message.role == "assistant" and all(
             isinstance(part, Thinking) for part in message.parts
         )
@@ -271,13 +270,17 @@ def _dangling(messages: Sequence[Message], dialect: str) -> list[Edit]:
     return [Drop(tuple(reversed(gone)), "repair")] if gone else []
 
 
-def _headless(messages: Sequence[Message], _: str) -> list[Edit]:
-    first = next((m for m in messages if m.role != "system"), None)
-    if first is None or first.role == "user":
-        return []
-    before = [m.id for m in messages[: messages.index(first)]]
-    start = Message("user", (Text(START),), id=derived_id("start", first.id), origin="repair")
-    return [Insert(before[-1] if before else "", start)]
+def _headless(shown: Damaged) -> list[Edit]:
+    before = ""
+    for message in shown.messages:
+        if message.role == "user":
+            return []
+        if message.role != "system":
+            number = derived_id("start", message.id)
+            start = Message("user", (Text(START),), id=number, origin="repair")
+            return [Insert(before, start)]
+        before = message.id
+    return []
 
 
 STEPS = (
@@ -285,7 +288,7 @@ STEPS = (
     _early,
     _orphans,
     _unanswered,
-    renumbered,
+    _renumbered,
     _tangled,
     _displaced,
     _scattered,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from foldline.core.damaged import Damaged
 from foldline.core.edits import Edit, Insert, Rewrite
-from foldline.core.groups import pair
 from foldline.core.identity import derived_id
 from foldline.core.messages import Message, Omitted, ToolResult
+from foldline.core.provider_rules import ONE_ANSWER
 
-Homes: TypeAlias = Mapping[int, Mapping[int, int]]
-"""By position of a message and of a part: behind which message this result has to stand."""
+Homes: TypeAlias = Mapping[int, Sequence[int]]
+"""By the message behind which results have to stand: the positions of these, in order."""
 
 
-def untangled(
-    messages: Sequence[Message], anchor: Callable[[int], int], *, alone: bool
-) -> list[Edit]:
+def untangled(shown: Damaged) -> list[Edit]:
     """
     Propose to split messages whose results cannot all stay together.
 
@@ -24,34 +24,48 @@ def untangled(
     a user said beside it, which stays.
 
     Args:
-        messages: Messages with ids.
-        anchor: Returns, for the position of a message with calls, behind which message their
-            results have to stand.
-        alone: Whether the results of a turn must share one message.
+        shown: The conversation.
     """
-    homes: dict[int, dict[int, int]] = {}
-    for call, result in pair(messages).answers.items():
+    parts: dict[int, dict[int, list[int]]] = {}
+    for call, result in shown.pairing.answers.items():
         if result.message != call.message:
-            homes.setdefault(result.message, {})[result.part] = anchor(call.message)
+            home = shown.anchors[call.message]
+            parts.setdefault(result.message, {}).setdefault(home, []).append(result.part)
+    members: dict[int, list[int]] = {}
+    for index in sorted(parts):
+        for home in parts[index]:
+            members.setdefault(home, []).append(index)
+    alone = shown.dialect in ONE_ANSWER
     edits: list[Edit] = []
-    for index in sorted(homes):
-        for home in _leaving(messages, homes, index, alone=alone):
-            edits += _split(messages[index], [p for p, h in homes[index].items() if h == home])
+    for index in sorted(parts):
+        message, homes = shown.messages[index], sorted(parts[index])
+        newest = homes[-1]
+        stays = _stays(message, index, newest, members[newest], alone=alone)
+        for home in homes[:-1] if stays else homes:
+            edits += _split(message, parts[index][home])
     return edits
 
 
-def _leaving(messages: Sequence[Message], homes: Homes, index: int, *, alone: bool) -> list[int]:
-    """Return the homes whose results leave a message."""
-    wanted = sorted(set(homes[index].values()))
-    mixed = any(not isinstance(p, (ToolResult, Omitted)) for p in messages[index].parts)
-    if not mixed:
-        return wanted[:-1]
-    newest = wanted[-1]
-    between = range(newest + 1, index)
-    away = not all(newest in homes.get(i, {}).values() for i in between)
+def _stays(
+    message: Message, index: int, home: int, members: Sequence[int], *, alone: bool
+) -> bool:
+    """
+    Return True if the newest results of a message may stay in it.
+
+    Args:
+        message: The message.
+        index: Where it stands.
+        home: Behind which message its newest results have to stand.
+        members: Where results stand that have to stand there, in order.
+        alone: Whether the results of a turn must share one message.
+    """
+    if all(isinstance(part, (ToolResult, Omitted)) for part in message.parts):
+        return True
     # What a user said must not stand between the results of one turn.
-    shared = any(newest in homes[i].values() for i in homes if i > index or (alone and i < index))
-    return wanted if away or shared else wanted[:-1]
+    if members[-1] > index or (alone and members[0] < index):
+        return False
+    between = bisect_left(members, index) - bisect_left(members, home + 1)
+    return between == max(0, index - home - 1)
 
 
 def _split(message: Message, positions: list[int]) -> list[Edit]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from foldline.core.edits import Edit, apply, following
-from foldline.core.groups import Group, group
+from foldline.core.groups import Group, Pairing, group, pair
 from foldline.core.messages import Message
 from foldline.core.protect import Reason, protected
 from foldline.core.tokens import TokenCounter
@@ -66,9 +66,14 @@ class View:
         return sum(self.counts)
 
     @cached_property
+    def pairing(self) -> Pairing:
+        """Which result answers which call."""
+        return pair(self.messages)
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The groups, by first member."""
-        return group(self.messages)
+        return group(self.messages, self.pairing)
 
     @cached_property
     def protected(self) -> dict[int, Reason]:

@@ -8,9 +8,6 @@ from typing import Final
 from foldline.core.errors import InputError
 from foldline.core.estimate_weights import DEFAULT_FAMILY
 from foldline.core.tokens import TextCounter
-from foldline.counters.estimated import EstimatedCounter
-from foldline.counters.splintr import SplintrCounter
-from foldline.counters.tiktoken import TiktokenCounter
 
 FAMILY_OF_PREFIX: Final = {
     "gpt-4o": "o200k",
@@ -111,14 +108,34 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
         )
     nearest = _looked_up(model, NEAREST)
     if nearest:
-        return EstimatedCounter(nearest)
+        return _estimated(nearest)
     known = family_of(model)
     family, exact = known or DEFAULT_FAMILY, known is not None
     for kind in sorted(COUNTERS, key=lambda kind: kind != prefer):
-        if kind == "splintr" and SplintrCounter.available(family):
-            return SplintrCounter(family, exact=exact)
-        if kind == "tiktoken" and TiktokenCounter.available(family):
-            return TiktokenCounter(family, exact=exact)
         if kind == "estimate":
             break
+        counter = _splintr(family, exact) if kind == "splintr" else _tiktoken(family, exact)
+        if counter is not None:
+            return counter
+    return _estimated(family)
+
+
+# Each is imported where it is made: a program that starts should not pay for the others.
+
+
+def _splintr(family: str, exact: bool) -> TextCounter | None:
+    from foldline.counters.splintr import SplintrCounter
+
+    return SplintrCounter(family, exact=exact) if SplintrCounter.available(family) else None
+
+
+def _tiktoken(family: str, exact: bool) -> TextCounter | None:
+    from foldline.counters.tiktoken import TiktokenCounter
+
+    return TiktokenCounter(family, exact=exact) if TiktokenCounter.available(family) else None
+
+
+def _estimated(family: str) -> TextCounter:
+    from foldline.counters.estimated import EstimatedCounter
+
     return EstimatedCounter(family)

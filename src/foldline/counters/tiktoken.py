@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from foldline.counters.pieces import pieces
 from foldline.counters.plain_text import without_lone_surrogates
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class TiktokenCounter:
 
     def count(self, text: str) -> int:
         """Count the tokens of ``text``; special-token text counts as the characters it is."""
-        return len(self._encoding.encode_ordinary(without_lone_surrogates(text)))
+        encode = self._encoding.encode_ordinary
+        return sum(len(encode(without_lone_surrogates(piece))) for piece in pieces(text))
 
 
 def _cache_folder() -> Path:

@@ -12,6 +12,7 @@ from foldline.formats.registry import DIALECTS
 KEYS = ("messages", "contents", "input", "values")
 """Where request bodies and thread states have their messages."""
 
+_PLAIN = {"role", "content"}
 _SPEAKERS = {"system", "developer", "user", "assistant", "tool", "function", "model", *TYPES}
 _HINT = f"Name the format; known: {', '.join(DIALECTS)}."
 
@@ -26,10 +27,29 @@ def detect_dialect(wire: Any) -> Dialect:
     Raises:
         UnknownFormat: No dialect recognises it; says what is wrong and in which message.
     """
-    best = max(DIALECTS.values(), key=lambda dialect: dialect.recognises(wire))
-    if best.recognises(wire) > 0:
-        return best
-    raise _problem(wire)
+    return recognised(wire)[0]
+
+
+def recognised(wire: Any) -> tuple[Dialect, float]:
+    """Return the dialect of a value, and how sure that is, from 0 to 1; see `detect_dialect`."""
+    best, surest = None, 0.0
+    for dialect in DIALECTS.values():  # each is imported here, so stop as soon as one is certain
+        sure = dialect.recognises(wire)
+        if sure > surest:
+            best, surest = dialect, sure
+        if surest == 1.0 or (best and _is_plain(wire)):
+            break
+    if best is None:
+        raise _problem(wire)
+    return best, surest
+
+
+def _is_plain(wire: Any) -> bool:
+    """Return True if messages hold a role and a text alone: the most common dialect has these."""
+    return isinstance(wire, list) and all(
+        isinstance(item, dict) and item.keys() == _PLAIN and isinstance(item["content"], str)
+        for item in wire
+    )
 
 
 def _problem(wire: Any) -> InputError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from foldline.core.errors import UnknownFormat
 from foldline.formats.dialect import Dialect
@@ -32,6 +31,8 @@ def dialect(name: str) -> Dialect:
     """
     if name in DIALECTS:
         return DIALECTS[name]
+    from difflib import get_close_matches
+
     close = get_close_matches(name[:100], DIALECTS, 1)
     meant = f" Did you mean {close[0]!r}?" if close else ""
     raise UnknownFormat(

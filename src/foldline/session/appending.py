@@ -49,7 +49,7 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     """
     if not wires:
         return []
-    dialect = state.codec.choose(wires, state.shown.log)
+    dialect, final = state.codec.choose(wires, state.shown.log)
     readings = read(dialect, wires, state.shown.log)
     now = state.setting.clock()
     with _identified(state, readings, usage) as messages:
@@ -65,7 +65,7 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
             dialect="" if dialect.name == state.known_dialect else dialect.name,
         )
         with state.recorded(change):
-            _settle(state, dialect, wires)
+            _settle(state, dialect, final=final)
             for entry in entries:
                 _show(state, entry)
             if batch is not None:
@@ -86,7 +86,7 @@ def _identified(
     try:
         for reading in readings:
             number = state.ids.give(reading.message.id)
-            messages.append(replace(reading.message, id=number))
+            messages.append(reading.message.with_id(number))
         if usage is not None:
             messages[-1] = replace(messages[-1], usage=usage)
         yield messages
@@ -96,10 +96,10 @@ def _identified(
         raise
 
 
-def _settle(state: State, dialect: Dialect, wires: list[Any]) -> None:
+def _settle(state: State, dialect: Dialect, *, final: bool) -> None:
     if state.codec.dialect not in (None, dialect):
         state.shown.reread(reread(dialect, state.shown.log), state.history.steps())
-    state.codec.settle(dialect, wires)
+    state.codec.settle(dialect, final=final)
     state.known_dialect = dialect.name
     if state.setting.by_format:
         state.setting.counter.provider = dialect.provider

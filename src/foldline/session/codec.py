@@ -57,9 +57,11 @@ class Codec:
         """The name of the dialect, "" while it is not known."""
         return "" if self.dialect is None else self.dialect.name
 
-    def choose(self, wires: list[Any], log: Sequence[Message]) -> Dialect:
+    def choose(self, wires: list[Any], log: Sequence[Message]) -> tuple[Dialect, bool]:
         """
         Return the dialect for new messages, which may correct what the ones before suggested.
+
+        With it comes whether these messages make it final.
 
         Two dialects may agree on plain text and differ on the first tool call. Then the session
         changes over, provided that everything in the log reads the same in the other one.
@@ -68,17 +70,15 @@ class Codec:
             InputError: No dialect recognises the messages.
         """
         if self.dialect is not None and self.settled:
-            return self.dialect
-        from foldline.formats.detect import detect_dialect
+            return self.dialect, True
+        from foldline.formats.detect import recognised
 
-        if self.dialect is None:
-            return detect_dialect(wires)
-        if self.dialect.recognises(wires) >= SURE:
-            return self.dialect
-        found = detect_dialect(wires)
-        if found.recognises(wires) >= SURE and _reads_same(found, log):
-            return found
-        return self.dialect
+        if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
+            return self.dialect, True
+        found, sure = recognised(wires)
+        if self.dialect is None or (sure >= SURE and _reads_same(found, log)):
+            return found, sure >= SURE
+        return self.dialect, False
 
     def follow(self, name: str) -> None:
         """Use the dialect that the store has come to know, where it is another one."""
@@ -87,10 +87,10 @@ class Codec:
 
             self.dialect = dialect(name)
 
-    def settle(self, dialect: Dialect, wires: list[Any]) -> None:
-        """Use a dialect from now on; messages that only it can mean make it final."""
+    def settle(self, dialect: Dialect, *, final: bool) -> None:
+        """Use a dialect from now on; it is final where messages came that only it can mean."""
         self.dialect = dialect
-        self.settled = self.settled or dialect.recognises(wires) >= SURE
+        self.settled = self.settled or final
 
 
 def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Reading]:

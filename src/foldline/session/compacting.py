@@ -214,7 +214,7 @@ def _outcome(
 def _mend(state: State) -> None:
     """Mend what the provider would reject: a result whose call was folded, a call left open."""
     before = state.shown.view(state.codec.name)
-    edits = repair(before.messages, state.codec.name)
+    edits = repair(before.messages, state.codec.name, before.pairing)
     if edits:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
         names = Handles(state.shown.log.register, before.messages)

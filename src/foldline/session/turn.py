@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from concurrent.futures import Future
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -16,10 +16,14 @@ from foldline.core.errors import FoldlineError
 
 @dataclass(eq=False, slots=True)
 class _Ticket:
-    """A place in the queue; ``loop`` is the event loop in whose task it was drawn, if any."""
+    """
+    A place in the queue; ``loop`` is the event loop in whose task it was drawn, if any.
+
+    ``called`` is done when its turn has come, None where nobody was there before it.
+    """
 
     loop: asyncio.AbstractEventLoop | None
-    called: Future[None] = field(default_factory=Future)
+    called: Future[None] | None = None
 
 
 _held: ContextVar[tuple[_Ticket, ...]] = ContextVar("foldline_turns", default=())
@@ -37,7 +41,7 @@ class Turn:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._holder: _Ticket | None = None
-        self._queue: deque[_Ticket] = deque()
+        self._queue: deque[tuple[_Ticket, Future[None]]] = deque()
 
     def _draw(self, *, blocking: bool) -> _Ticket:
         """Queue up; the ticket is called at once if nobody is there."""
@@ -45,20 +49,20 @@ class Turn:
         with self._guard:
             if self._holder is None:
                 self._holder = ticket
-                ticket.called.set_result(None)
                 return ticket
             if self._holder in _held.get():
                 raise FoldlineError(
                     "A session was used from inside its own compaction.",
                     hint="A summarizer must only answer; use the session when it has returned.",
                 )
-            ahead = (self._holder, *self._queue)
+            ahead = (self._holder, *(waiting for waiting, _ in self._queue))
             if blocking and ticket.loop and any(other.loop is ticket.loop for other in ahead):
                 raise FoldlineError(
                     "A blocking method of a session was called while a task is using it.",
                     hint="In async programs use the methods that begin with an a, such as aview.",
                 )
-            self._queue.append(ticket)
+            ticket.called = Future()
+            self._queue.append((ticket, ticket.called))
         return ticket
 
     def _pass_on(self) -> None:
@@ -66,34 +70,35 @@ class Turn:
         with self._guard:
             self._holder = None
             while self._queue:
-                ticket = self._queue.popleft()
-                if ticket.called.set_running_or_notify_cancel():
+                ticket, called = self._queue.popleft()
+                if called.set_running_or_notify_cancel():
                     self._holder = ticket
-                    ticket.called.set_result(None)
+                    called.set_result(None)
                     return
 
-    def _give_up(self, ticket: _Ticket) -> None:
-        if not ticket.called.cancel():
+    def _give_up(self, called: Future[None]) -> None:
+        if not called.cancel():
             # It was called already when the wait was broken off.
             self._pass_on()
 
     def __enter__(self) -> Self:
         ticket = self._draw(blocking=True)
-        try:
-            ticket.called.result()
-        except BaseException:
-            self._give_up(ticket)
-            raise
+        if ticket.called is not None:
+            try:
+                ticket.called.result()
+            except BaseException:
+                self._give_up(ticket.called)
+                raise
         _held.set((*_held.get(), ticket))
         return self
 
     async def __aenter__(self) -> Self:
         ticket = self._draw(blocking=False)
-        if not ticket.called.done():
+        if ticket.called is not None:
             try:
                 await asyncio.wrap_future(ticket.called)
             except BaseException:
-                self._give_up(ticket)
+                self._give_up(ticket.called)
                 raise
         _held.set((*_held.get(), ticket))
         return self

@@ -76,11 +76,12 @@ class Clear:
         return Plan(tuple(edits))
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
-        names = tool_names(view)
+        names, never = tool_names(view), _folded(self.never)
+        only = None if self.only is None else _folded(self.only)
         with_results = [
             group
             for group in view.groups
-            if any(view.messages[index].results for index in group.members)
+            if any(view.messages[index].has_results for index in group.members)
         ]
         old = with_results[: len(with_results) - self.keep] if self.keep else with_results
         return [
@@ -89,14 +90,14 @@ class Clear:
             for index in group.members
             if index not in view.protected
             for position, part in enumerate(view.messages[index].parts)
-            if isinstance(part, ToolResult) and self._allows(part, names)
+            if isinstance(part, ToolResult)
+            and (name := _tool(part, names)) not in never
+            and (only is None or name in only)
         ]
 
-    def _allows(self, result: ToolResult, names: Mapping[str, str]) -> bool:
-        name = (result.name or names.get(result.call_id or "", "")).casefold()
-        if name in _folded(self.never):
-            return False
-        return self.only is None or name in _folded(self.only)
+
+def _tool(result: ToolResult, names: Mapping[str, str]) -> str:
+    return (result.name or names.get(result.call_id or "", "")).casefold()
 
 
 def _folded(names: Collection[str]) -> set[str]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Edit
-from foldline.core.groups import pair
 from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
@@ -35,9 +34,7 @@ class Dedupe:
         yield from ()
         newest: dict[tuple[str, str], ToolResult] = {}
         stale: list[tuple[int, int]] = []
-        answers = sorted(
-            pair(view.messages).answers.items(), key=lambda a: (a[1].message, a[1].part)
-        )
+        answers = sorted(view.pairing.answers.items(), key=lambda a: (a[1].message, a[1].part))
         for call_site, result_site in reversed(answers):
             call = view.messages[call_site.message].parts[call_site.part]
             result = view.messages[result_site.message].parts[result_site.part]

@@ -37,7 +37,6 @@ from foldline.strategies.attachment import (
 )
 from foldline.strategies.places import place
 from foldline.strategies.sight import evicted, sight
-from foldline.strategies.span import is_partial
 from foldline.strategies.tasks import Tasks, plan_sections
 from foldline.strategies.touches import Touch, newest
 from foldline.strategies.working_set import WorkingSet
@@ -100,6 +99,9 @@ def reinjected(
         return (yield from compaction(before, budget, policy, need))
     mine = belongings(before, settings or FileSettings(), read, working)
     spare = reserve(mine, before, budget.target)
+    # Imported here: nothing above loads what folds, until something is due.
+    from foldline.strategies.span import is_partial
+
     if is_partial(policy):
         # What stays beside a span is not shortened for it: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))

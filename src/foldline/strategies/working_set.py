@@ -7,7 +7,7 @@ file it keeps the touches that still decide whether its newest content is in sig
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -102,9 +102,14 @@ class WorkingSet:
             return
         # Results of parallel calls come in any order; what counts is that of the calls.
         of_file = self._files.setdefault(touch.path, [])
-        insort(of_file, touch, key=order)
-        whole = [index for index, one in enumerate(of_file) if one.operation != "edited"]
-        del of_file[: whole[-1] if whole else -EDITS]
+        position = bisect_right(of_file, order(touch), key=order)
+        of_file.insert(position, touch)
+        # A file that was read or written whole stands first, and what changed it since behind it.
+        whole = 0 if touch.operation == "edited" else position
+        if len(of_file) > 1 and position == 0 and of_file[1].operation != "edited":
+            whole = 1
+        edited = of_file[whole].operation == "edited"
+        del of_file[: -EDITS if edited else whole]
 
     def _give_up(self, position: int) -> None:
         """Let go of calls that nobody answers; the oldest stands first."""

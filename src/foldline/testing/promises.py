@@ -16,7 +16,7 @@ from foldline.app import Compaction, count
 from foldline.core.asks import Ask, Reply
 from foldline.core.edits import apply
 from foldline.core.errors import RecallError
-from foldline.core.groups import is_pending, pair
+from foldline.core.groups import pair, pending_calls
 from foldline.core.identity import canonical_json
 from foldline.core.messages import (
     Message,
@@ -128,9 +128,10 @@ def _check_running(before: Sequence[Message], after: Sequence[Message]) -> None:
     early = {before[s.message].parts[s.part] for s in old.orphans}
     numbers = {part.call_id for part in early if isinstance(part, ToolResult)}
     waiting = [after[s.message].parts[s.part] for s in new.open]
+    running = pending_calls(before, old.open)
     for site in old.open:
         call = before[site.message].parts[site.part]
-        if isinstance(call, ToolCall) and is_pending(before, site):
+        if isinstance(call, ToolCall) and site in running:
             shows = any(_same_call(call, part) for part in waiting)
             assert shows or call.id in numbers, (
                 f"PAIR: the call in message {site.message} is still running, but is no longer "
