@@ -1,5 +1,6 @@
 """The scripted server over plain HTTP: what it records, rejects and survives."""
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -291,7 +292,9 @@ def test_closing_ends_what_stalls_at_once_and_may_be_repeated():
         server.close()
         server.close()
         assert time.monotonic() - start < 5
-        assert silent.recv(1) == b""
+        # Where the server had not taken the connection yet, the kernel resets it instead.
+        with contextlib.suppress(ConnectionResetError):
+            assert silent.recv(1) == b""
     thread.join(10)
     assert outcomes == [RemoteDisconnected]
 
