@@ -2,6 +2,7 @@
 Test modules share `tests.corpus`: the checkout is on the path however pytest is started.
 
 Hypothesis tries the same examples on every run, so that a run that fails fails again.
+What a test launched ends with it.
 """
 
 import signal
@@ -11,6 +12,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.children import end_all
 
 settings.register_profile(
     "foldline",
@@ -26,3 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every
     # program that they start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_teardown() -> None:
+    end_all()

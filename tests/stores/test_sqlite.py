@@ -6,6 +6,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 import pytest
+from tests.children import launch
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
@@ -184,9 +185,7 @@ def test_processes_write_side_by_side_while_another_reads(tmp_path):
     store = SqliteStore(path)
     names = ("a", "b", "c")
     children = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), name], stdout=subprocess.PIPE, text=True
-        )
+        launch([sys.executable, "-c", WRITER, str(path), name], stdout=subprocess.PIPE, text=True)
         for name in names
     ]
     seen = []
@@ -205,7 +204,7 @@ def test_two_processes_that_open_a_new_file_at_once_both_succeed(tmp_path):
     code = "import sys; from foldline.stores.sqlite import SqliteStore; SqliteStore(sys.argv[1])"
     for attempt in range(3):
         path = str(tmp_path / f"{attempt}.db")
-        children = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
+        children = [launch([sys.executable, "-c", code, path]) for _ in range(3)]
 
         assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
 

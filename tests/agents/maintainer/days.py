@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.children import launch
+
 from foldline.testing.scripted import Answer, Request, Step
 from foldline.testing.scripted import Tool as Call
 
@@ -138,7 +140,7 @@ def command(root: Path, home: Path, url: str, *words: str) -> subprocess.Popen[s
     environ = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any"}
     line = [sys.executable, "-m", "foldline", "maintain", str(root), *words, "--json"]
     line += ["--model", "openai:scripted", "--window", "24000", "--home", str(home)]
-    return subprocess.Popen(
+    return launch(
         line,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.children import launch
 
 from foldline.core.errors import BudgetError
 from foldline.tools.terminal.binaries import find_binary
@@ -117,7 +118,7 @@ def test_it_ends_with_whoever_asked_for_it(place, confinement):
         "print('ready', flush=True)\n"
         f"t.run('awk \"BEGIN{{m={mark};while(1);}}\"')\n"
     )
-    asker = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    asker = launch([sys.executable, "-c", script], stdout=subprocess.PIPE)
     try:
         assert asker.stdout.readline() == b"ready\n"
         assert eventually(lambda: any(f"m={mark}" in line for line in command_lines()))
