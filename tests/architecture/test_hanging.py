@@ -33,3 +33,17 @@ def _called(call: ast.Call) -> str:
 def test_every_program_that_is_not_waited_for_is_launched_so_that_it_ends_with_its_test():
     started = [place for place, name, _ in calls() if name in {"Popen", "fork", "Process"}]
     assert started == [], "start it with tests.children.launch"
+
+
+def test_no_thread_keeps_the_tests_from_ending():
+    staying = [
+        place
+        for place, name, call in calls()
+        if name == "Thread"
+        and not any(word.arg == "daemon" and _is_true(word.value) for word in call.keywords)
+    ]
+    assert staying == [], "say daemon=True"
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True

@@ -58,10 +58,10 @@ def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_th
 
     store = MemoryStore()
     session = filled(store, summarizer=slow)
-    compacting = threading.Thread(target=session.compact)
+    compacting = threading.Thread(target=session.compact, daemon=True)
     compacting.start()
     assert begun.wait(60)
-    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),))
+    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),), daemon=True)
     appending.start()
     go_on.set()
     compacting.join(60)

@@ -79,7 +79,8 @@ def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
 def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> None:
     one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
     work = [
-        threading.Thread(target=put, args=((one, two)[number % 2], number)) for number in range(40)
+        threading.Thread(target=put, args=((one, two)[number % 2], number), daemon=True)
+        for number in range(40)
     ]
     for thread in work:
         thread.start()

@@ -234,7 +234,7 @@ def test_a_directory_that_changes_while_a_person_thinks_is_not_written(project, 
         (project / "docs").symlink_to(project.parent / "outside")
         queue.answer(request.id, True)
 
-    helper = threading.Thread(target=answer)
+    helper = threading.Thread(target=answer, daemon=True)
     helper.start()
     ran = terminal.run("touch made")
     helper.join()
