@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.children import launch
+from tests.confinement import requires_confinement
 
 from foldline.testing.scripted import Answer, Request, Step
 from foldline.testing.scripted import Tool as Call
@@ -29,6 +30,7 @@ BUG = "    return total - total * rebate  # rebate may be above 1\n"
 
 def shop(folder: Path) -> Path:
     """Make a codebase under git: fourteen modules, each too long to be read with the others."""
+    requires_confinement()
     root = folder / "shop"
     (root / "app").mkdir(parents=True)
     for number in range(14):
