@@ -2,13 +2,15 @@
 Test modules share `tests.corpus`: the checkout is on the path however pytest is started.
 
 Hypothesis tries the same examples on every run, so that a run that fails fails again.
-What a test launched ends with it.
+What a test launched ends with it. What was skipped is told at the end, a line for each reason.
 """
 
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -33,3 +35,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_runtest_teardown() -> None:
     end_all()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.most_common():
+        line = f"NOT PROVED HERE: {count} {'test' if count == 1 else 'tests'}: {reason}"
+        terminalreporter.write_line(line, yellow=True, bold=True)
