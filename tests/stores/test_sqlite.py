@@ -56,7 +56,7 @@ def test_commits_are_synced_unless_the_caller_asks_for_less(tmp_path):
     levels = []
     for durability in ("full", "process"):
         store = SqliteStore(tmp_path / "a.db", durability=durability)
-        with store._transaction("BEGIN") as connection:
+        with store._database.reading() as connection:
             levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
             mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
         store.close()
@@ -129,7 +129,7 @@ def test_damaged_content_is_noticed(tmp_path):
         "UPDATE blobs SET data = replace(data, 'x', 'z') WHERE codec = 0",
         "UPDATE blobs SET data = zeroblob(length(data)) WHERE codec = 1",
     ):
-        with store._transaction() as connection:
+        with store._database.writing() as connection:
             connection.execute(statement)
 
         with pytest.raises(StoreError, match="damaged"):
@@ -249,7 +249,7 @@ def test_nothing_is_recorded_in_a_file_that_is_no_longer_there(tmp_path, replace
 def test_what_sqlite_cannot_hold_is_refused(tmp_path, head):
     store = SqliteStore(tmp_path / "a.db")
 
-    with pytest.raises(StoreError, match="not one that an archive holds"):
+    with pytest.raises(StoreError, match="not one that SQLite holds"):
         store.begin(head)
     assert store.sessions() == ()
 
