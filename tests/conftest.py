@@ -2,15 +2,20 @@
 Test modules share `tests.corpus`: the checkout is on the path however pytest is started.
 
 Hypothesis tries the same examples on every run, so that a run that fails fails again.
+What a test launched ends with it. What was skipped is told at the end, a line for each reason.
 """
 
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.children import end_all
 
 settings.register_profile(
     "foldline",
@@ -26,3 +31,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every
     # program that they start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_teardown() -> None:
+    end_all()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.most_common():
+        line = f"NOT PROVED HERE: {count} {'test' if count == 1 else 'tests'}: {reason}"
+        terminalreporter.write_line(line, yellow=True, bold=True)

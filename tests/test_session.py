@@ -886,7 +886,7 @@ def test_an_export_into_a_pipe_is_written_and_does_not_replace_it(opened, tmp_pa
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     got = []
-    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
     reader.start()
 
     assert session.export(pipe) == 3
@@ -993,7 +993,7 @@ def test_threads_append_one_at_a_time(opened):
         for number in range(start, start + 20):
             session.append(said(number))
 
-    threads = [threading.Thread(target=work, args=(100 * n,)) for n in range(4)]
+    threads = [threading.Thread(target=work, args=(100 * n,), daemon=True) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

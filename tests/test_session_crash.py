@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.children import launch
 
 from foldline.core.edits import apply
 from foldline.counters.estimated import EstimatedCounter
@@ -40,7 +41,7 @@ for number in range(start, start + 100_000):
 
 def killed_after(path, policy, acknowledgements):
     """Run a child until it has acknowledged so many steps, kill it, and return what it said."""
-    child = subprocess.Popen(
+    child = launch(
         [sys.executable, "-c", CHILD, str(path), policy], stdout=subprocess.PIPE, text=True
     )
     lines = [child.stdout.readline().split() for _ in range(acknowledgements)]

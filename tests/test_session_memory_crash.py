@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.children import launch
 
 from foldline import Config, Session
 from foldline.core.edits import apply
@@ -63,7 +64,7 @@ def reopened(path):
 
 def killed(path, steps, pause):
     """Run a child until it has said so much, kill it, and return all that it said."""
-    child = subprocess.Popen(
+    child = launch(
         [sys.executable, "-c", CHILD, str(path), str(pause)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -191,18 +191,35 @@ def test_the_version_on_disk_comes_back_and_says_whether_it_changed(opened, root
 def test_files_that_were_edited_or_written_come_back_too(opened, root):
     session = opened()
     agent = full(session, root, "a.py")
-    agent.answer("I see.")
-    (root / "a.py").write_text("a = 3\n")
-    agent.run("edit_file", {"path": "a.py", "old_string": "a = 1", "new_string": "a = 3"}, "done")
-    agent.run("write_file", {"path": str(root / "d.py"), "content": "d = 4\n"}, "done")
-    (root / "d.py").write_text("d = 4\n")
-    agent.run("bash", {"command": "make"}, FILLER * 3)
-    agent.answer("Done.")
+    changed(agent, root)
+    # Prose, which only folding removes. Whether clearing results makes enough room would depend on
+    # how many tokens the path of the root takes, and a cleared history still shows the writing.
+    agent.answer(FILLER * 4)
     agent.say("Go on.")
     text = compacted(session)
     assert "d = 4" in text
     assert "a = 3" in text
     assert "CHANGED" not in text
+
+
+def changed(agent, root):
+    """Edit one file and write another, by a path from the root and by a whole one."""
+    agent.answer("I see.")
+    (root / "a.py").write_text("a = 3\n")
+    agent.run("edit_file", {"path": "a.py", "old_string": "a = 1", "new_string": "a = 3"}, "done")
+    agent.run("write_file", {"path": str(root / "d.py"), "content": "d = 4\n"}, "done")
+    (root / "d.py").write_text("d = 4\n")
+    agent.run("bash", {"command": "make"}, FILLER * 4)
+
+
+@pytest.mark.requirement("C16")
+def test_a_file_whose_writing_is_still_shown_does_not_come_back_a_second_time(opened, root):
+    session = opened(policy="clear")
+    changed(full(session, root, "a.py"), root)
+    text = compacted(session)
+    assert "d = 4" in json.dumps(session.view())
+    assert session.is_in_view("d.py")
+    assert "d = 4" not in text
 
 
 def test_a_file_is_in_view_until_it_is_folded_and_again_when_it_was_put_back(opened, root):

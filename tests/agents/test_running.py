@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.agents.world import FORMATS, Counted, agent_in, talking, texts
+from tests.children import launch
 
 from foldline import Session, StoreError
 from foldline.agents import Resumed
@@ -67,7 +68,7 @@ def script(request):
 
 def started(folder, server, wire, hang=""):
     url = getattr(server, FORMATS[wire])
-    return subprocess.Popen(
+    return launch(
         [sys.executable, "-c", CHILD, str(folder), wire, url, hang],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -45,6 +45,7 @@ PROVED_IN = {
     "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
     "retrieval/lexical.py retrieval/weights.py",
     "retrieval/test_terms.py": "retrieval/stop_words.py",
+    "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",
     "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/rows.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
+from tests.children import launch
 
 from foldline.cli.main import cli
 
@@ -59,4 +60,4 @@ def start(*words: object, **settings: Any) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "foldline", *map(str, words)]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = {key: value for key, value in os.environ.items() if key != "FORCE_COLOR"}
-    return subprocess.Popen(command, **{"env": environment, **pipes, **settings})
+    return launch(command, **{"env": environment, **pipes, **settings})

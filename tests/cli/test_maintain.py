@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
 import select
-import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 from tests.agents.maintainer.world import codebase
+from tests.children import launch
 
 from foldline.cli.main import cli
 from foldline.testing import ScriptedServer
@@ -117,18 +116,30 @@ def talk(shop, url, lines):
     environ = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any", "TERM": "dumb"}
     words = [sys.executable, "-m", "foldline", "maintain", str(shop)]
     words += ["--model", "openai:scripted", "--window", "32000"]
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as child:
-        os.close(theirs)
-        shown, waits = b"", [*[b"> "] * 5, b"no: ", b"> ", b"> "]
-        for line, wait in zip(lines, waits, strict=True):
-            seen = len(shown)
-            while wait not in shown[seen:]:
-                assert select.select([ours], [], [], 60)[0], shown.decode()
-                shown += os.read(ours, 65_536)
-            os.write(ours, f"{line}\n".encode())
-        with contextlib.suppress(OSError):  # the other end is closed
-            while data := os.read(ours, 65_536):
-                shown += data
-        assert child.wait(60) == 0
-    os.close(ours)
+    try:
+        with launch(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as child:
+            os.close(theirs)
+            shown, waits = b"", [*[b"> "] * 5, b"no: ", b"> ", b"> "]
+            for line, wait in zip(lines, waits, strict=True):
+                shown += read(ours, wait)
+                os.write(ours, f"{line}\n".encode())
+            shown += read(ours, None)
+            assert child.wait(60) == 0
+    finally:
+        os.close(ours)
     return shown.decode("utf-8", "replace")
+
+
+def read(number, wait):
+    """Return what is shown up to some words, or up to the end when they are None."""
+    shown, data = b"", b"-"
+    while data and (wait is None or wait not in shown):
+        ready = select.select([number], [], [], 60)[0]
+        assert ready, f"{wait!r} was not shown within a minute, but: {shown!r}"
+        try:
+            data = os.read(number, 65_536)
+        except OSError:  # the other end is closed
+            data = b""
+        shown += data
+    assert wait is None or wait in shown, f"it ended before it had shown {wait!r}: {shown!r}"
+    return shown

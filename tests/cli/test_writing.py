@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.children import launch
 from tests.cli.sample import foldline, start, write_conversation
 
 from foldline.cli.exits import OutputError
@@ -135,7 +136,7 @@ def test_a_kill_while_it_writes_leaves_the_old_output(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from foldline.cli.writing import write_whole; "
         f"write_whole(Path(sys.argv[1]), b'x' * {len(new)}, '-')"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, out])
+    process = launch([sys.executable, "-c", code, out])
     while process.poll() is None:
         if any(path.name.startswith(".foldline-") for path in tmp_path.iterdir()):
             process.kill()

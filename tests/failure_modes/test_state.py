@@ -58,10 +58,10 @@ def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_th
 
     store = MemoryStore()
     session = filled(store, summarizer=slow)
-    compacting = threading.Thread(target=session.compact)
+    compacting = threading.Thread(target=session.compact, daemon=True)
     compacting.start()
     assert begun.wait(60)
-    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),))
+    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),), daemon=True)
     appending.start()
     go_on.set()
     compacting.join(60)
@@ -153,7 +153,7 @@ def test_a_thousand_attempts_that_change_nothing_leave_one_receipt(tmp_path):
     statuses = {session.compact(force=True).status for _ in range(50)}
     size = path.stat().st_size + path.with_name("a.db-wal").stat().st_size
     statuses |= {session.compact(force=True).status for _ in range(950)}
-    session._state.setting.store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    session._state.setting.store._database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     assert "compacted" not in statuses
     assert len(session.receipts) == 1

@@ -118,7 +118,7 @@ def test_many_threads_at_once_get_one_follower_for_each_conversation():
         except BaseException as error:  # noqa: BLE001  # to be seen by the test
             failed.append(error)
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in "abc" * 3]
+    threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in "abc" * 3]
     for thread in threads:
         thread.start()
     for thread in threads:

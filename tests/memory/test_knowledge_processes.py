@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.children import launch
 
 from foldline.memory.knowledge import Knowledge
 
@@ -27,7 +28,7 @@ with Knowledge.open(path) as knowledge:
 
 
 def writer(path: Path, name: str, count: int) -> subprocess.Popen[str]:
-    child = subprocess.Popen(
+    child = launch(
         [sys.executable, "-c", WRITER, str(path), name, str(count)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.children import launch
 
 from foldline.memory import Memory
 
@@ -25,7 +26,7 @@ with Memory.open(path) as memory:
 
 
 def writer(path, name, count):
-    return subprocess.Popen(
+    return launch(
         [sys.executable, "-c", WRITER, str(path), name, str(count)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -334,7 +334,7 @@ def test_one_client_answers_many_threads(name):
     found: list[str] = []
     with ScriptedServer(default="ok") as server, client_of(server, name) as client:
         threads = [
-            threading.Thread(target=lambda: found.append(client.answer(ASK).text))
+            threading.Thread(target=lambda: found.append(client.answer(ASK).text), daemon=True)
             for _ in range(16)
         ]
         for thread in threads:

@@ -59,7 +59,9 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(play) -> Iterator[Server]:
     server = Server(play)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield server

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.children import launch
 
 from foldline.notes import Note, Notes
 
@@ -48,7 +49,7 @@ print("finished", "-", flush=True)
 
 def start(code: str, *words: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", code, *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return launch(command, stdout=subprocess.PIPE, text=True)
 
 
 def killed(process: subprocess.Popen[str], lines: int) -> list[list[str]]:

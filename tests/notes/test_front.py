@@ -192,7 +192,7 @@ def test_threads_share_notes(notes: Notes) -> None:
             notes.update(note.id, content=f"{name} again")
             assert notes.search(name)
 
-    threads = [Thread(target=work, args=(name,)) for name in ("apples", "oranges")]
+    threads = [Thread(target=work, args=(name,), daemon=True) for name in ("apples", "oranges")]
     for thread in threads:
         thread.start()
     for thread in threads:

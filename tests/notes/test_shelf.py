@@ -144,7 +144,7 @@ def test_who_waits_too_long_for_another_writer_is_told(shelf: Shelf) -> None:
             ready.set()
             done.wait(10)
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=hold, daemon=True)
     thread.start()
     try:
         assert ready.wait(10)

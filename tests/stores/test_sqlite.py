@@ -6,6 +6,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 import pytest
+from tests.children import launch
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
@@ -55,7 +56,7 @@ def test_commits_are_synced_unless_the_caller_asks_for_less(tmp_path):
     levels = []
     for durability in ("full", "process"):
         store = SqliteStore(tmp_path / "a.db", durability=durability)
-        with store._transaction("BEGIN") as connection:
+        with store._database.reading() as connection:
             levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
             mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
         store.close()
@@ -128,7 +129,7 @@ def test_damaged_content_is_noticed(tmp_path):
         "UPDATE blobs SET data = replace(data, 'x', 'z') WHERE codec = 0",
         "UPDATE blobs SET data = zeroblob(length(data)) WHERE codec = 1",
     ):
-        with store._transaction() as connection:
+        with store._database.writing() as connection:
             connection.execute(statement)
 
         with pytest.raises(StoreError, match="damaged"):
@@ -184,9 +185,7 @@ def test_processes_write_side_by_side_while_another_reads(tmp_path):
     store = SqliteStore(path)
     names = ("a", "b", "c")
     children = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), name], stdout=subprocess.PIPE, text=True
-        )
+        launch([sys.executable, "-c", WRITER, str(path), name], stdout=subprocess.PIPE, text=True)
         for name in names
     ]
     seen = []
@@ -205,7 +204,7 @@ def test_two_processes_that_open_a_new_file_at_once_both_succeed(tmp_path):
     code = "import sys; from foldline.stores.sqlite import SqliteStore; SqliteStore(sys.argv[1])"
     for attempt in range(3):
         path = str(tmp_path / f"{attempt}.db")
-        children = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
+        children = [launch([sys.executable, "-c", code, path]) for _ in range(3)]
 
         assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
 
@@ -250,7 +249,7 @@ def test_nothing_is_recorded_in_a_file_that_is_no_longer_there(tmp_path, replace
 def test_what_sqlite_cannot_hold_is_refused(tmp_path, head):
     store = SqliteStore(tmp_path / "a.db")
 
-    with pytest.raises(StoreError, match="not one that an archive holds"):
+    with pytest.raises(StoreError, match="not one that SQLite holds"):
         store.begin(head)
     assert store.sessions() == ()
 

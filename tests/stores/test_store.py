@@ -200,7 +200,7 @@ def test_many_threads_may_use_one_store(store):
         except BaseException as error:  # noqa: BLE001  # reported by the assertion below
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in names]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -78,7 +78,9 @@ def test_a_trace_and_its_page_are_for_their_owner_only(tmp_path):
 def test_several_threads_write_whole_lines(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
     threads = [
-        threading.Thread(target=lambda: [trace(ContextWarning("s" * 500, 1.0)) for _ in range(50)])
+        threading.Thread(
+            target=lambda: [trace(ContextWarning("s" * 500, 1.0)) for _ in range(50)], daemon=True
+        )
         for _ in range(4)
     ]
     for thread in threads:

@@ -1,5 +1,6 @@
 """The scripted server over plain HTTP: what it records, rejects and survives."""
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -98,7 +99,7 @@ def test_requests_at_once_get_different_steps_and_numbers():
     with ScriptedServer([f"answer {n}" for n in range(16)]) as server:
         texts = []
         threads = [
-            threading.Thread(target=lambda: texts.append(said(post(server, HELLO))))
+            threading.Thread(target=lambda: texts.append(said(post(server, HELLO))), daemon=True)
             for _ in range(16)
         ]
         for thread in threads:
@@ -137,7 +138,7 @@ def test_waiting_for_a_request_ends_with_it_or_with_the_time():
     outcomes = []
     with ScriptedServer([Stall()]) as server:
         assert not server.wait(1, seconds=0.01)
-        thread = threading.Thread(target=lambda: outcomes.append(fate(server)))
+        thread = threading.Thread(target=lambda: outcomes.append(fate(server)), daemon=True)
         thread.start()
         assert server.wait(1, seconds=10)
         server.close()
@@ -283,7 +284,7 @@ def test_closing_ends_what_stalls_at_once_and_may_be_repeated():
     outcomes = []
     server = ScriptedServer(default=Stall())
     port = int(server.url.rpartition(":")[2])
-    thread = threading.Thread(target=lambda: outcomes.append(fate(server)))
+    thread = threading.Thread(target=lambda: outcomes.append(fate(server)), daemon=True)
     thread.start()
     with socket.create_connection(("127.0.0.1", port), timeout=10) as silent:
         assert server.wait(1)
@@ -291,7 +292,9 @@ def test_closing_ends_what_stalls_at_once_and_may_be_repeated():
         server.close()
         server.close()
         assert time.monotonic() - start < 5
-        assert silent.recv(1) == b""
+        # Where the server had not taken the connection yet, the kernel resets it instead.
+        with contextlib.suppress(ConnectionResetError):
+            assert silent.recv(1) == b""
     thread.join(10)
     assert outcomes == [RemoteDisconnected]
 

@@ -174,7 +174,9 @@ def test_nobody_at_the_terminal_is_a_no(monkeypatch):
 def test_a_queue_is_answered_by_another_thread():
     queue = PromptQueue()
     found = []
-    worker = threading.Thread(target=lambda: found.append(Approvals(queue).decide(request())))
+    worker = threading.Thread(
+        target=lambda: found.append(Approvals(queue).decide(request())), daemon=True
+    )
     worker.start()
     (open_one,) = queue.pending(10)
     with pytest.raises(InputError, match="no open question"):

@@ -1,8 +1,8 @@
 import json
-import subprocess
 import sys
 
 import pytest
+from tests.children import launch
 
 from foldline.core.errors import InputError, StoreError
 from foldline.tools import ErrorCode, Journal
@@ -105,7 +105,7 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path):
         "import sys; from foldline.tools import Journal; j = Journal(sys.argv[1]);"
         "[j.add('progress', f'{sys.argv[2]} {n}') for n in range(60)]"
     )
-    children = [subprocess.Popen([sys.executable, "-c", code, path, who]) for who in "ab"]
+    children = [launch([sys.executable, "-c", code, path, who]) for who in "ab"]
     assert [child.wait(60) for child in children] == [0, 0]
     entries = Journal(path).entries()
     assert len({entry.id for entry in entries}) == len(entries) == 120

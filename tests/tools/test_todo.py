@@ -156,7 +156,7 @@ def test_many_threads_leave_one_whole_list(tmp_path):
         for _ in range(10):
             assert todos.write(listed(*["pending"] * number)).ok
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
+    threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(1, 5)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -9,7 +9,6 @@ from typing import Any
 
 from foldline.core.errors import InputError
 from foldline.memory import forgetting, rows
-from foldline.memory.database import Database
 from foldline.memory.forgetting import By, Forgotten
 from foldline.memory.items import Added, Item, Kind, clamped
 from foldline.memory.limits import MemoryLimits
@@ -24,6 +23,7 @@ from foldline.memory.writing import (
     checked_whole,
     selected,
 )
+from foldline.sqlite.database import Database
 
 
 class Changing:

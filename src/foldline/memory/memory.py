@@ -25,7 +25,6 @@ from foldline.core.tokens import TextCounter
 from foldline.memory import rows, telling
 from foldline.memory.awaiting import Awaiting
 from foldline.memory.changing import Changing
-from foldline.memory.database import Database
 from foldline.memory.indexing import UserIndex
 from foldline.memory.items import Found, Item, Kind
 from foldline.memory.limits import MemoryLimits
@@ -33,6 +32,7 @@ from foldline.memory.recalled import marked
 from foldline.memory.tables import SCHEMA
 from foldline.memory.writing import Writer, checked_name, selected
 from foldline.retrieval import Cutter, Embedder, Weights
+from foldline.sqlite.database import Database
 
 DEFAULT_USER: Final = "default"
 

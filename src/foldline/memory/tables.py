@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foldline.memory.database import Schema
+from foldline.sqlite.schema import Schema
 
 LIVE, SUPERSEDED, GONE = "live", "superseded", "gone"
 """A revision is what is remembered, was replaced by a later one, or was forgotten."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
-from foldline.core.errors import StoreError
+from foldline.sqlite.schema import Schema
 
 APPLICATION_ID: Final = 0x464F4C44
 """Marks a SQLite file as Foldline's: "FOLD" in ASCII."""
@@ -89,57 +88,4 @@ _MEMORY: Final = (
 MIGRATIONS: Final = (_FIRST, _MEMORY)
 """The statements of each step; a file of version n has had the first n steps."""
 
-
-def migrate(connection: sqlite3.Connection, name: str) -> None:
-    """
-    Bring a file to the newest version, in one transaction.
-
-    Args:
-        connection: In autocommit mode.
-        name: What to call the file in messages.
-
-    Raises:
-        StoreError: The file is another program's, or a newer Foldline's.
-    """
-    if _current(connection, name):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Read again: another process may have migrated while this one waited for the lock.
-        for step in MIGRATIONS[_version(connection, name) :]:
-            for statement in step:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _current(connection: sqlite3.Connection, name: str) -> bool:
-    """Look at one moment of the file: another process may be in the middle of making it."""
-    connection.execute("BEGIN")
-    try:
-        return _version(connection, name) == len(MIGRATIONS)
-    finally:
-        connection.execute("ROLLBACK")
-
-
-def _version(connection: sqlite3.Connection, name: str) -> int:
-    (owner,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if owner != APPLICATION_ID and (owner or version or tables):
-        raise StoreError(
-            f"{name} is a database of another program.",
-            hint="Name another file for the archive; this one was left as it is.",
-        )
-    if version > len(MIGRATIONS):
-        raise StoreError(
-            f"{name} was written by a newer Foldline (archive version {version}, this one knows "
-            f"{len(MIGRATIONS)}).",
-            hint="Upgrade: pip install --upgrade foldline",
-        )
-    return int(version)
+ARCHIVE: Final = Schema(APPLICATION_ID, MIGRATIONS, "archive")

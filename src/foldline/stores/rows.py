@@ -192,7 +192,7 @@ def messages(
             form=None if content[4] is None else _content(content[4:]),
             time=moment,
             pinned=bool(pinned),
-            usage=None if usage is None else Usage(*json.loads(usage)),
+            usage=None if usage is None else _usage(usage),
         )
 
 
@@ -213,6 +213,16 @@ def batches(connection: sqlite3.Connection, session: int) -> Iterator[StoredBatc
         edits, receipt, rest = _content(content[:4]), _content(content[4:8]), content[8:]
         prepared = None if rest[0] is None else _memory(rest)
         yield StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
+
+
+def _usage(text: str) -> Usage:
+    try:
+        return Usage(*json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"The archive is damaged: the usage of a message is not readable: {error}.",
+            hint="Restore it from a backup.",
+        ) from error
 
 
 def _content(row: Sequence[Any]) -> Any:

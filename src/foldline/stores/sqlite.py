@@ -11,11 +11,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import (
@@ -24,18 +20,13 @@ from foldline.core.ports import (
     SessionInfo,
     StoredSession,
 )
+from foldline.sqlite.database import Database, Durability
 from foldline.stores import blobs, rows
 from foldline.stores.log import StoredIds, StoredLog
-from foldline.stores.migrations import migrate
-from foldline.stores.sqlite_file import explained, identity, prepare, use_wal
-
-Durability: TypeAlias = Literal["full", "process"]
+from foldline.stores.migrations import ARCHIVE
 
 PATIENCE: Final = 5.0
 """How long to wait for another writer, in seconds."""
-
-CHECKPOINT_PAGES: Final = 4_000
-"""Pages after which the log is written back, 16 MB: rarely enough to stay out of a p99."""
 
 FOUND_AT_MOST: Final = 100
 
@@ -67,33 +58,7 @@ class SqliteStore:
             raise StoreError(
                 f"Unknown durability {durability!r}.", hint='Choose "full" or "process".'
             )
-        # Absolute: SQLite takes ":memory:" and "file:" for something else than a file.
-        self._path = Path(path).absolute()
-        self._patience = patience
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        prepare(self._path)
-        with self._errors():
-            self._connection = self._connect(durability)
-        self._file = identity(self._path)
-
-    def _connect(self, durability: Durability) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path,
-            timeout=self._patience,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
-            migrate(connection, str(self._path))
-            use_wal(connection, self._patience)
-            level = "FULL" if durability == "full" else "NORMAL"
-            connection.execute(f"PRAGMA synchronous = {level}")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        self._database = Database(path, ARCHIVE, durability=durability, patience=patience)
 
     # --- the Store protocol ----------------------------------------------------------------
 
@@ -102,7 +67,7 @@ class SqliteStore:
         found = self.load(head.name)
         if found is not None:
             return found
-        with self._transaction() as connection:
+        with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO sessions (name, dialect, model, window, created, updated, generation)"
                 " VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
@@ -115,7 +80,7 @@ class SqliteStore:
     def load(self, name: str) -> StoredSession | None:
         """Return a session, or None when there is none of this name."""
         # One transaction, so that all of it is of the same moment.
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             row = connection.execute(
                 "SELECT name, dialect, model, window, created, generation, id"
                 " FROM sessions WHERE name = ?",
@@ -127,8 +92,8 @@ class SqliteStore:
             return StoredSession(
                 SessionHead(*row[:5]),
                 row[5],
-                StoredIds(self._reading, session, size),
-                StoredLog(self._reading, session, size),
+                StoredIds(self._database.reading, session, size),
+                StoredLog(self._database.reading, session, size),
                 tuple(rows.batches(connection, session)),
                 rows.memory(connection, session),
             )
@@ -151,7 +116,7 @@ class SqliteStore:
         ]
         made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
         prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
-        with self._transaction() as connection:
+        with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
             for position, message in enumerate(change.messages):
                 rows.insert_message(
@@ -166,7 +131,7 @@ class SqliteStore:
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions, the one that was changed last first."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             found = connection.execute(
                 """
                 SELECT s.name, s.dialect, s.model, s.window, s.created, s.updated,
@@ -182,13 +147,13 @@ class SqliteStore:
 
     def names(self) -> tuple[str, ...]:
         """List the names of the sessions, the one that was changed last first."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             found = connection.execute("SELECT name FROM sessions ORDER BY updated DESC, id DESC")
             return tuple(str(name) for (name,) in found)
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """Find messages by the beginning of their id, newest sessions first, at most 100."""
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             found = connection.execute(
                 "SELECT s.name, m.id FROM messages m JOIN sessions s ON s.id = m.session"
                 " WHERE m.id >= ? AND m.id < ? ORDER BY s.updated DESC, s.id DESC, m.seq LIMIT ?",
@@ -198,48 +163,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    # --- transactions ----------------------------------------------------------------------
-
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._transaction("BEGIN")
-
-    @contextmanager
-    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
-        with self._lock, self._errors():
-            connection = self._connection
-            if connection is None:
-                raise StoreError(f"{self._path} is closed.", hint="Open it again.")
-            if identity(self._path) != self._file:
-                raise StoreError(
-                    f"{self._path} was removed or replaced while it was in use; nothing was "
-                    "recorded.",
-                    hint="Put the file back, or open the session again.",
-                )
-            try:
-                connection.execute(begin)
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise explained(error, self._path, self._patience) from error
-        except (TypeError, ValueError, OverflowError) as error:
-            raise StoreError(
-                f"{self._path}: a value is not one that an archive holds: {error}.",
-                hint="Use valid Unicode in names, and numbers below 2^63.",
-            ) from error
+        self._database.close()
 
     def _claim(
         self, connection: sqlite3.Connection, name: str, generation: int, change: Change

@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.children import launch
+from tests.confinement import requires_confinement
+
 from foldline.testing.scripted import Answer, Request, Step
 from foldline.testing.scripted import Tool as Call
 
@@ -27,6 +30,7 @@ BUG = "    return total - total * rebate  # rebate may be above 1\n"
 
 def shop(folder: Path) -> Path:
     """Make a codebase under git: fourteen modules, each too long to be read with the others."""
+    requires_confinement()
     root = folder / "shop"
     (root / "app").mkdir(parents=True)
     for number in range(14):
@@ -138,7 +142,7 @@ def command(root: Path, home: Path, url: str, *words: str) -> subprocess.Popen[s
     environ = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any"}
     line = [sys.executable, "-m", "foldline", "maintain", str(root), *words, "--json"]
     line += ["--model", "openai:scripted", "--window", "24000", "--home", str(home)]
-    return subprocess.Popen(
+    return launch(
         line,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

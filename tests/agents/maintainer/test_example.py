@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.confinement import requires_confinement
 
 from foldline.agents.maintainer import routing
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.requirement("E4.1", "E5.1")
 def test_the_example_plans_by_the_note_of_another_day_and_notices_the_change():
+    requires_confinement()
     line = [sys.executable, str(ROOT / "examples" / "maintain.py")]
     ran = subprocess.run(line, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.confinement import requires_confinement
 
 BENCH = Path(__file__).resolve().parents[3] / "bench" / "maintainer.py"
 
 
 @pytest.fixture(scope="module")
 def rows():
+    requires_confinement()
     command = [sys.executable, str(BENCH), "--json", "--package", "click"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     found = [json.loads(line) for line in ran.stdout.splitlines()]

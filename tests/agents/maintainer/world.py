@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.world import talking
+from tests.confinement import requires_confinement
 
 from foldline.agents.maintainer import CodebaseMaintainer
 
@@ -40,6 +41,8 @@ def git(root: Path, *words: str) -> str:
 
 
 def codebase(folder: Path) -> Path:
+    """Make the codebase, for a test that looks at it with commands."""
+    requires_confinement()
     root = folder / "shop"
     for path, text in {
         "app/orders.py": ORDERS,

@@ -98,7 +98,7 @@ def test_who_waits_too_long_for_the_lock_is_told(root, monkeypatch):
             inside.set()
             done.wait(10)
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=hold, daemon=True)
     thread.start()
     assert inside.wait(10)
     with pytest.raises(StoreError, match="too long"), root.locked():

@@ -1,9 +1,9 @@
 import json
 import os
-import subprocess
 import sys
 
 import pytest
+from tests.children import launch
 
 from foldline import Config, Session
 from foldline.core.errors import BudgetError
@@ -183,7 +183,7 @@ while done < 25:
     done += workspace.edit("log.txt", [Replacement("END", new)]).ok
 """
     (root / "log.txt").write_text("END\n")
-    children = [subprocess.Popen([sys.executable, "-c", code, who, root]) for who in "ab"]
+    children = [launch([sys.executable, "-c", code, who, root]) for who in "ab"]
     assert [child.wait(60) for child in children] == [0, 0]
     lines = (root / "log.txt").read_text().splitlines()
     for who in "ab":

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.children import launch
 
 from foldline.core.errors import BudgetError
 from foldline.tools.terminal.binaries import find_binary
@@ -32,9 +33,13 @@ TEMPORARY = "/tmp"  # noqa: S108  # bound on purpose
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def confinement(request):
-    found = choose.tried(request.param)
+    return confined_by(request.param)
+
+
+def confined_by(mode):
+    found = choose.tried(mode)
     if found.confinement is None:
-        pytest.skip(f"no {request.param} here: {found.words}")
+        pytest.skip(f"no {mode} here: {found.words}")
     return found.confinement
 
 
@@ -117,7 +122,7 @@ def test_it_ends_with_whoever_asked_for_it(place, confinement):
         "print('ready', flush=True)\n"
         f"t.run('awk \"BEGIN{{m={mark};while(1);}}\"')\n"
     )
-    asker = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    asker = launch([sys.executable, "-c", script], stdout=subprocess.PIPE)
     try:
         assert asker.stdout.readline() == b"ready\n"
         assert eventually(lambda: any(f"m={mark}" in line for line in command_lines()))
@@ -172,9 +177,7 @@ class WithProc(Open):
 
 @pytest.mark.parametrize("broken", [Readable, Writable, WithProc])
 def test_the_self_test_sees_a_layer_that_is_broken(broken, tmp_path, monkeypatch):
-    found = choose.tried("bubblewrap").confinement
-    if found is None:
-        pytest.skip("no bubblewrap here")
+    found = confined_by("bubblewrap")
     monkeypatch.setattr("tempfile.tempdir", TEMPORARY)
     assert escapes(broken(found.program, found.optional)) != []
 
@@ -194,9 +197,7 @@ class Shared(Bubblewrap):
 
 
 def test_the_self_test_sees_a_network(monkeypatch):
-    found = choose.tried("bubblewrap").confinement
-    if found is None:
-        pytest.skip("no bubblewrap here")
+    found = confined_by("bubblewrap")
     assert escapes(Shared(found.program, found.optional)) == ["it reaches the network"]
 
 
@@ -256,9 +257,7 @@ def test_landlock_refuses_writes_where_git_could_not_be_kept(place, project):
 
 
 def test_an_approved_command_writes_the_workspace_but_never_what_git_would_run(place, project):
-    found = choose.tried("bubblewrap").confinement
-    if found is None:
-        pytest.skip("no bubblewrap here")
+    found = confined_by("bubblewrap")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     script = "echo x > new; echo x > .git/config; echo x > .git/hooks/pre-commit; echo x > .git/z"
     run(found, place, "sh", "-c", script, profile=Profile(forks=True, writes=True))

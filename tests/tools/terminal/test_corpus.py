@@ -18,7 +18,15 @@ from foldline.tools.terminal.confine.choose import tried
 
 DRIVER = Path(__file__).resolve().parents[4] / "shared" / "terminal" / "probe.py"
 
-pytestmark = [pytest.mark.requirement("T7"), pytest.mark.corpus, pytest.mark.slow]
+LONGEST = 900
+"""Seconds in which the driver has replayed all attempts in one mode."""
+
+pytestmark = [
+    pytest.mark.requirement("T7"),
+    pytest.mark.corpus,
+    pytest.mark.slow,
+    pytest.mark.timeout(LONGEST + 60),
+]
 
 UNDECIDED = {"metadata-006"}
 """What Landlock cannot decide: an attempt that only learns that a path outside exists."""
@@ -50,7 +58,7 @@ def scores(mode, folder):
     ran = subprocess.run(
         [sys.executable, str(DRIVER), f"test_corpus:{mode}", "--path", str(Path(__file__).parent),
          "--root", str(folder / "fixture"), "--json", str(result)],
-        capture_output=True, text=True, timeout=1_500, env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True, text=True, timeout=LONGEST, env={**os.environ, "TMPDIR": str(folder)},
         cwd=folder,
     )  # fmt: skip
     assert result.exists(), ran.stderr[-2_000:]

@@ -234,7 +234,7 @@ def test_a_directory_that_changes_while_a_person_thinks_is_not_written(project, 
         (project / "docs").symlink_to(project.parent / "outside")
         queue.answer(request.id, True)
 
-    helper = threading.Thread(target=answer)
+    helper = threading.Thread(target=answer, daemon=True)
     helper.start()
     ran = terminal.run("touch made")
     helper.join()
@@ -252,3 +252,29 @@ def test_what_is_never_allowed_is_never_asked(project, open_in, tmp_path):
     assert asked == []
     with pytest.raises(BudgetError, match="lies in the workspace"):
         open_in("bubblewrap", project, approvals=Approvals(bool, audit=project / "log"))
+
+
+@pytest.mark.requirement("E3.2")
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_person_is_asked_before_a_confinement_that_cannot_be_had_is_named(
+    project, open_in, tmp_path, allowed
+):
+    (project / ".git").mkdir()
+    log = tmp_path / "audit.jsonl"
+    asked, approvals = asking(allowed, audit=log)
+    ran = open_in("landlock", project, approvals=approvals).run("ls && rm README.md")
+    assert [request.risks for request in asked] == [("write",)]
+    assert ran.status == ("refused" if allowed else "needs_approval")
+    assert ("Install bubblewrap" in ran.reason) is allowed
+    assert ("A person said no." in ran.reason) is not allowed
+    assert ('"outcome": "refused"' in log.read_text()) is allowed
+    assert (ran.stdout, (project / "README.md").exists()) == ("", True)
+
+
+@pytest.mark.requirement("E3.2")
+def test_without_anybody_to_ask_the_approval_is_named_and_not_the_confinement(project, open_in):
+    (project / ".git").mkdir()
+    ran = open_in("landlock", project).run("rm README.md")
+    assert ran.status == "needs_approval"
+    assert "Nobody is here who could approve it." in ran.reason
+    assert "bubblewrap" not in ran.reason

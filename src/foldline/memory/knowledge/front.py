@@ -16,7 +16,6 @@ from foldline.core.asks import drive
 from foldline.core.errors import InputError
 from foldline.core.estimate import estimate
 from foldline.memory.chunk import ChunkSettings, Kind
-from foldline.memory.database import Database
 from foldline.memory.documents import Reading, ReadLimits, Skipped
 from foldline.memory.knowledge import writing
 from foldline.memory.knowledge.answering import Answer, Answerer, answering, replied
@@ -29,6 +28,7 @@ from foldline.memory.knowledge.storing import Storing, checked_namespace, stored
 from foldline.memory.knowledge.tables import BITS, KNOWLEDGE
 from foldline.memory.knowledge.values import Added, DocumentInfo, Findings, Report, Stats
 from foldline.retrieval.embedding import Embedder
+from foldline.sqlite.database import Database
 
 Progress: TypeAlias = Callable[[Added | Skipped], object]
 

@@ -11,7 +11,6 @@ from typing import Final
 
 from foldline.core.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.database import Database
 from foldline.memory.documents import Reading, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import writing
 from foldline.memory.knowledge.embedding import embedded
@@ -19,6 +18,7 @@ from foldline.memory.knowledge.finding import space_of
 from foldline.memory.knowledge.values import Added
 from foldline.retrieval.embedding import Embedder
 from foldline.retrieval.terms import TERMS_VERSION
+from foldline.sqlite.database import Database
 
 LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200

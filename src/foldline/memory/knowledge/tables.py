@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foldline.memory.database import Schema
+from foldline.sqlite.schema import Schema
 
 BITS: Final = 40
 """A namespace has numbers for so many chunks, as a power of two."""

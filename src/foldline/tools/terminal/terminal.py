@@ -210,7 +210,15 @@ class Terminal:
         return ran
 
     def _steps(self, steps: Sequence[Step], stop: Event | None) -> _Told:
-        """Run the steps in order, as far as ``&&`` and ``||`` let them."""
+        """
+        Run the steps in order, as far as ``&&`` and ``||`` let them.
+
+        Raises:
+            Refused: What was approved cannot be confined; then none of them was run.
+        """
+        for step in steps:
+            if step.beyond:
+                self._confinement.order(step.stages, step.place, self.limits)
         told = _Told()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
@@ -287,16 +295,13 @@ class Terminal:
 
         Raises:
             NotApproved: There was no yes.
-            Refused: It could not be confined even then.
+            Refused: Nothing confines what would be approved.
         """
         beyond = [more for step in steps for more in step.beyond]
         if not beyond:
             return None
         if not self._confined:
             raise Refused(beyond[0].reason, "Nothing more is approved where nothing is confined.")
-        for step in steps:
-            if step.beyond:
-                self._confinement.order(step.stages, step.place, self.limits)
         return approved(steps, self._approvals)
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.agents.maintainer.days import kill, until
 from tests.agents.maintainer.world import codebase, git, maintaining
 from tests.agents.world import talking
+from tests.children import launch
 
 from foldline import InputError, ModelError
 from foldline.agents.maintainer import RefactoringAssistant
@@ -212,7 +213,7 @@ def test_a_step_whose_process_is_killed_is_put_back_by_the_next_one_and_done(tmp
 
         def started():
             line = [sys.executable, "-c", CHILD, str(tmp_path), server.openai_url]
-            return subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+            return launch(line, stdout=subprocess.PIPE, text=True)
 
         child = started()
         until((tmp_path / "checking").exists)

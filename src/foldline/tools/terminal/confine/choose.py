@@ -20,6 +20,12 @@ INSTALL: Final = (
     "Install bubblewrap: apt-get install bubblewrap (dnf, apk and pacman have it, too)."
 )
 
+MISSING: Final = {
+    "bubblewrap": "it is not installed",
+    "landlock": "it needs version 3 or newer in the kernel, and a filter for this processor",
+}
+"""What a trial says about a mode that is not there."""
+
 
 class NotConfined(FoldlineError):
     """The kernel confines nothing here, so no terminal is opened."""
@@ -90,7 +96,7 @@ def tried(mode: Mode) -> Trial:
 
     found = Bubblewrap.found() if mode == "bubblewrap" else Landlock.found()
     if found is None:
-        return Trial(mode, None, "it is not installed" if mode == "bubblewrap" else "too old")
+        return Trial(mode, None, MISSING[mode])
     wrong = escapes(found)
     if wrong:
         return Trial(mode, None, "; ".join(wrong))

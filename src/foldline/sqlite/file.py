@@ -11,7 +11,7 @@ from foldline.core.errors import StoreError
 
 
 def prepare(path: Path) -> None:
-    """Create a missing file for its owner only; transcripts hold secrets."""
+    """Create a missing file for its owner only; what agents say holds secrets."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
     try:
@@ -57,12 +57,12 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(
                 f"Another process has been writing to {path} for more than {patience:g} seconds.",
-                hint="Try again when it is done, or use an archive of your own.",
+                hint="Try again when it is done, or use a file of your own.",
             )
         case sqlite3.SQLITE_NOTADB:
             return StoreError(
                 f"{path} is not a SQLite file.",
-                hint="Name another file for the archive; this one was left as it is.",
+                hint="Name another file; this one was left as it is.",
             )
         case sqlite3.SQLITE_CORRUPT:
             return StoreError(
@@ -70,7 +70,7 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
             )
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return StoreError(
-                f"{path} cannot be written: {error}; nothing was recorded.",
+                f"{path} cannot be written: {error}; nothing was changed.",
                 hint="Check the free space of the disk.",
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
@@ -79,4 +79,4 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
                 hint="Check the permissions of the file and its folder.",
             )
         case _:
-            return StoreError(f"{path}: {error}.", hint="Nothing was recorded.")
+            return StoreError(f"{path}: {error}.", hint="Nothing was changed.")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from foldline.core.errors import StoreError
-from foldline.memory.database import Database, Schema
+from foldline.sqlite.database import Database
+from foldline.sqlite.schema import Schema
 
 ONE = Schema(0x54455354, (("CREATE TABLE a (n INTEGER)",),), "box")
 TWO = Schema(ONE.mark, (*ONE.steps, ("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7",)), "box")
@@ -79,7 +80,8 @@ def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
 def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> None:
     one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
     work = [
-        threading.Thread(target=put, args=((one, two)[number % 2], number)) for number in range(40)
+        threading.Thread(target=put, args=((one, two)[number % 2], number), daemon=True)
+        for number in range(40)
     ]
     for thread in work:
         thread.start()
@@ -104,3 +106,23 @@ def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match="closed"):
         held(database)
+
+
+def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db", ONE)
+    (tmp_path / "a.db").rename(tmp_path / "moved.db")
+    Database(tmp_path / "a.db", ONE).close()
+    with pytest.raises(StoreError, match="removed or replaced"):
+        put(database, 1)
+    database.close()
+
+
+def test_what_sqlite_cannot_hold_is_told_and_a_mistake_in_the_block_stays_one(
+    tmp_path: Path,
+) -> None:
+    database = Database(tmp_path / "a.db", ONE)
+    with pytest.raises(StoreError, match="not one that SQLite holds"):
+        put(database, 2**63)
+    with pytest.raises(ValueError, match="invalid literal"), database.reading():
+        int("x")
+    assert held(database) == []

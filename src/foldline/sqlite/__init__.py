@@ -1,0 +1,1 @@
+"""SQLite files that several processes share: sessions, memories, knowledge."""

@@ -1,0 +1,15 @@
+"""What tests need that let an agent run commands: a kernel that confines them."""
+
+from __future__ import annotations
+
+import pytest
+
+from foldline.tools.terminal.confine.choose import NotConfined, chosen
+
+
+def requires_confinement() -> None:
+    """Skip a test, and say why, where the kernel can confine nothing."""
+    try:
+        chosen()
+    except NotConfined as error:
+        pytest.skip(str(error))
