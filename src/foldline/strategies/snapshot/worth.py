@@ -27,8 +27,8 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "change": 0.7,
     "call": 0.52,
     "rules": 1.0,
-    "document": 0.5,
-    "result": 0.4,
+    "document": 0.43,
+    "result": 0.2,
     "written": 0.375,
 }
 """By how much a statement counts, by who makes it."""
@@ -42,7 +42,7 @@ QUOTED: Final = frozenset(("result", "written"))
 REASON: Final = 0.5
 """Factor of the logarithm of how many words give reasons, decisions or outcomes."""
 
-ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.32, 0.35, 0.22, 1.48, 0.38
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.25, 0.45, 0.22, 1.3, 0.38
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
@@ -51,7 +51,7 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 BRIEF: Final = 500
 """Characters of a short output."""
 
-ANNOUNCED, ANNOUNCEMENT = 0.33, 240
+ANNOUNCED, ANNOUNCEMENT = 0.25, 240
 """What is left of the worth of "Now let me look at …", and how many characters it has at most."""
 
 WORDLESS, LEAST = 0.4, 10
@@ -62,10 +62,10 @@ letters and digits that a statement has at least.
 
 PROSE: Final = frozenset(("user", "agent", "report", "summary"))
 
-ENCODED, LONGEST_WORD = 0.59, 80
+ENCODED, LONGEST_WORD = 0.5, 80
 """What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
 
-AGING: Final = 0.225
+AGING: Final = 0.16
 """By which fraction the oldest statement counts less than the newest."""
 
 ROW_TOKENS: Final = 3.0
