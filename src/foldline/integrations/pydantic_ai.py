@@ -16,6 +16,7 @@ from foldline.integrations.following import Follower
 from foldline.integrations.sending import is_overflow
 from foldline.session import Session
 from foldline.session.answering import Summarizer
+from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
     from pydantic_ai import ModelMessagesTypeAdapter, RetryModelRequest, RunContext
@@ -23,7 +24,8 @@ try:
     from pydantic_ai.exceptions import ModelContextWindowExceededError
     from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
     from pydantic_ai.models import ModelRequestContext
-    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.tools import Tool, ToolDefinition
+    from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
 
@@ -51,6 +53,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
         conversations: How many conversations are kept at hand.
+        recall: Whether the agent gets a tool that reads again what was removed.
         **options: Further ones of `Session.open`.
 
     Raises:
@@ -67,9 +70,11 @@ class FoldlineHistory(AbstractCapability[Any]):
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,
+        recall: bool = True,
         **options: Any,
     ) -> None:
         self._window = window
+        self._recall = recall
         self.followers = Followers(
             path,
             most=conversations,
@@ -90,6 +95,20 @@ class FoldlineHistory(AbstractCapability[Any]):
         """
         with self.followers.following(_name(conversation_id)) as follower:
             return follower.session
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Offer the tool ``recall``, which works on the conversation in which it is called."""
+        if not self._recall:
+            return None
+        tool = Tool.from_schema(
+            self._recalled, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
+        )
+        return FunctionToolset([tool])
+
+    async def _recalled(self, ctx: RunContext[Any], **arguments: Any) -> str:
+        async with self.followers.afollowing(_name(ctx.conversation_id)) as follower:
+            output = await recall_tool(follower.session).arun(arguments)
+        return output.text
 
     def get_ordering(self) -> CapabilityOrdering:
         """Stand next to the model: see what others made of a request, and overflows first."""

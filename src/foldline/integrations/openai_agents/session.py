@@ -104,6 +104,13 @@ class FoldlineSession:
         """What was said: the log, the receipts, and ``recall`` for what is no longer shown."""
         return self._follower.session
 
+    @property
+    def tools(self) -> list[Any]:
+        """The tool ``recall``, for ``Agent(tools=[…, *session.tools])``."""
+        from foldline.integrations.openai_agents.tools import session_tools
+
+        return session_tools(self)
+
     # --- what the SDK calls ----------------------------------------------------------------
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
