@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from foldline.recall.prefixes import essence
 from foldline.recall.records import Line, read_lines
 from foldline.recall.sections import Section
 
@@ -44,9 +45,16 @@ def passages(sections: Iterable[Section]) -> list[Passage]:
     """Cut sections into passages, in order."""
     out = list[Passage]()
     for section in sections:
-        for lines in _blocks(_readable(section.text)):
-            out.append(Passage(section, len(out), tuple(lines), written(lines)))
+        for block in _blocks(_readable(section.text)):
+            lines = _trimmed(block)
+            out.append(Passage(section, len(out), lines, written(lines)))
     return out
+
+
+def _trimmed(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Leave out empty lines at both ends, numbered ones too."""
+    full = [index for index, line in enumerate(lines) if essence(line.text)]
+    return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])
 
 
 def written(lines: Sequence[Line]) -> str:

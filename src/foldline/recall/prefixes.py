@@ -9,6 +9,8 @@ from typing import Final
 
 _NUMBER: Final = re.compile(r"\s*\d{1,7}\s*[:|→\t-]")
 
+_LISTED: Final = re.compile(r"\s*\d{1,7}[→\t]")
+
 _LOCATED: Final = re.compile(r"(?P<path>[^\s:]{0,200}[./][^\s:]{0,200}[:-])(?=\d{1,7}[:-])")
 
 
@@ -32,10 +34,11 @@ def located(line: str) -> str:
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """Return lines without the blanks that all of them begin with."""
+    """Return lines without the blanks that all of them begin with, or stand before a number."""
+    lines = [line.lstrip() if _LISTED.match(line[:40]) else line.rstrip() for line in lines]
     blanks = (len(line) - len(line.lstrip(" \t")) for line in lines if line.strip())
     shared = min(blanks, default=0)
-    return [line[shared:].rstrip() for line in lines]
+    return [line[shared:] for line in lines]
 
 
 def essence(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -25,6 +26,9 @@ _AIMS: Final = (
     "file_path", "path", "filename", "command", "cmd", "pattern", "query", "url", "description",
     "subject", "prompt", "input",
 )  # fmt: skip
+
+_LONG_PATH: Final = re.compile(r"(?<![^\s'\"=])/(?:[\w.@+-]{1,80}/){2,40}(?=(?:[\w.@+-]{1,80}/){2}[\w.@+-])")
+"""What stands before the last three names of an absolute path."""
 
 STEP: Final = 64
 """Messages before and behind a message among which the rest of its step is looked for."""
@@ -144,7 +148,7 @@ def _aim(arguments: str) -> str:
         return ""
     named = (value.get(key) for key in _AIMS)
     texts = (one for one in (*named, *value.values()) if isinstance(one, str) and one.strip())
-    return _one_line(next(texts, ""))
+    return _one_line(_LONG_PATH.sub("…/", next(texts, "")))
 
 
 def _one_line(text: str) -> str:
