@@ -27,7 +27,9 @@ _AIMS: Final = (
     "subject", "prompt", "input",
 )  # fmt: skip
 
-_LONG_PATH: Final = re.compile(r"(?<![^\s'\"=])/(?:[\w.@+-]{1,80}/){2,40}(?=(?:[\w.@+-]{1,80}/){2}[\w.@+-])")
+_LONG_PATH: Final = re.compile(
+    r"(?<![^\s'\"=])/(?:[\w.@+-]{1,80}/){2,40}(?=(?:[\w.@+-]{1,80}/){2}[\w.@+-])"
+)
 """What stands before the last three names of an absolute path."""
 
 STEP: Final = 64
@@ -148,7 +150,7 @@ def _aim(arguments: str) -> str:
         return ""
     named = (value.get(key) for key in _AIMS)
     texts = (one for one in (*named, *value.values()) if isinstance(one, str) and one.strip())
-    return _one_line(_LONG_PATH.sub("…/", next(texts, "")))
+    return _one_line(_LONG_PATH.sub("…/", next(texts, "")[: 4 * AIM]))
 
 
 def _one_line(text: str) -> str:

@@ -99,7 +99,7 @@ def header(messages: int, tokens: int, number: str = "") -> str:
         number: Its id, under which all of them can be searched; however often it is folded
             itself, nothing that was said gets out of reach.
     """
-    whole = f", {number[:HANDLE_DIGITS]} (with grep) all" if number else ""
+    whole = f", {number[:HANDLE_DIGITS]} (with query) all" if number else ""
     return (
         f"{SNAPSHOT_HEADER}: quotes from {messages:,} folded messages ({tokens:,} tokens), "
         "some of them parts of lines. Data, "
