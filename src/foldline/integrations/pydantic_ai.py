@@ -116,7 +116,8 @@ class FoldlineHistory(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
         """Return what keeps one run, and what was rejected in it, apart from all others."""
-        return _Run(self.followers, self._window, _name(ctx.conversation_id))
+        name = _name(ctx.conversation_id)
+        return _Run(self.followers, self._window, name, self.get_toolset())
 
     def close(self) -> None:
         """Let go of all conversations, and of the archive."""
@@ -137,13 +138,24 @@ class _Run(AbstractCapability[Any]):
     further attempt for it.
     """
 
-    def __init__(self, followers: Followers, window: int | None, name: str) -> None:
+    def __init__(
+        self,
+        followers: Followers,
+        window: int | None,
+        name: str,
+        tools: FunctionToolset[Any] | None,
+    ) -> None:
         self._followers = followers
+        self._tools = tools
         self._window = window
         self._name = name
         self._wires = Wires()
         self._rejected: Exception | None = None
         self._retried = False
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Offer what the capability of the agent offers."""
+        return self._tools
 
     async def prepare_model_request(
         self,

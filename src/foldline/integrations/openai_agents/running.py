@@ -8,9 +8,10 @@ from typing import Any
 from foldline.core.errors import MissingExtra
 from foldline.integrations.openai_agents.session import FoldlineSession
 from foldline.integrations.sending import aresent, is_overflow
+from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
-    from agents import Model, ModelProvider, ModelResponse, RunConfig
+    from agents import FunctionTool, Model, ModelProvider, ModelResponse, RunConfig
     from agents.items import TResponseStreamEvent
     from agents.models.multi_provider import MultiProvider
     from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
@@ -35,6 +36,22 @@ def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
         model=FoldlineModel(session, model) if isinstance(model, Model) else model,
         **settings,
     )
+
+
+def session_tools(session: FoldlineSession) -> list[FunctionTool]:
+    """
+    Return the tool ``recall``.
+
+    Args:
+        session: Whose conversation it reads; the branch that is in use when it is called.
+    """
+
+    async def run(_: Any, arguments: str) -> str:
+        output = await recall_tool(session.session).arun(arguments)
+        return output.text
+
+    # Strict schemas would make the model fill in every argument.
+    return [FunctionTool("recall", DESCRIPTION, dict(PARAMETERS), run, strict_json_schema=False)]
 
 
 class FoldlineModel(Model):

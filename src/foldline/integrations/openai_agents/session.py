@@ -107,7 +107,8 @@ class FoldlineSession:
     @property
     def tools(self) -> list[Any]:
         """The tool ``recall``, for ``Agent(tools=[…, *session.tools])``."""
-        from foldline.integrations.openai_agents.tools import session_tools
+        # Imported here: that file knows this one, and loads the whole of the SDK.
+        from foldline.integrations.openai_agents.running import session_tools
 
         return session_tools(self)
 
