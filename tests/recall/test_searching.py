@@ -237,6 +237,15 @@ def test_the_same_lines_in_two_results_come_once():
     assert text.startswith(f"[{handles[2]} result read tests/test_login.py; also {handles[7]}]")
 
 
+def test_matches_are_counted_up_to_a_bound():
+    held, handles = folded({"role": "user", "content": "cache\n" * 12_000})
+
+    found = recall(held, handles[0], grep="cache", max_tokens=60, counter=COUNTER)
+
+    assert found.note == "10,000 matching lines at least."
+    assert "[at least 9," in found.text
+
+
 def test_a_query_answers_where_a_pattern_matches_nothing():
     held, _ = folded(*STORY)
 

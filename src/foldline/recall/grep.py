@@ -16,6 +16,9 @@ from foldline.recall.records import Line, json_values
 MAX_HITS: Final = 100
 """Matches that one answer shows."""
 
+MOST_MATCHES: Final = 10_000
+"""Matches that are counted."""
+
 MAX_PATTERN: Final = 500
 
 SECONDS: Final = 1.0
@@ -121,38 +124,58 @@ def _too_long() -> RecallError:
     )
 
 
-def search(sources: Iterable[Source], pattern: Pattern) -> list[Match]:
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The lines that match; ``complete`` unless there are more than were counted."""
+
+    found: list[Match]
+    complete: bool = True
+
+
+def search(sources: Iterable[Source], pattern: Pattern) -> Matches:
     """
     Search sources; what stands in several of them is found in the first one.
 
     Raises:
-        RecallError: The search takes longer than a second.
+        RecallError: The search takes longer than a second, and nothing was found until then.
     """
     seen: dict[tuple[str, ...], Source] = {}
-    out = []
+    out = list[Match]()
     for plain in sources:
-        source = _searched(plain, pattern)
+        source, complete = _searched(plain, pattern, MOST_MATCHES - len(out), bool(out))
         for position in list(source.spans):
             first = seen.setdefault(_with_neighbours(source.lines, position), source)
             if first is source:
                 out.append(Match(source, position))
             else:
                 first.also[source.handle] = None
-    return out
+        if not complete:
+            return Matches(out, complete=False)
+    return Matches(out)
 
 
-def _searched(source: Source, pattern: Pattern) -> Source:
+def _searched(source: Source, pattern: Pattern, most: int, found: bool) -> tuple[Source, bool]:
     """Return a source with its matches; records of JSON are taken apart where a value matches."""
-    lines, spans = list[Line](), dict[int, Span]()
+    lines, spans, complete = list[Line](), dict[int, Span](), True
     for line in source.lines:
-        values = _values(line, pattern) if len(line.text) > RECORD else []
-        if not values:
-            values = [(line, pattern.span(line.text))]
+        try:
+            values = _matched(line, pattern) if complete else [(line, None)]
+        except RecallError:
+            if not (spans or found):
+                raise
+            # What matched so far is shown with the lines around it.
+            values, complete = [(line, None)], False
         for one, span in values:
             if span is not None:
                 spans[len(lines)] = span
             lines.append(one)
-    return Source(source.handle, source.heading, lines, spans)
+        complete = complete and len(spans) < most
+    return Source(source.handle, source.heading, lines, spans), complete
+
+
+def _matched(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
+    values = _values(line, pattern) if len(line.text) > RECORD else []
+    return values or [(line, pattern.span(line.text))]
 
 
 def _values(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
@@ -169,7 +192,7 @@ def _with_neighbours(lines: Sequence[Line], position: int) -> tuple[str, ...]:
     return tuple(essence(line.text) for line in near)
 
 
-def write(matches: Sequence[Match], start: int, context: int, fits: Fits) -> str:
+def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
     """
     Write matches in the manner of grep, as many as fit.
 
@@ -177,12 +200,12 @@ def write(matches: Sequence[Match], start: int, context: int, fits: Fits) -> str
     the room is short, lines before a match are given up first, then those behind it.
 
     Args:
-        matches: All of them.
+        matches: What was found.
         start: How many were given before.
         context: Lines around a match.
         fits: The cap.
     """
-    shown = matches[start : start + MAX_HITS]
+    shown = matches.found[start : start + MAX_HITS]
     for around in (Around(context, context), Around(0, context), Around(0, context // 2)):
         text = _page(matches, start, len(shown), around)
         if fits(text):
@@ -198,9 +221,9 @@ def write(matches: Sequence[Match], start: int, context: int, fits: Fits) -> str
     return clipped(text, fits)
 
 
-def _page(matches: Sequence[Match], start: int, count: int, around: Around) -> str:
+def _page(matches: Matches, start: int, count: int, around: Around) -> str:
     out = list[str]()
-    for _, same in groupby(matches[start : start + count], lambda match: id(match.source)):
+    for _, same in groupby(matches.found[start : start + count], lambda match: id(match.source)):
         group = list(same)
         source = group[0].source
         if source.heading:
@@ -208,9 +231,10 @@ def _page(matches: Sequence[Match], start: int, count: int, around: Around) -> s
             out.append(f"{source.heading[:-1]}{also}")
         positions = [match.position for match in group]
         out += _rows(source, list(_around(positions, around, source.lines)), around)
-    left = len(matches) - start - count
-    if left:
-        out.append(f"[{left:,} more matches: start={start + count}]")
+    left = len(matches.found) - start - count
+    if left or not matches.complete:
+        least = "" if matches.complete else "at least "
+        out.append(f"[{least}{left:,} more matches: start={start + count}]")
     return "\n".join(out)
 
 

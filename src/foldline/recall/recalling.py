@@ -171,11 +171,13 @@ def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str
         bare = narrowed is not None or (found.is_exact and len(places) == 1)
         lines = None if narrowed is None else narrowed[1]
         matches = grep.search((_source(one, bare, lines) for one in places), pattern)
-        if matches or not wanted.query:
-            _check_start(wanted.start, len(matches))
+        if matches.found or not wanted.query:
+            _check_start(wanted.start, len(matches.found))
             text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
-            missing = "" if matches else _no_match(holdings, found, pattern)
-            return text or clipped(missing, wanted.fits), f"{len(matches):,} matching lines."
+            missing = "" if matches.found else _no_match(holdings, found, pattern)
+            least = "" if matches.complete else " at least"
+            note = f"{len(matches.found):,} matching lines{least}."
+            return text or clipped(missing, wanted.fits), note
     question = understand(wanted.query or "")
     answers = answering.find(places, question)
     count = len(answers.passages)
