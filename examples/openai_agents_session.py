@@ -26,7 +26,8 @@ async def main(archive: str | None) -> None:
             config = run_config(
                 session, model=OpenAIResponsesModel(where.model, client), tracing_disabled=True
             )
-            agent = Agent("reviewer", instructions=SYSTEM, tools=[function_tool(read_module)])
+            tools = [function_tool(read_module), *session.tools]
+            agent = Agent("reviewer", instructions=SYSTEM, tools=tools)
             for number, question in enumerate(QUESTIONS, 1):
                 result = await Runner.run(agent, question, session=session, run_config=config)
                 tell(number, result.final_output, session.session)

@@ -66,12 +66,25 @@ def test_a_part_comes_back_with_its_own_original():
     assert found.raw == WIRES[1]["tool_calls"][0]
 
 
-def test_a_message_of_several_parts_names_each():
+def test_the_handle_of_a_step_returns_its_text_its_calls_and_their_results():
     held, handles = holdings()
 
-    text = recall(held, handles[1]).text
+    found = recall(held, handles[1])
 
-    assert text == 'I will.\n[call read]\n{"path": "a.log", "limit": 100}'
+    assert found.text == (
+        f'[{handles[1]} assistant]\nI will.\n[call read]\n{{"path": "a.log", "limit": 100}}\n\n'
+        f"[{handles[2]} tool]\n{LOG}"
+    )
+    assert found.raw is WIRES[1]
+
+
+def test_a_step_ends_with_its_own_results():
+    second = json.loads(json.dumps(WIRES[1:]).replace("c1", "c2").replace("I will", "Again"))
+    held, handles = holdings(*WIRES, *second)
+
+    assert handles[3] not in recall(held, handles[1]).text
+    assert handles[1] not in recall(held, handles[3]).text
+    assert handles[4] in recall(held, handles[3]).text
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,7 @@ def test_search_in_a_range_keeps_the_numbers_of_the_whole():
 
     found = recall(held, handles[2], lines="45:65", grep="error", context=0)
 
-    assert found.text == "50: line 50: error\n--\n60: line 60: error"
+    assert found.text == "50: line 50: error\n60: line 60: error"
 
 
 def test_search_without_hits_says_so():
@@ -141,16 +154,32 @@ def test_search_without_hits_says_so():
 
     found = recall(held, handles[2], grep="nowhere")
 
-    assert (found.text, found.note) == ("", "0 matching lines.")
+    assert found.text == "[0 matches. Nor anywhere else.]"
 
 
-def test_search_stops_at_a_hundred_hits_and_says_so():
-    held, handle = says("hit\n" * 500)
+def test_search_without_hits_names_where_it_would_have_some():
+    held, handles = holdings()
 
-    found = recall(held, handle, grep="hit", context=0)
+    assert recall(held, handles[0], grep="line 50").text == (
+        f"[0 matches. It matches in {handles[2]}.]"
+    )
+    assert recall(held, handles[2], query="look").text == (
+        f"[0 matches. It matches in {handles[0]}.]"
+    )
 
-    assert found.text.count("hit") == 100
-    assert "100 matching lines at least" in found.note
+
+def test_search_shows_a_hundred_hits_and_says_how_to_see_the_others():
+    held, handle = says("hit\n" * 250)
+
+    first = recall(held, handle, grep="hit", context=0)
+    last = recall(held, handle, grep="hit", context=0, start=200)
+
+    assert first.text.count("hit") == 100
+    assert first.text.endswith("\n[150 more matches: start=100]")
+    assert last.text.count("hit") == 50
+    assert last.text.endswith("250: hit")
+    with pytest.raises(RecallError, match="past the end"):
+        recall(held, handle, grep="hit", start=250)
 
 
 def test_a_hit_in_a_giant_line_is_shown_with_its_surroundings_only():
@@ -355,7 +384,8 @@ def test_a_message_made_without_a_wire_is_recalled_too():
     held = Holdings({message.id: message for message in log})
 
     assert recall(held, log[1].id).text == "out\nmore"
-    assert recall(held, log[0].id).text == "{}"
+    assert recall(held, f"{log[0].id}.0").text == "{}"
+    assert recall(held, log[0].id).text.endswith("tool]\nout\nmore")
 
 
 def test_a_context_beyond_all_lines_costs_no_more_than_the_lines():

@@ -11,7 +11,7 @@ from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import UNKNOWN_WINDOW, Budget
 from foldline.core.config import EMBEDDED, Config
-from foldline.core.edits import Fold
+from foldline.core.edits import Fold, Rewrite
 from foldline.core.errors import BudgetError
 from foldline.core.handles import handles
 from foldline.core.receipt import Receipt
@@ -45,10 +45,16 @@ class Compaction:
     receipt: Receipt
     transcript: Transcript = field(repr=False)
     shown: Transcript = field(repr=False)
+    counter: TokenCounter | None = field(default=None, repr=False, compare=False)
 
     def recall(self, handle: str, **access: Any) -> Recalled:
         """
-        Return what was removed under a handle; see `foldline.recall.recall`.
+        Return what was removed under a handle, in part or by a question.
+
+        Args:
+            handle: A handle that a stub, a snapshot or the receipt names.
+            access: ``query``, ``grep``, ``lines``, ``max_tokens`` and what else
+                `foldline.recall.recall` takes.
 
         Raises:
             RecallError: The handle is unknown, or the slice does not exist.
@@ -61,7 +67,11 @@ class Compaction:
             for edit in self.receipt.edits
             if isinstance(edit, Fold)
         }
-        return recall(Holdings(log, snapshots, (len(log),)), handle, **access)
+        shortened = frozenset(e.message for e in self.receipt.edits if isinstance(e, Rewrite))
+        if access.get("max_tokens") is not None and access.get("counter") is None:
+            access["counter"] = self.counter or TokenCounter(choose_counter())
+        holdings = Holdings(log, snapshots, (len(log),), shortened)
+        return recall(holdings, handle, **access)
 
 
 def compact(
@@ -192,7 +202,7 @@ def compact_transcript(
         outcome = drive(steps, lambda ask: answered(summarizer, ask))
     receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
-    return Compaction(None, receipt, transcript, shown)
+    return Compaction(None, receipt, transcript, shown, counter)
 
 
 def _nobody(_: Ask) -> Reply:

@@ -134,7 +134,7 @@ class Archive:
         Args:
             handle: A handle that a stub, a snapshot or a receipt names.
             session: Where to look; None for everywhere.
-            counter: Counts tokens, for ``max_tokens``.
+            counter: Counts tokens, for ``max_tokens``; default the best at hand.
             access: What of it to return; see `foldline.recall.recall`.
 
         Raises:
@@ -142,9 +142,13 @@ class Archive:
         """
         found = self._holding(handle, session)
         if found is None:
-            raise self._unknown(handle, counter)
+            raise self._unknown(handle)
         stored, history = found
         originals = self._log(stored).originals
+        if counter is None and access.get("max_tokens") is not None:
+            from foldline.counters.choose import choose_counter
+
+            counter = TokenCounter(choose_counter())
         return recall(history.holdings(originals), handle, counter=counter, **access)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
@@ -171,13 +175,13 @@ class Archive:
             raise damage
         return best
 
-    def _unknown(self, handle: str, counter: TokenCounter | None) -> FoldlineError:
+    def _unknown(self, handle: str) -> FoldlineError:
         """Return the error for a handle that no session knows, naming what is near."""
         near = Holdings(
             {number: _NOTHING for name in self._store.names()[:5] for number in self._ids(name)}
         )
         try:
-            recall(near, handle, counter=counter)
+            recall(near, handle)
         except RecallError as error:
             return error
         return RecallError(f"Nothing is kept under {handle}.")

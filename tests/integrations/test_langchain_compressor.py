@@ -321,3 +321,21 @@ def test_it_is_a_pre_model_hook(hook):
     assert compacted
     agents.check_requests(server.requests)
     agents.check_words(said, [message.text for message in history if message.type == "human"])
+
+
+def test_the_tool_of_a_compressor_answers_from_the_conversation_of_its_graph():
+    compressor = Compressor(WINDOW)
+    messages = conversation(40)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    compressor.compress_blocking(messages, thread)
+    handle = compressor.session(messages, thread).messages[1].id[:8]
+    call = {"name": "recall", "args": {"handle": handle, "query": "part"}, "id": "r1"}
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode(compressor.tools))
+    graph.add_edge(START, "tools")
+    graph.add_edge("tools", END)
+
+    history = [*messages, AIMessage("", tool_calls=[call])]
+    state = graph.compile().invoke({"messages": history}, thread)
+
+    assert "Look at part 0." in state["messages"][-1].content

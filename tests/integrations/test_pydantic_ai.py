@@ -1,5 +1,6 @@
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -37,7 +38,7 @@ from foldline import Session
 from foldline.core.errors import ContextOverflow
 from foldline.integrations.pydantic_ai import FoldlineHistory
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Overflow, Tool
+from foldline.testing.scripted import Answer, Overflow, Request, Tool
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"
 OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 1_000}
@@ -125,6 +126,34 @@ def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, tmp_pa
     with Session.open(archive, name) as again:
         assert names
         assert all(again.recall(handle).text for handle in names)
+
+
+def remembering(request: Request) -> Any:
+    """Ask the snapshot for a ticket when the user does, and repeat what comes back."""
+    if request.transcript.messages[-1].results and "ORD-" in request.last and "[" in request.last:
+        return Answer(f"I read: {request.last}")
+    if request.last == "Which ticket had part_001?":
+        (handle,) = set(re.findall(r", ([0-9a-f]{6,}) \(with query\)", request.text))
+        return Tool("recall", {"handle": handle, "query": "ticket part_001.py"})
+    return agents.model(request)
+
+
+def test_an_agent_recalls_what_was_removed_unless_that_is_switched_off():
+    said: list[str] = []
+
+    async def conversation(talk: Talk) -> None:
+        await agents.arun(talk.say, 30)
+        said.append(await talk.say("Which ticket had part_001?"))
+
+    async def short(talk: Talk) -> None:
+        await agents.arun(talk.say, 1)
+
+    with ScriptedServer(remembering, window=agents.WINDOW) as server:
+        hold(server, FoldlineHistory(**OPTIONS), conversation)
+        hold(server, FoldlineHistory(recall=False, **OPTIONS), short)
+    assert server.violations == ()
+    assert "ORD-0007919" in said[0]
+    assert "recall" not in {tool["function"]["name"] for tool in server.requests[-1].body["tools"]}
 
 
 @pytest.mark.requirement("K41")

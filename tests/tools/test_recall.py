@@ -45,9 +45,7 @@ def test_what_was_removed_is_read_in_pages_whole_and_in_order(session, tools):
     read, start, pages = "", 0, 0
     while True:
         output = tools.run("recall", {"handle": handle, "start": start})
-        note, _, page = (
-            output.text.partition("\n") if output.text[0] == "[" else ("", "", output.text)
-        )
+        page, _, note = output.text.rpartition("\n[Characters")
         read += page
         pages += 1
         if output.status == "success":
@@ -116,7 +114,8 @@ def test_lines_a_pattern_and_a_json_path_narrow_it_down(session, tools):
         ({"start": 10**9}, ErrorCode.NOT_FOUND, "past the end"),
         ({"start": -1}, ErrorCode.INVALID_ARGUMENTS, "at least 0"),
         ({"handle": 5}, ErrorCode.INVALID_ARGUMENTS, "string expected"),
-        ({"max_tokens": 10**9}, ErrorCode.INVALID_ARGUMENTS, "unknown"),
+        ({"max_tokens": 10**9}, ErrorCode.INVALID_ARGUMENTS, "at most 4000"),
+        ({"more": 1}, ErrorCode.INVALID_ARGUMENTS, "unknown"),
     ],
 )
 def test_what_cannot_be_recalled_is_told_with_what_to_do(session, tools, arguments, code, told):

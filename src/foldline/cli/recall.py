@@ -20,12 +20,12 @@ from foldline.cli.output import (
 )
 from foldline.core.errors import StoreError
 from foldline.core.ports import SessionInfo
-from foldline.core.tokens import TokenCounter
 from foldline.session.codec import freeze
 
 EPILOG = """\b
 Examples:
   foldline recall 1f0c2a9b
+  foldline recall 1f0c2a9b --query 'why did the build fail' --max-tokens 250
   foldline recall 1f0c2a9b --grep 'Error|FAILED' --context 5
   foldline recall 1f0c2a9b --lines -50:
   foldline recall 1f0c2a9b --json-path '$.items[0].name'
@@ -37,6 +37,7 @@ Examples:
 @click.argument("handle", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the sessions of the archive instead.")
 @click.option("--session", metavar="NAME", help="Look in this session only.")
+@click.option("--query", metavar="WORDS", help="The passages that answer a question best.")
 @click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
 @click.option(
     "--context", metavar="N", type=click.IntRange(0, 10_000), default=2, help="Lines around a hit."
@@ -46,7 +47,11 @@ Examples:
 @click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
 @click.option("--max-tokens", metavar="N", type=click.IntRange(1), help="The most to show.")
 @click.option(
-    "--start", metavar="N", type=click.IntRange(0), default=0, help="Go on from this character."
+    "--start",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    help="Go on from this match or character.",
 )
 @options.archive
 @options.voice
@@ -96,7 +101,7 @@ def _recall(
     voice: Voice,
     access: dict[str, Any],
 ) -> None:
-    found = archive.recall(handle, session=session, counter=_counter(access), **access)
+    found = archive.recall(handle, session=session, **access)
     if voice.json:
         write_json(
             "recall/1",
@@ -118,15 +123,6 @@ def _recall(
 def _wire(raw: Any) -> Any:
     """Return an original as the JSON value that is kept of it; some messages are objects."""
     return [freeze(item) for item in raw] if isinstance(raw, list) else freeze(raw)
-
-
-def _counter(access: dict[str, Any]) -> TokenCounter | None:
-    """Return a counter where tokens are counted, which nothing else needs."""
-    if access["max_tokens"] is None:
-        return None
-    from foldline.counters.choose import choose_counter
-
-    return TokenCounter(choose_counter())
 
 
 def _list(sessions: tuple[SessionInfo, ...], voice: Voice) -> None:

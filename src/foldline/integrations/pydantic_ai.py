@@ -18,6 +18,7 @@ from foldline.integrations.same import is_same, usage_of
 from foldline.integrations.sending import is_overflow
 from foldline.session import Session
 from foldline.session.answering import Summarizer
+from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
     from pydantic_ai import ModelMessagesTypeAdapter, RetryModelRequest, RunContext
@@ -32,7 +33,8 @@ try:
         TextPart,
     )
     from pydantic_ai.models import Model, ModelRequestContext
-    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.tools import Tool, ToolDefinition
+    from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
 
@@ -68,6 +70,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         config: Everything else that can be set.
         output: Tokens reserved for the answer.
         conversations: How many conversations are kept at hand.
+        recall: Whether the agent gets a tool that reads again what was removed.
         **options: Further ones of `Session.open`.
 
     Raises:
@@ -84,11 +87,13 @@ class FoldlineHistory(AbstractCapability[Any]):
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,
+        recall: bool = True,
         **options: Any,
     ) -> None:
         self._window = window
         self._same = is_same(summarizer, config)
         who = ModelAnswers(summarizer) if isinstance(summarizer, Model) else summarizer
+        self._recall = recall
         self.followers = Followers(
             path,
             most=conversations,
@@ -110,13 +115,28 @@ class FoldlineHistory(AbstractCapability[Any]):
         with self.followers.following(_name(conversation_id)) as follower:
             return follower.session
 
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Offer the tool ``recall``, which works on the conversation in which it is called."""
+        if not self._recall:
+            return None
+        tool = Tool.from_schema(
+            self._recalled, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
+        )
+        return FunctionToolset([tool])
+
+    async def _recalled(self, ctx: RunContext[Any], **arguments: Any) -> str:
+        async with self.followers.afollowing(_name(ctx.conversation_id)) as follower:
+            output = await recall_tool(follower.session).arun(arguments)
+        return output.text
+
     def get_ordering(self) -> CapabilityOrdering:
         """Stand next to the model: see what others made of a request, and overflows first."""
         return CapabilityOrdering(position="innermost")
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
         """Return what keeps one run, and what was rejected in it, apart from all others."""
-        return _Run(self.followers, self._window, _name(ctx.conversation_id), same=self._same)
+        name = _name(ctx.conversation_id)
+        return _Run(self.followers, self._window, name, self.get_toolset(), same=self._same)
 
     def close(self) -> None:
         """Let go of all conversations, and of the archive."""
@@ -137,14 +157,27 @@ class _Run(AbstractCapability[Any]):
     further attempt for it.
     """
 
-    def __init__(self, followers: Followers, window: int | None, name: str, *, same: bool) -> None:
+    def __init__(
+        self,
+        followers: Followers,
+        window: int | None,
+        name: str,
+        tools: FunctionToolset[Any] | None,
+        *,
+        same: bool,
+    ) -> None:
         self._followers = followers
+        self._tools = tools
         self._window = window
         self._name = name
         self._same = same
         self._wires = Wires()
         self._rejected: Exception | None = None
         self._retried = False
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Offer what the capability of the agent offers."""
+        return self._tools
 
     async def prepare_model_request(
         self,

@@ -1,5 +1,6 @@
-"""Recall: from a handle back to what was really said, whole or in part."""
+"""Recall: from a handle back to what was really said, whole, in part, or by a question."""
 
-from foldline.recall.recalling import Folded, Holdings, Recalled, recall
+from foldline.recall.holdings import Folded, Holdings
+from foldline.recall.recalling import Recalled, recall
 
 __all__ = ["Folded", "Holdings", "Recalled", "recall"]

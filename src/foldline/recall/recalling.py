@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from foldline.core.errors import RecallError
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Message
 from foldline.core.tokens import TokenCounter
-from foldline.recall.content import message_text, part_of, part_raw, part_text
-from foldline.recall.resolve import Named, parse, resolve
-from foldline.recall.slices import at_path, chosen, numbered, page_end, search
+from foldline.recall import answering, grep
+from foldline.recall.fitting import Fits, cap, clipped, page_end
+from foldline.recall.grep import Pattern, Source
+from foldline.recall.holdings import Holdings
+from foldline.recall.originals import Original, original
+from foldline.recall.question import Question, understand
+from foldline.recall.records import Line
+from foldline.recall.resolve import parse, resolve
+from foldline.recall.sections import Section
+from foldline.recall.slices import Lines, at_path, chosen, numbered
 
+ELSEWHERE: Final = 5
+"""Other handles that are named where a search finds nothing."""
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """The ids of what a snapshot stands for, and how long the log was when it was made."""
-
-    messages: tuple[str, ...]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Holdings:
-    """
-    What can be recalled.
-
-    ``messages`` is the log by id, in order, and ``snapshots`` everything that stands or stood for
-    messages of it. ``moments`` are the lengths of the log when handles were given out.
-    """
-
-    messages: Mapping[str, Message]
-    snapshots: Mapping[str, Folded] = field(default_factory=dict)
-    moments: tuple[int, ...] = ()
-
-    def born(self, prefix: str = "") -> dict[str, int]:
-        """
-        Return how long the log was when each of these came into it, by id.
-
-        Args:
-            prefix: How the ids begin that are wanted.
-        """
-        log = enumerate(self.messages, 1)
-        born = {number: index for index, number in log if number.startswith(prefix)}
-        folds = self.snapshots.items()
-        return born | {n: folded.at for n, folded in folds if n.startswith(prefix)}
+MOST_READ: Final = 2_000_000
+"""Characters of other messages that are read to name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +31,10 @@ class Recalled:
     """
     What was kept under a handle.
 
-    ``text`` is what was asked for of it, ``raw`` the wire original, always whole: a message or
-    part, or for a snapshot the list of the messages that it stands for. ``note`` says in a
-    sentence what ``text`` leaves out and how to get it, and is empty when it leaves out nothing.
+    ``text`` is what was asked for of it; what a search found ends with a line that says how many
+    matches are left. ``raw`` is the wire original, always whole: of a message or part, or for a
+    snapshot the list of the messages that it stands for. ``note`` says in a sentence what
+    ``text`` leaves out and how to get it, and is empty when it leaves out nothing.
     """
 
     handle: str
@@ -67,10 +45,24 @@ class Recalled:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What of a handle's content is wanted, and how much of it."""
+
+    query: str | None
+    lines: str | None
+    grep: str | None
+    context: int
+    path: str | None
+    start: int
+    fits: Fits
+
+
 def recall(
     holdings: Holdings,
     handle: str,
     *,
+    query: str | None = None,
     lines: str | None = None,
     grep: str | None = None,
     context: int = 2,
@@ -83,105 +75,176 @@ def recall(
     """
     Return what is kept under a handle.
 
-    ``path``, ``lines`` and ``grep`` each narrow down what the one before left.
+    The handle of a step, which is an assistant message with calls, stands for its text, its calls
+    and their results; that of a result or a part for this alone; that of a snapshot for all
+    messages folded into it, and a search of it looks through those that were shortened too.
+
+    ``path`` and ``lines`` each narrow down what the one before left, and a search looks through
+    the rest. With both ``grep`` and ``query``, the query is for when nothing matches the pattern.
 
     Args:
         holdings: What can be recalled.
         handle: A handle that a stub, a snapshot or a receipt names; ``.N`` behind it is a part.
+        query: Words of a question; the passages that answer it best come first, each under the
+            handle of its message, its role or tool and what the tool was after.
         lines: ``A:B``, counted from 1, both ends included; negative from the end, ends may lack.
-        grep: A regular expression; hits come with line numbers.
-        context: Lines around a hit.
+        grep: A regular expression; hits come with line numbers under the handle they stand in.
+        context: Lines around a hit; fewer where the room is short.
         path: A JSON path into content that is JSON.
-        start: Where the page begins, in characters of what was asked for.
-        max_tokens: The most that the page may take, in tokens; needs ``counter``.
+        start: Where the page begins: in matches of a search, else in characters.
+        max_tokens: The most that the text may take, in tokens; needs ``counter``.
         max_chars: The same in characters.
         counter: Counts tokens.
 
     Raises:
         RecallError: The handle, the range, the pattern or the path names nothing.
     """
+    if start < 0:
+        raise RecallError("start must not be negative.")
+    fits = cap(max_tokens, max_chars, counter)
     # Where nothing begins so, all ids are wanted, to name those that are near.
-    born = holdings.born(parse(handle)[0]) or holdings.born()
-    named = resolve(handle, born, holdings.moments)
-    role, text, raw = _original(holdings, named)
-    notes = []
-    if path is not None:
-        text = at_path(text, path)
-    if lines is not None or grep is not None:
-        picked = numbered(text)
-        total = len(picked)
-        if lines is not None:
-            picked = chosen(picked, lines)
-            notes.append(f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {total:,}.")
-        text = "\n".join(line for _, line in picked)
-        if grep is not None:
-            hits = search(picked, grep, context)
-            more = "" if hits.complete else " at least; narrow the pattern to see the others"
-            notes.append(f"{hits.count:,} matching lines{more}.")
-            text = hits.text
-    text, cut = _page(text, start, max_tokens, max_chars, counter)
-    return Recalled(handle, named.id, role, text, raw, " ".join(filter(None, [*notes, cut])))
+    seen = holdings.first_seen(parse(handle)[0]) or holdings.first_seen()
+    named = resolve(handle, seen, holdings.moments)
+    found = original(holdings, named)
+    wanted = _Wanted(query, lines, grep, context, path, start, fits)
+    text, note = _searched(holdings, found, wanted) if grep or query else _read(found, wanted)
+    return Recalled(handle, named.id, found.role, text, found.raw, note)
 
 
-def _original(holdings: Holdings, named: Named) -> tuple[str, str, Any]:
-    message = holdings.messages.get(named.id)
-    if message is None:
-        return _folded(holdings, named)
-    if named.part is None:
-        return message.role, message_text(message), message.raw
-    return message.role, part_text(part_of(message, named.part)), part_raw(message, named.part)
+# --- reading -------------------------------------------------------------------------------
 
 
-def _folded(holdings: Holdings, named: Named) -> tuple[str, str, Any]:
-    messages = [holdings.messages[number] for number in _flat(holdings, named.id)]
-    if named.part is not None:
-        raise RecallError(
-            f"{named.id[:HANDLE_LENGTH]} is a snapshot, which has no parts.",
-            hint="Leave out what follows the dot.",
-        )
-    texts = (f"[{m.id[:HANDLE_LENGTH]} {m.role}]\n{message_text(m)}" for m in messages)
-    return "snapshot", "\n\n".join(texts), [message.raw for message in messages]
-
-
-def _flat(holdings: Holdings, number: str) -> list[str]:
-    """Return the messages that a snapshot stands for, those of snapshots within it included."""
-    out: dict[str, None] = {}
-    waiting, seen = [number], set()
-    while waiting:
-        current = waiting.pop()
-        if current in holdings.messages:
-            out[current] = None
-        elif current not in seen:
-            seen.add(current)
-            folded = holdings.snapshots.get(current)
-            waiting += folded.messages if folded else ()
-    order = {key: index for index, key in enumerate(holdings.messages)}
-    return sorted(out, key=order.__getitem__)
-
-
-def _page(
-    text: str,
-    start: int,
-    max_tokens: int | None,
-    max_chars: int | None,
-    counter: TokenCounter | None,
-) -> tuple[str, str]:
-    if min(start, *(n - 1 for n in (max_tokens, max_chars) if n is not None), 0) < 0:
-        raise RecallError("start, max_tokens and max_chars must be positive.")
-    if max_tokens is not None and counter is None:
-        raise RecallError("max_tokens needs a counter.", hint="Give max_chars instead.")
-
-    def fits(page: str) -> bool:
-        if max_chars is not None and len(page) > max_chars:
-            return False
-        return max_tokens is None or counter is None or counter.text(page) <= max_tokens
-
+def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
+    text, notes = _content(found, wanted), []
+    if wanted.lines is not None:
+        picked, note = _picked(text, wanted.lines)
+        text, notes = "\n".join(line for _, line in picked), [note]
+    start = wanted.start
     if start > len(text):
         raise RecallError(
             f"start={start} is past the end.", hint=f"It has {len(text):,} characters."
         )
-    end = page_end(text, start, fits)
-    if start == 0 and end == len(text):
-        return text, ""
-    rest = f" Go on with start={end}." if end < len(text) else ""
-    return text[start:end], f"Characters {start:,} to {end:,} of {len(text):,}.{rest}"
+    end = page_end(text, start, wanted.fits)
+    if start or end < len(text):
+        rest = f" Go on with start={end}." if end < len(text) else ""
+        notes.append(f"Characters {start:,} to {end:,} of {len(text):,}.{rest}")
+    return text[start:end], " ".join(notes)
+
+
+def _content(found: Original, wanted: _Wanted) -> str:
+    text = found.text()
+    if wanted.path is None:
+        return text
+    try:
+        return at_path(text, wanted.path)
+    except RecallError:
+        if found.part is not None:
+            raise
+        return _at_path_of_one(found, wanted.path)
+
+
+def _at_path_of_one(found: Original, path: str) -> str:
+    """Return what a path names in the first part that has it: arguments, or a result."""
+    failure = RecallError("There is nothing here.")
+    for section in found.sections(Holdings({})):
+        try:
+            return at_path(section.text, path)
+        except RecallError as error:
+            failure = error
+    raise failure
+
+
+def _picked(text: str, lines: str) -> tuple[Lines, str]:
+    whole = numbered(text)
+    picked = chosen(whole, lines)
+    return picked, f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {len(whole):,}."
+
+
+# --- searching -----------------------------------------------------------------------------
+
+
+def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
+    narrowed = _narrowed(found, wanted)
+    places = found.sections(holdings) if narrowed is None else [narrowed[0]]
+    if wanted.grep:
+        pattern = Pattern(wanted.grep)
+        bare = narrowed is not None or (found.is_exact and len(places) == 1)
+        lines = None if narrowed is None else narrowed[1]
+        matches = grep.search((_source(one, bare, lines) for one in places), pattern)
+        if matches.found or not wanted.query:
+            _check_start(wanted.start, len(matches.found))
+            text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
+            missing = "" if matches.found else _no_match(holdings, found, pattern)
+            least = "" if matches.complete else " at least"
+            note = f"{len(matches.found):,} matching lines{least}."
+            return text or clipped(missing, wanted.fits), note
+    question = understand(wanted.query or "")
+    answers = answering.find(places, question)
+    count = len(answers.passages)
+    _check_start(wanted.start, count)
+    text = answering.answer(answers, wanted.start, wanted.fits)
+    if not count:
+        text = clipped(_no_words(holdings, found, places, question), wanted.fits)
+    return text, f"{count:,} passages."
+
+
+def _narrowed(found: Original, wanted: _Wanted) -> tuple[Section, list[Line]] | None:
+    """Return the part of a text that lines or a path choose; None where neither is given."""
+    if wanted.path is None and wanted.lines is None:
+        return None
+    text = _content(found, wanted)
+    picked = numbered(text) if wanted.lines is None else _picked(text, wanted.lines)[0]
+    first = found.messages[0] if found.messages else None
+    handle = found.handles[first.id] if first is not None else ""
+    section = Section(handle, "result", "", "\n".join(line for _, line in picked))
+    return section, [Line(number, line) for number, line in picked]
+
+
+def _source(section: Section, bare: bool, lines: list[Line] | None) -> Source:
+    if lines is None:
+        lines = [Line(number, line) for number, line in numbered(section.text)]
+    return Source(section.handle, "" if bare else section.heading, lines)
+
+
+def _check_start(start: int, count: int) -> None:
+    if start and start >= count:
+        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} matches.")
+
+
+def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
+    """Say that a pattern matches nothing here, and where else it does."""
+    other = []
+    try:
+        for section in _elsewhere(holdings, found):
+            if any(pattern.span(line) for line in section.text.split("\n")):
+                other.append(section.handle)
+            if len(other) == ELSEWHERE:
+                break
+    except RecallError:  # it takes too long; what was found until then is named
+        pass
+    return f"[0 matches.{_named(other)}]"
+
+
+def _no_words(
+    holdings: Holdings, found: Original, places: list[Section], question: Question
+) -> str:
+    """Say that no word of a query stands here, which words are near, and where they stand."""
+    ranked = answering.find(list(_elsewhere(holdings, found)), question).passages
+    other = dict.fromkeys(passage.section.handle for passage in ranked)
+    near = answering.near_words(places, question)
+    words = f" Similar words: {', '.join(near)}." if near else ""
+    return f"[0 matches.{words}{_named(list(other)[:ELSEWHERE])}]"
+
+
+def _named(handles: list[str]) -> str:
+    return f" It matches in {', '.join(handles)}." if handles else " Nor anywhere else."
+
+
+def _elsewhere(holdings: Holdings, found: Original) -> Iterator[Section]:
+    """Yield what else was said, the newest first, up to a bound."""
+    left = MOST_READ
+    for section in found.others(holdings):
+        left -= len(section.text)
+        if left < 0:
+            return
+        yield section

@@ -127,7 +127,7 @@ def fold(
     """
     before = state.shown.view(state.codec.name)
     shown = {message.id: len(state.shown.log) for message in before.messages}
-    born = {**Holdings(state.shown.originals).born(), **shown}
+    born = {**Holdings(state.shown.originals).first_seen(), **shown}
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
     policy, allowed = partial(before, ids, None if budget is None else _budget(budget))
     sizes = (allowed, allowed)
@@ -366,7 +366,7 @@ def pin(state: State, handle: str) -> str:
     Raises:
         RecallError: There is no such message.
     """
-    number = resolve(handle, Holdings(state.shown.originals).born()).id
+    number = resolve(handle, Holdings(state.shown.originals).first_seen()).id
     if not state.shown.originals[number].pinned:
         with state.recorded(Change(at=len(state.shown.log), pinned=number, forgets=True)):
             state.shown.pin(number)

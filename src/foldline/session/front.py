@@ -266,6 +266,7 @@ class Session(Awaiting):
         self,
         handle: str,
         *,
+        query: str | None = None,
         lines: str | None = None,
         grep: str | None = None,
         context: int = 2,
@@ -283,6 +284,7 @@ class Session(Awaiting):
             RecallError: The handle, the range, the pattern or the path names nothing.
         """
         access = {
+            "query": query,
             "lines": lines,
             "grep": grep,
             "context": context,

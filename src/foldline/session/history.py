@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from foldline.core.edit_json import edits_from_json, edits_to_json
-from foldline.core.edits import Edit, Fold
+from foldline.core.edits import Edit, Fold, Rewrite
 from foldline.core.errors import InputError, StoreError
 from foldline.core.messages import Message
 from foldline.core.ports import StoredBatch, StoredMemory
@@ -198,4 +198,10 @@ class History:
         """Return what can be recalled from a log with these originals."""
         moments = [batch.at for batch in self.batches]
         moments += [batch.prepared_at for batch in self.batches if batch.prepared]
-        return Holdings(originals, self.snapshots(), tuple(moments))
+        shortened = frozenset(
+            edit.message
+            for batch in self.batches
+            for edit in batch.receipt.edits
+            if isinstance(edit, Rewrite)
+        )
+        return Holdings(originals, self.snapshots(), tuple(moments), shortened)

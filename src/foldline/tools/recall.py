@@ -9,34 +9,48 @@ from foldline.tools.compact import Compacts, compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
-PAGE: Final = 4_000
+PAGE: Final = 1_000
+"""What one answer takes at most, in tokens, unless the model asks for more."""
+
+MOST: Final = 4_000
 """
-The most that one page takes, in tokens. Tool outputs are cut when they are recorded only above
-8,000, so that a page is never taken out of sight as soon as it was read.
+What it may ask for. Tool outputs are cut when they are recorded only above 8,000, so that a page
+is never taken out of sight as soon as it was read.
 """
 
 LEAST, PAGE_SHARE = 200, 0.1
 """In a small window a page takes this share of what messages may take, but not less than this."""
 
+NOTE: Final = 40
+"""Tokens of a page that are kept for the line that says how to go on."""
+
 DESCRIPTION: Final = (
-    "Read in full what was removed from the conversation. Stubs and snapshots name a handle, such "
-    "as 1f0c2a or 1f0c2a.2. Long content comes in pages; say which lines, a pattern or a JSON "
-    "path, to read only a part."
+    "Read what was removed from this conversation. Call it whenever you need a detail that you no "
+    "longer see: an exact value, a reason, an error, a file's content. Snapshots and stubs name "
+    "handles; the snapshot's own handle with a query searches everything it stands for and "
+    'mostly answers in one call: {"handle": "1f0c2a", "query": "why was the login test skipped"}.'
 )
 
 PARAMETERS: Final = {
     "type": "object",
     "properties": {
-        "handle": {"type": "string", "description": "The handle that a stub names."},
-        "grep": {"type": "string", "description": "A regular expression; hits come numbered."},
-        "lines": {"type": "string", "description": "A:B, counted from 1; -20: for the last 20."},
-        "path": {"type": "string", "description": "A JSON path, where the content is JSON."},
+        "handle": {
+            "type": "string",
+            "description": "Of a snapshot (all of it), a step with its results, or one part.",
+        },
+        "query": {
+            "type": "string",
+            "description": "The question, with names and words that the text may use.",
+        },
+        "grep": {"type": "string", "description": "A regular expression instead."},
+        "lines": {"type": "string", "description": "A:B from 1; -20: the last 20."},
+        "path": {"type": "string", "description": "A JSON path."},
         "start": {
             "type": "integer",
-            "description": "Where the page begins, in characters; the page before says where.",
+            "description": "To go on, as the last line of an answer says.",
             "minimum": 0,
-            "default": 0,
         },
+        "max_tokens": {"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
     },
     "required": ["handle"],
     "additionalProperties": False,
@@ -83,6 +97,7 @@ class Recalls(Compacts, Protocol):
         self,
         handle: str,
         *,
+        query: str | None = None,
         lines: str | None = None,
         grep: str | None = None,
         path: str | None = None,
@@ -96,6 +111,7 @@ class Recalls(Compacts, Protocol):
         self,
         handle: str,
         *,
+        query: str | None = None,
         lines: str | None = None,
         grep: str | None = None,
         path: str | None = None,
@@ -120,30 +136,40 @@ def recall_tool(session: Recalls) -> Tool:
     """
 
     def access(arguments: dict[str, Any]) -> dict[str, Any]:
-        page = min(PAGE, max(LEAST, round(PAGE_SHARE * session.budget.limit)))
         # Models fill in what they do not need with nothing.
-        asked = {name: value for name, value in arguments.items() if value != ""}
-        return {"handle": "", **asked, "max_tokens": page}
+        wanted = {name: value for name, value in arguments.items() if value != ""}
+        most = max(LEAST, round(PAGE_SHARE * session.budget.limit))
+        page = min(wanted.get("max_tokens", PAGE), most)
+        room = page if searches(wanted) else page - NOTE
+        return {"handle": "", **wanted, "max_tokens": room}
+
+    def searches(arguments: dict[str, Any]) -> bool:
+        return "query" in arguments or "grep" in arguments
 
     def run(arguments: dict[str, Any]) -> ToolOutput:
+        wanted = access(arguments)
         try:
-            return _output(session.recall(**access(arguments)))
+            return _output(session.recall(**wanted), searches(wanted))
         except FoldlineError as error:
             return _refused(error)
 
     async def arun(arguments: dict[str, Any]) -> ToolOutput:
+        wanted = access(arguments)
         try:
-            return _output(await session.arecall(**access(arguments)))
+            return _output(await session.arecall(**wanted), searches(wanted))
         except FoldlineError as error:
             return _refused(error)
 
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: Page) -> ToolOutput:
-    told = f"[{page.note}]\n{page.text}" if page.note else page.text
-    partial = "Go on with start=" in page.note
-    return ToolOutput(told or "[It is empty.]", "partial" if partial else "success")
+def _output(page: Page, searched: bool) -> ToolOutput:
+    """Return a page, with what it leaves out in its last line; a search says that itself."""
+    text = page.text
+    if page.note and not searched:
+        text = f"{text}\n[{page.note}]"
+    partial = "start=" in text[-80:]
+    return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")
 
 
 def _refused(error: FoldlineError) -> ToolOutput:

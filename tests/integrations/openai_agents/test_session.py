@@ -1,4 +1,5 @@
 import asyncio
+import json
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -249,3 +250,19 @@ def test_a_limit_shows_less_and_removes_nothing(settings):
         assert len(session.session.messages) == len(added)
 
     run(conversation())
+
+
+def test_the_tool_of_a_session_answers_from_what_was_said():
+    async def asked() -> str:
+        with_fact = [{"role": "user", "content": "The launch code of the probe is 7341."}]
+        session = FoldlineSession("s", window=8_000)
+        await session.add_items(with_fact)
+        handle = session.session.messages[0].id[:8]
+        (tool,) = session.tools
+        arguments = json.dumps({"handle": handle, "query": "launch code"})
+        answer = await tool.on_invoke_tool(None, arguments)
+        session.close()
+        assert tool.name == "recall"
+        return str(answer)
+
+    assert "7341" in asyncio.run(asked())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError
+from foldline.core.errors import BudgetError, StoreError
 from foldline.core.identity import content_hash
 from foldline.core.strategy import Policy
 from foldline.formats.registry import dialect
@@ -140,6 +140,22 @@ class Compressor:
         """Return what the model is to see, in a graph that does not await; see `ahook`."""
         messages, _ = self.compress_blocking(list(state["messages"]))
         return {"llm_input_messages": messages}
+
+    @property
+    def tools(self) -> list[Any]:
+        """The tool ``recall``, for the tools of an agent or a ``ToolNode`` of the graph."""
+        # Imported here: it loads the whole of LangChain, which nothing else here needs.
+        from foldline.integrations.langchain.session_tools import tools_of
+
+        return list(tools_of(self._running, ("recall",)))
+
+    def _running(self, runtime: Any) -> Session:
+        """Return the session of a graph that runs; `hook` names it by its first message."""
+        messages = runtime.state["messages"]
+        try:
+            return self.session(messages, runtime.config)
+        except StoreError:
+            return self.session(messages)
 
     def session(self, messages: Sequence[Any], config: Mapping[str, Any] | None = None) -> Session:
         """

@@ -23,7 +23,7 @@ from foldline.integrations.langchain.imported import (
 )
 from foldline.integrations.langchain.naming import joined, named, running
 from foldline.integrations.langchain.quiet import quiet
-from foldline.integrations.langchain.session_tools import tools_of
+from foldline.integrations.langchain.session_tools import running_session, tools_of
 from foldline.integrations.same import is_same
 from foldline.integrations.sending import aresent, resent
 from foldline.session import Session
@@ -84,7 +84,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
             format="langchain",
             **options,
         )
-        self.tools = tools_of(self._followers, tools)
+        self.tools = tools_of(running_session(self._followers), tools)
 
     def session(self, thread: str, messages: Sequence[Any] = ()) -> Session:
         """

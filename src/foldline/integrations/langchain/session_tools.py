@@ -29,21 +29,28 @@ OFFERS: Final[Mapping[str, Offer]] = {
 }
 
 
-def tools_of(followers: Followers, names: Iterable[str]) -> list[BaseTool]:
+def running_session(followers: Followers) -> Callable[[ToolRuntime], Session]:
+    """Return what finds the session of an agent with the middleware."""
+    return lambda runtime: followers.session(
+        running(runtime.execution_info, runtime.state["messages"])
+    )
+
+
+def tools_of(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> list[BaseTool]:
     """
     Return tools that work on the session of the conversation in which they are called.
 
     Args:
-        followers: Whose sessions.
+        find: Returns that session.
         names: Some of `OFFERS`.
 
     Raises:
         BudgetError: There is no tool of a name.
     """
-    return [_tool(followers, name) for name in names]
+    return [_tool(find, name) for name in names]
 
 
-def _tool(followers: Followers, name: str) -> BaseTool:
+def _tool(find: Callable[[ToolRuntime], Session], name: str) -> BaseTool:
     offer = OFFERS.get(name)
     if offer is None:
         raise BudgetError(
@@ -51,8 +58,7 @@ def _tool(followers: Followers, name: str) -> BaseTool:
         )
 
     def run(runtime: ToolRuntime, **arguments: Any) -> ToolMessage:
-        session = followers.session(running(runtime.execution_info, runtime.state["messages"]))
-        output = offer.make(session).run(arguments)
+        output = offer.make(find(runtime)).run(arguments)
         return ToolMessage(
             output.text,
             name=name,

@@ -10,9 +10,11 @@ from foldline.core.errors import MissingExtra
 from foldline.integrations.openai_agents.session import FoldlineSession
 from foldline.integrations.same import usage_of
 from foldline.integrations.sending import aresent, is_overflow
+from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
     from agents import (
+        FunctionTool,
         Model,
         ModelProvider,
         ModelResponse,
@@ -70,6 +72,22 @@ async def answer_with(model: Model, ask: Ask) -> Reply:
     refused = any(getattr(part, "refusal", None) for part in parts)
     stop: Stop = "refusal" if refused and not text else "end"
     return Reply(text, stop=stop, usage=usage_of(response.usage))
+
+
+def session_tools(session: FoldlineSession) -> list[FunctionTool]:
+    """
+    Return the tool ``recall``.
+
+    Args:
+        session: Whose conversation it reads; the branch that is in use when it is called.
+    """
+
+    async def run(_: Any, arguments: str) -> str:
+        output = await recall_tool(session.session).arun(arguments)
+        return output.text
+
+    # Strict schemas would make the model fill in every argument.
+    return [FunctionTool("recall", DESCRIPTION, dict(PARAMETERS), run, strict_json_schema=False)]
 
 
 class FoldlineModel(Model):

@@ -129,6 +129,14 @@ class FoldlineSession:
         """What was said: the log, the receipts, and ``recall`` for what is no longer shown."""
         return self._follower.session
 
+    @property
+    def tools(self) -> list[Any]:
+        """The tool ``recall``, for ``Agent(tools=[…, *session.tools])``."""
+        # Imported here: that file knows this one, and loads the whole of the SDK.
+        from foldline.integrations.openai_agents.running import session_tools
+
+        return session_tools(self)
+
     # --- what the SDK calls ----------------------------------------------------------------
 
     async def get_items(self, limit: int | None = None) -> list[Any]:

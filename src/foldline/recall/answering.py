@@ -1,0 +1,143 @@
+"""The best passages for a query as one text that fits into a cap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from foldline.recall.fitting import Fits, clipped
+from foldline.recall.passages import Passage, passages
+from foldline.recall.prefixes import dedented, essence, without_prefixes
+from foldline.recall.question import Question
+from foldline.recall.ranking import rank
+from foldline.recall.sections import Section
+
+PAGE: Final = 40
+"""Passages that one answer has at most."""
+
+WORTH: Final = 0.4
+"""Passages with less than this share of the best score are not offered."""
+
+TRIES: Final = 12
+"""Passages that are tried for the rest of the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Passages, the best first, and the handles of others that say the same as each."""
+
+    passages: list[Passage]
+    also: dict[int, list[str]]
+
+
+def find(sections: Sequence[Section], question: Question) -> Found:
+    """Find the passages that answer a question; what stands in several places comes once."""
+    ranked = rank(passages(sections), question)
+    least = WORTH * ranked[0][0] if ranked else 0.0
+    kept, also, places = list[Passage](), dict[int, list[str]](), dict[str, int]()
+    for score, passage in ranked:
+        if score < least:
+            break
+        if _is_label(passage):
+            continue
+        place = places.setdefault(_essence(passage), passage.place)
+        if place == passage.place:
+            kept.append(passage)
+        elif passage.section.handle not in also.setdefault(place, []):
+            also[place].append(passage.section.handle)
+    return Found(kept, also)
+
+
+def answer(found: Found, start: int, fits: Fits) -> str:
+    """
+    Write passages, as many as fit, under the headings of their sections.
+
+    Args:
+        found: The passages.
+        start: How many of them were given before.
+        fits: The cap.
+    """
+    offered = found.passages[start:]
+    chosen: list[Passage] = []
+    tried = 0
+    for passage in offered[:PAGE]:
+        trial = [*chosen, passage]
+        if fits(_page(trial, found, start)):
+            chosen = trial
+        elif not chosen:
+            return _clipped(passage, found, start, fits)
+        else:
+            tried += 1
+            if tried == TRIES:
+                break
+    return _page(chosen, found, start)
+
+
+def _page(chosen: Sequence[Passage], found: Found, start: int) -> str:
+    """Write passages: sections by their best one, passages of a section in their order."""
+    by_section: dict[int, list[Passage]] = {}
+    for passage in chosen:
+        by_section.setdefault(id(passage.section), []).append(passage)
+    blocks = [_block(sorted(group, key=_place), found) for group in by_section.values()]
+    # What was passed over, as it was too long, comes again with the next page.
+    given = start
+    for passage in chosen:
+        if passage is not found.passages[given]:
+            break
+        given += 1
+    left = len(found.passages) - start - len(chosen)
+    return "\n".join([*blocks, *([f"[{left:,} more passages: start={given}]"] if left else [])])
+
+
+def _place(passage: Passage) -> int:
+    return passage.place
+
+
+def _block(group: Sequence[Passage], found: Found) -> str:
+    section = group[0].section
+    same = dict.fromkeys(h for one in group for h in found.also.get(one.place, ()))
+    heading = section.heading
+    if same:
+        heading = f"{heading[:-1]}; also {', '.join(list(same)[:5])}]"
+    texts, before = list[str](), None
+    for one in group:
+        if before is not None and one.place != before + 1:
+            texts.append("…")
+        texts.append(one.text)
+        before = one.place
+    return "\n".join([heading, *dedented(without_prefixes("\n".join(texts).split("\n")))])
+
+
+def _clipped(passage: Passage, found: Found, start: int, fits: Fits) -> str:
+    """Return as much of the one passage as fits with its heading, or without it."""
+    page = _page([passage], found, start)
+    return clipped(page, fits)
+
+
+def _is_label(passage: Passage) -> bool:
+    """Return True if a call says no more than its heading does, and the results'."""
+    section = passage.section
+    if section.kind != "call" or len(section.text) > 2 * len(section.label) + 60:
+        return False
+    return "…" not in section.label
+
+
+def _essence(passage: Passage) -> str:
+    """Return what a passage says without line numbers and blanks."""
+    return "\n".join(essence(line.text) for line in passage.lines)
+
+
+def near_words(sections: Sequence[Section], question: Question) -> list[str]:
+    """Return words of the text that begin like those of a query that finds nothing."""
+    found: dict[str, None] = {}
+    for word in question.words:
+        beginning = word.beginnings[0][:4]
+        if len(beginning) < 3:
+            continue
+        pattern = re.compile(rf"\b{re.escape(beginning)}\w{{0,20}}", re.IGNORECASE)
+        matches = (match[0].lower() for one in sections for match in pattern.finditer(one.text))
+        found |= dict.fromkeys(islice(matches, 2))
+    return list(found)[:8]

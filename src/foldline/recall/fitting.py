@@ -1,0 +1,67 @@
+"""How much of something fits into a cap of tokens or characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from foldline.core.errors import RecallError
+from foldline.core.tokens import TokenCounter
+
+Fits: TypeAlias = Callable[[str], bool]
+"""Returns True if a text is small enough; longer ones must never fit better."""
+
+
+def cap(max_tokens: int | None, max_chars: int | None, counter: TokenCounter | None) -> Fits:
+    """
+    Return what a page has to fit into.
+
+    Raises:
+        RecallError: A cap is not positive, or tokens are to be counted without a counter.
+    """
+    if min((n for n in (max_tokens, max_chars) if n is not None), default=1) < 1:
+        raise RecallError("max_tokens and max_chars must be positive.")
+    if max_tokens is not None and counter is None:
+        raise RecallError("max_tokens needs a counter.", hint="Give max_chars instead.")
+
+    def fits(text: str) -> bool:
+        if max_chars is not None and len(text) > max_chars:
+            return False
+        return max_tokens is None or counter is None or counter.text(text) <= max_tokens
+
+    return fits
+
+
+def most(count: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to ``count`` that fits, by halving; 0 where none does."""
+    low, high = 0, count + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def clipped(text: str, fits: Fits) -> str:
+    """Return the beginning of a text that fits, cut behind a word where that costs little."""
+    if fits(text):
+        return text
+    size = most(len(text), lambda end: fits(f"{text[:end]}…"))
+    blank = text.rfind(" ", size - size // 8, size)
+    return f"{text[: blank if blank > 0 else size]}…" if size else ""
+
+
+def page_end(text: str, start: int, fits: Fits) -> int:
+    """
+    Return where a page that begins at ``start`` ends, behind a line where that costs little.
+
+    Args:
+        text: The whole text.
+        start: Where the page begins, in characters.
+        fits: The cap.
+    """
+    rest = text[start:]
+    if fits(rest):
+        return len(text)
+    size = most(len(rest), lambda end: fits(rest[:end]))
+    line = rest.rfind("\n", size // 2, size) + 1
+    return start + max(1, line or size)

@@ -1,0 +1,280 @@
+"""Lines that match a regular expression, with the lines around them, within a cap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+from foldline.core.errors import RecallError
+from foldline.recall.fitting import Fits, clipped, most
+from foldline.recall.prefixes import essence, located
+from foldline.recall.records import Line, json_values
+
+MAX_HITS: Final = 100
+"""Matches that one answer shows."""
+
+MOST_MATCHES: Final = 10_000
+"""Matches that are counted."""
+
+MAX_PATTERN: Final = 500
+
+SECONDS: Final = 1.0
+"""How long one search may take."""
+
+WIDE: Final = 600
+"""Lines longer than this are shown around their match only, in characters."""
+
+NARROW: Final = (300, 150, 80)
+"""The same where not even one match fits into the cap."""
+
+RECORD: Final = 200
+"""Lines of JSON longer than this, in characters, are searched value by value."""
+
+Span: TypeAlias = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Source:
+    """
+    Numbered lines that are searched.
+
+    Args:
+        handle: Recalls them.
+        heading: Stands above the matches; "" where nothing else is searched.
+        lines: The lines.
+        spans: Where each match stands in its line, by the position of the line.
+        also: Handles under which the same matches stand once more.
+    """
+
+    handle: str
+    heading: str
+    lines: Sequence[Line]
+    spans: dict[int, Span] = field(default_factory=dict)
+    also: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that matches: its source, and its position there."""
+
+    source: Source
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """How many lines are shown before and behind a match, and how wide a line may be."""
+
+    before: int
+    after: int
+    wide: int = WIDE
+
+
+class Pattern:
+    """
+    A regular expression that is given up after a second of searching.
+
+    Args:
+        pattern: In the syntax of the module ``regex``, at most 500 characters.
+
+    Raises:
+        RecallError: The pattern is wrong.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        import regex  # type: ignore[import-untyped]  # it ships no types
+
+        if len(pattern) > MAX_PATTERN:
+            raise RecallError(f"The pattern is longer than {MAX_PATTERN} characters.")
+        try:
+            self._wanted: Any = regex.compile(pattern)
+        except regex.error as error:
+            raise RecallError(
+                f"{pattern[:80]!r} is not a regular expression: {error}.",
+                hint="Escape what is meant literally with a backslash.",
+            ) from error
+        except (MemoryError, RecursionError) as error:
+            raise _too_long() from error
+        self._deadline = time.monotonic() + SECONDS
+
+    def span(self, line: str) -> Span | None:
+        """
+        Return where a line matches; None where it does not.
+
+        Raises:
+            RecallError: The search takes longer than a second, or more memory than there is.
+        """
+        left = self._deadline - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            found = self._wanted.search(line, timeout=left)
+        except (TimeoutError, MemoryError, RecursionError) as error:
+            raise _too_long() from error
+        return None if found is None else found.span()
+
+
+def _too_long() -> RecallError:
+    return RecallError(
+        f"The search took longer than {SECONDS:g} second, or more memory than there is.",
+        hint="Give a simpler pattern, or fewer lines.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The lines that match; ``complete`` unless there are more than were counted."""
+
+    found: list[Match]
+    complete: bool = True
+
+
+def search(sources: Iterable[Source], pattern: Pattern) -> Matches:
+    """
+    Search sources; what stands in several of them is found in the first one.
+
+    Raises:
+        RecallError: The search takes longer than a second, and nothing was found until then.
+    """
+    seen: dict[tuple[str, ...], Source] = {}
+    out = list[Match]()
+    for plain in sources:
+        source, complete = _searched(plain, pattern, MOST_MATCHES - len(out), bool(out))
+        for position in list(source.spans):
+            first = seen.setdefault(_with_neighbours(source.lines, position), source)
+            if first is source:
+                out.append(Match(source, position))
+            else:
+                first.also[source.handle] = None
+        if not complete:
+            return Matches(out, complete=False)
+    return Matches(out)
+
+
+def _searched(source: Source, pattern: Pattern, most: int, found: bool) -> tuple[Source, bool]:
+    """Return a source with its matches; records of JSON are taken apart where a value matches."""
+    lines, spans, complete = list[Line](), dict[int, Span](), True
+    for line in source.lines:
+        try:
+            values = _matched(line, pattern) if complete else [(line, None)]
+        except RecallError:
+            if not (spans or found):
+                raise
+            # What matched so far is shown with the lines around it.
+            values, complete = [(line, None)], False
+        for one, span in values:
+            if span is not None:
+                spans[len(lines)] = span
+            lines.append(one)
+        complete = complete and len(spans) < most
+    return Source(source.handle, source.heading, lines, spans), complete
+
+
+def _matched(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
+    values = _values(line, pattern) if len(line.text) > RECORD else []
+    return values or [(line, pattern.span(line.text))]
+
+
+def _values(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
+    out = [
+        (Line(line.number, piece, path), pattern.span(piece))
+        for path, value in json_values(line.text) or ()
+        for piece in value.split("\n")
+    ]
+    return out if any(span for _, span in out) else []
+
+
+def _with_neighbours(lines: Sequence[Line], position: int) -> tuple[str, ...]:
+    near = lines[max(0, position - 1) : position + 2]
+    return tuple(essence(line.text) for line in near)
+
+
+def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
+    """
+    Write matches in the manner of grep, as many as fit.
+
+    ``12:`` stands before a match, ``13-`` before a line around it, ``--`` between places. Where
+    the room is short, lines before a match are given up first, then those behind it.
+
+    Args:
+        matches: What was found.
+        start: How many were given before.
+        context: Lines around a match.
+        fits: The cap.
+    """
+    shown = matches.found[start : start + MAX_HITS]
+    for around in (Around(context, context), Around(0, context), Around(0, context // 2)):
+        text = _page(matches, start, len(shown), around)
+        if fits(text):
+            return text
+    bare = Around(0, 0)
+    count = most(len(shown), lambda n: fits(_page(matches, start, n, bare)))
+    if count:
+        return _page(matches, start, count, bare)
+    for wide in NARROW:
+        text = _page(matches, start, 1, Around(0, 0, wide))
+        if fits(text):
+            return text
+    return clipped(text, fits)
+
+
+def _page(matches: Matches, start: int, count: int, around: Around) -> str:
+    out = list[str]()
+    for _, same in groupby(matches.found[start : start + count], lambda match: id(match.source)):
+        group = list(same)
+        source = group[0].source
+        if source.heading:
+            also = f"; also {', '.join(list(source.also)[:5])}]" if source.also else "]"
+            out.append(f"{source.heading[:-1]}{also}")
+        positions = [match.position for match in group]
+        out += _rows(source, list(_around(positions, around, source.lines)), around)
+    left = len(matches.found) - start - count
+    if left or not matches.complete:
+        least = "" if matches.complete else "at least "
+        out.append(f"[{least}{left:,} more matches: start={start + count}]")
+    return "\n".join(out)
+
+
+def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Iterator[int]:
+    """Yield the positions of hits, in order, and those around them, each once."""
+    done = 0
+    for position in hits:
+        start = max(done, position - around.before)
+        stop = min(len(lines), position + around.after + 1)
+        # Other values of a record are no context.
+        yield from (p for p in range(start, stop) if lines[p].path == lines[position].path)
+        done = max(done, stop)
+
+
+def _rows(source: Source, positions: Sequence[int], around: Around) -> Iterator[str]:
+    """Write lines; a path that several lines begin with comes once, before them."""
+    before, value = None, ""
+    for path, run in groupby(positions, lambda at: located(source.lines[at].text)):
+        same = list(run)
+        cut = len(path) if len(same) > 1 else 0
+        for position in same:
+            if before is not None and position != before + 1 and (around.before or around.after):
+                yield "--"
+            if cut and position == same[0]:
+                yield path
+            line, span = source.lines[position], source.spans.get(position)
+            name = f"{line.path}: " if line.path and line.path != value else ""
+            sign = "-" if span is None else ":"
+            moved = None if span is None else (max(0, span[0] - cut), max(0, span[1] - cut))
+            text = line.text.lstrip()[cut:] if cut else line.text
+            yield f"{line.number}{sign} {name}{_narrowed(text, moved, around.wide)}"
+            before, value = position, line.path
+
+
+def _narrowed(line: str, span: Span | None, wide: int) -> str:
+    if len(line) <= wide:
+        return line
+    start, end = span or (0, 0)
+    left = max(0, min(start, (start + end - wide) // 2))
+    right = left + wide
+    head = f"[… {left:,} characters] " if left else ""
+    tail = f" [{len(line) - right:,} characters …]" if right < len(line) else ""
+    return f"{head}{line[left:right]}{tail}"

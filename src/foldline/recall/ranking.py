@@ -1,0 +1,218 @@
+"""Passages ranked by what a query asks for: BM25 over stems, with names, nearness and kind."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Final
+
+from foldline.recall.passages import Passage
+from foldline.recall.question import Question, Word
+from foldline.recall.sections import Kind
+from foldline.retrieval.stemming import stem
+
+SATURATION, LENGTH = 0.9, 0.4
+"""k1 and b of BM25 (Robertson and Zaragoza 2009)."""
+
+FADING: Final[Mapping[int, float]] = {
+    -4: 0.3, -3: 0.4, -2: 0.6, -1: 0.8, 1: 0.7, 2: 0.4,
+}  # fmt: skip
+"""What words count that stand in a neighbour only, by where it stands, as a share."""
+
+LABEL: Final = 0.5
+"""What words count that stand in the heading only, as a share."""
+
+EXACT: Final = 1.2
+"""What a name or quoted phrase counts that stands there as it is, as a share of its rarity."""
+
+NEAR: Final = 0.5
+"""What two words count more that stand together here as in the query, as a share of their own."""
+
+APART: Final = 24
+"""Characters between the beginnings of two words that stand together."""
+
+KINDS: Final[Mapping[Kind, float]] = {
+    "user": 1.2,
+    "assistant": 1.25,
+    "system": 1.0,
+    "reasoning": 1.1,
+    "call": 0.9,
+    "result": 1.0,
+}
+"""Prose answers more questions than what tools print."""
+
+MOST_HITS: Final = 20_000
+"""Places of one word that are looked at."""
+
+POOL: Final = 200
+"""Passages that are looked at closely."""
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[^\W\d_]{1,40}")
+
+
+@dataclass(slots=True)
+class _Corpus:
+    """All passages as one text in lower case; ``starts`` are where each of them begins."""
+
+    cased: str
+    lower: str
+    starts: list[int]
+    stems: dict[str, str] = field(default_factory=dict)
+
+    def owner(self, position: int) -> int:
+        return bisect_right(self.starts, position) - 1
+
+
+def rank(passages: Sequence[Passage], question: Question) -> list[tuple[float, Passage]]:
+    """
+    Rank passages.
+
+    Returns:
+        Those that have to do with the query, with their scores, the best first.
+    """
+    corpus = _corpus(passages)
+    mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
+    held: dict[int, dict[int, list[int]]] = defaultdict(dict)
+    rarity = list[float]()
+    for index, word in enumerate(question.words):
+        places = _places(corpus, word)
+        for number, positions in places.items():
+            held[number][index] = positions
+        rarity.append(_rarity(len(places), len(passages)))
+    exact = _exact(corpus, question, len(passages))
+    rough = {
+        number: _own(words, rarity, len(passages[number].text) / mean) + exact.get(number, 0.0)
+        for number, words in held.items()
+    }
+    for number, worth in exact.items():
+        rough.setdefault(number, worth)
+    best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
+    near = {number for one in best for number in _neighbours(passages, one)}
+    scored = []
+    for number in near:
+        score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarity)
+        score += _around(passages, held, rarity, number, question)
+        scored.append((score * KINDS[passages[number].section.kind], number))
+    scored.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [(score, passages[number]) for score, number in scored]
+
+
+def _corpus(passages: Sequence[Passage]) -> _Corpus:
+    starts, position = [], 0
+    for passage in passages:
+        starts.append(position)
+        position += len(passage.text) + 1
+    cased = "\n".join(passage.text for passage in passages)
+    lower = cased.lower()
+    if len(lower) != len(cased):  # a few letters have a longer lower case
+        lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in cased)
+    return _Corpus(cased, lower, starts)
+
+
+def _rarity(held: int, whole: int) -> float:
+    return log(1 + (whole - held + 0.5) / (held + 0.5))
+
+
+def _places(corpus: _Corpus, word: Word) -> dict[int, list[int]]:
+    """Return where a word stands, by passage."""
+    out: dict[int, list[int]] = defaultdict(list)
+    for beginning in word.beginnings:
+        for position in _finds(corpus.lower, beginning):
+            if word.whole or _is_word(corpus, position, word):
+                out[corpus.owner(position)].append(position)
+    return out
+
+
+def _finds(text: str, wanted: str) -> Iterator[int]:
+    position = text.find(wanted)
+    for _ in range(MOST_HITS):
+        if position < 0:
+            return
+        yield position
+        position = text.find(wanted, position + len(wanted))
+
+
+def _is_word(corpus: _Corpus, position: int, word: Word) -> bool:
+    """Return True if a word begins here whose stem is the one that is looked for."""
+    before = corpus.cased[position - 1 : position]
+    here = corpus.cased[position]
+    if before.isalpha() and not (here.isupper() and before.islower()):
+        return False
+    if here.isdigit():
+        end = position + len(word.stem)
+        return not before.isdigit() and not corpus.cased[end : end + 1].isdigit()
+    end = _end(corpus.cased, position)
+    text = corpus.lower[position:end]
+    if text not in corpus.stems:
+        corpus.stems[text] = stem(text)
+    return corpus.stems[text] == word.stem
+
+
+def _end(text: str, position: int) -> int:
+    found = _WORD.match(text, position)
+    return found.end() if found else position + 1
+
+
+def _own(words: Mapping[int, Sequence[int]], rarity: Sequence[float], length: float) -> float:
+    against = SATURATION * (1 - LENGTH + LENGTH * length)
+    return sum(
+        rarity[index] * len(positions) * (SATURATION + 1) / (len(positions) + against)
+        for index, positions in words.items()
+    )
+
+
+def _exact(corpus: _Corpus, question: Question, whole: int) -> dict[int, float]:
+    """Return what names and phrases count that stand in a passage as they are."""
+    out: dict[int, float] = defaultdict(float)
+    for name in question.names:
+        owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
+        for owner in owners:
+            out[owner] += EXACT * _rarity(len(owners), whole)
+    return out
+
+
+def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> float:
+    """Return what pairs of words count that follow each other in query and passage."""
+    total = 0.0
+    for index, positions in words.items():
+        following = words.get(index + 1)
+        if following and any(
+            0 < right - left <= APART for left in positions[:20] for right in following[:20]
+        ):
+            total += rarity[index] + rarity[index + 1]
+    return total
+
+
+def _neighbours(passages: Sequence[Passage], number: int) -> Iterator[int]:
+    """Yield a passage, and those of its section that it lends its words to."""
+    section = passages[number].section
+    for distance in (0, *FADING):
+        other = number - distance
+        if 0 <= other < len(passages) and passages[other].section is section:
+            yield other
+
+
+def _around(
+    passages: Sequence[Passage],
+    held: Mapping[int, Mapping[int, Sequence[int]]],
+    rarity: Sequence[float],
+    number: int,
+    question: Question,
+) -> float:
+    """Return what words count that are missing here, and stand in heading or neighbours."""
+    section, here = passages[number].section, held.get(number, {})
+    shares: dict[int, float] = {}
+    for distance, share in FADING.items():
+        other = number + distance
+        if 0 <= other < len(passages) and passages[other].section is section:
+            for index in held.get(other, {}):
+                shares[index] = max(shares.get(index, 0.0), share)
+    label = section.label.lower()
+    for index, word in enumerate(question.words):
+        if any(one in label for one in word.beginnings):
+            shares[index] = max(shares.get(index, 0.0), LABEL)
+    return sum(rarity[index] * share for index, share in shares.items() if index not in here)

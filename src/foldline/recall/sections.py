@@ -1,0 +1,158 @@
+"""What stands under a handle, part by part, each with a heading that says where it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final, Literal, TypeAlias
+
+from foldline.core.groups import group, pair
+from foldline.core.handles import part_handle
+from foldline.core.messages import Message, Omitted, Part, Thinking, ToolCall, ToolResult
+from foldline.recall.content import part_text
+
+Kind: TypeAlias = Literal["user", "assistant", "system", "reasoning", "call", "result"]
+
+AIM: Final = 90
+"""Characters of a path, command or query that a heading shows."""
+
+READ_AIM: Final = 20_000
+"""Arguments longer than this, in characters, are not searched for what a call is after."""
+
+_AIMS: Final = (
+    "file_path", "path", "filename", "command", "cmd", "pattern", "query", "url", "description",
+    "subject", "prompt", "input",
+)  # fmt: skip
+
+_LONG_PATH: Final = re.compile(
+    r"(?<![^\s'\"=])/(?:[\w.@+-]{1,80}/){2,40}(?=(?:[\w.@+-]{1,80}/){2}[\w.@+-])"
+)
+"""What stands before the last three names of an absolute path."""
+
+STEP: Final = 64
+"""Messages before and behind a message among which the rest of its step is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """
+    One part of a message.
+
+    ``handle`` recalls exactly ``text``; ``label`` names the tool and what it was after.
+    """
+
+    handle: str
+    kind: Kind
+    label: str
+    text: str
+
+    @property
+    def heading(self) -> str:
+        """One line: handle, kind, tool and aim."""
+        return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
+
+
+def sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[Section]:
+    """
+    Split messages into sections, in order; parts without a text are left out.
+
+    Args:
+        messages: In order.
+        handles: Handles by id.
+    """
+    labels = _result_labels(messages)
+    out = []
+    for index, message in enumerate(messages):
+        whole = handles.get(message.id, message.id)
+        for position, part in enumerate(message.parts):
+            text = "" if isinstance(part, Omitted) else part_text(part)
+            if not text.strip():
+                continue
+            handle = part_handle(whole, message, position)
+            # The handle of a call's message recalls the whole step.
+            if isinstance(part, ToolCall) and handle == whole:
+                handle = f"{whole}.{position}"
+            label = labels.get((index, position)) or _label(part)
+            out.append(Section(handle, _kind(message, part), label, text))
+    return out
+
+
+def step_of(log: Mapping[str, Message], message: Message) -> tuple[Message, ...]:
+    """
+    Return the step of an assistant message: calls, their results and the reasoning before them.
+
+    Args:
+        log: The messages by id, in order; only those that may belong to the step are read.
+        message: One of them.
+
+    Returns:
+        The message alone where it is not the assistant's.
+    """
+    if message.role != "assistant":
+        return (message,)
+    ids = list(log)
+    index = ids.index(message.id)
+    before = (log[one] for one in reversed(ids[max(0, index - STEP) : index]))
+    near = [*reversed(list(takewhile(lambda one: one.role == "assistant", before))), message]
+    at, waiting, heard = len(near) - 1, sum(len(one.calls) for one in near), False
+    for one in ids[index + 1 : index + STEP]:
+        following = log[one]
+        if following.is_spoken() or (heard and following.role == "assistant" and waiting <= 0):
+            break
+        heard = heard or bool(following.results)
+        waiting += len(following.calls) - len(following.results)
+        near.append(following)
+    found = next(one for one in group(near) if at in one.members)
+    return tuple(near[member] for member in found.members)
+
+
+def _kind(message: Message, part: Part) -> Kind:
+    match part:
+        case ToolCall():
+            return "call"
+        case ToolResult():
+            return "result"
+        case Thinking():
+            return "reasoning"
+        case _:
+            return "result" if message.role == "tool" else message.role
+
+
+def _result_labels(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
+    """Return what each result is the result of, by its position."""
+    labels = {}
+    for call, result in pair(messages).answers.items():
+        label = _label(messages[call.message].parts[call.part])
+        labels[result.message, result.part] = label
+    return labels
+
+
+def _label(part: Part) -> str:
+    match part:
+        case ToolCall(name=name):
+            return f"{_one_line(name)} {_aim(part.arguments)}".strip()
+        case ToolResult(name=name):
+            return _one_line(name)
+        case _:
+            return ""
+
+
+def _aim(arguments: str) -> str:
+    """Return the path, command or query among the arguments of a call, shortened."""
+    try:
+        value = json.loads(arguments) if len(arguments) <= READ_AIM else None
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict):
+        return ""
+    named = (value.get(key) for key in _AIMS)
+    texts = (one for one in (*named, *value.values()) if isinstance(one, str) and one.strip())
+    return _one_line(_LONG_PATH.sub("…/", next(texts, "")[: 4 * AIM]))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text[: 4 * AIM].split())
+    return line if len(line) <= AIM else f"{line[: AIM - 1]}…"
