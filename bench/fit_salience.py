@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from foldline.core.salience.index import SalienceIndex
+from foldline.core.salience.score import Surroundings, features
 from sklearn.linear_model import LogisticRegression
 
 from foldline.core.messages import Message
 from foldline.core.names import KINDS, items
-from foldline.core.salience.index import SalienceIndex
-from foldline.core.salience.score import Surroundings, features
 from foldline.formats.openai_chat import OpenAIChat
 
 FRACTIONS = (

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from foldline.core.salience.model import Model
+
 import cuts
 from cuts import Case
-from foldline.core.salience.model import Model
 from foldline.evaluation.kept import Score
 
 FOLDS = 4

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from foldline.core.salience import score, weights
 from tests.corpus import requires_corpus
 
 import cuts
 import held_out
 import retention
-from foldline.core.salience import score, weights
 from peer import Answer
 from retention_told import Measured, told
 

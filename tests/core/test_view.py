@@ -1,7 +1,7 @@
+from foldline.core.salience.index import SalienceIndex
 from tests.neutral import COUNTER, A, Quarters, T, U, c, log, view
 
 from foldline.core.edits import Drop, Rewrite
-from foldline.core.salience.index import SalienceIndex
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 

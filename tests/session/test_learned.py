@@ -1,12 +1,12 @@
 """What is learned from a log is bounded, and the same whenever it is learned."""
 
 import pytest
+from foldline.core.salience.index import SalienceIndex
 from tests.neutral import A, T, U, c
 from tests.neutral import log as numbered
 from tests.session.logs import log_of, said
 
 from foldline.core.files import FileSettings
-from foldline.core.salience.index import SalienceIndex
 from foldline.session import learned as module
 from foldline.session.learned import Learned, Trailing
 from foldline.strategies.working_set import WorkingSet

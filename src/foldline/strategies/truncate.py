@@ -85,8 +85,8 @@ class Site:
     A part that may be cut.
 
     ``tokens`` is its size and ``text`` what its text takes of that. ``rank`` says what it is:
-    arguments of a "call" and "tool" outputs are cut first, the "task" (what users and systems said) and
-    "pinned" parts after everything else.
+    arguments of a "call" and "tool" outputs are cut first, then "rules", the "task" (what users
+    and systems said) and "pinned" parts after everything else.
     """
 
     index: int
@@ -250,7 +250,8 @@ def shorten_staying(
     Shorten the largest of what has to stay, as far as it takes too much of the target.
 
     Call arguments come first, then results and rules, then what users and systems wrote, then
-    pins; but for arguments, none is cut below an eighth of the target unless that leaves no choice.
+    pins. But for arguments, none is cut below an eighth of the target unless that leaves no
+    choice.
 
     Args:
         view: The view that holds it.
