@@ -258,8 +258,8 @@ def paragraphs(
     source = Source(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
     pieces = prose(text)
     ranked = sorted(
-        (-judge.worth(source, *piece) / cost(source, *piece) ** SIZE_POWER, number)
-        for number, piece in enumerate(pieces)
+        (-worth / cost(source, *pieces[number]) ** SIZE_POWER, number)
+        for number, worth in enumerate(judge.worths(source, pieces))
     )
     order = [0, *(number for _, number in ranked if number)]
     kept, left = set[int](), tokens - MARKER_TOKENS

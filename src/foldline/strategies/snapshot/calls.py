@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from foldline.core.messages import ToolCall
-from foldline.strategies.outputs.verdict import is_failure, is_summary
+from foldline.strategies.outputs.verdict import is_summary, last_failure
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -24,6 +24,9 @@ VERDICT: Final = 200
 
 ENDING: Final = 4_000
 """Characters at the end of a long result in which its verdict is looked for."""
+
+SUMMING: Final = 1_000
+"""Characters at the end of a result in which a line that sums it up is looked for."""
 
 WRITTEN: Final = 300
 """Characters from which on an argument is a text of its own."""
@@ -143,14 +146,20 @@ def outcome(text: str) -> tuple[str, bool]:
     """
     Return what came of a call, and whether that is all of its result.
 
-    A short result stands for itself; of a longer one the last line that sums it up or says that
+    A short result stands for itself; of a longer one the line that sums it up or says that
     something failed.
     """
     bare = text.strip()
     if len(bare) <= OUTCOME:
         return bare, True
-    for line in reversed(bare[-ENDING:].split("\n")):
-        line = line.strip()
-        if line and (is_summary(line) or is_failure(line)):
-            return line[:VERDICT], False
-    return "", False
+    return verdict(bare)[:VERDICT], False
+
+
+def verdict(text: str) -> str:
+    """Return the line at the end of a result that sums it up or says what failed, "" for none."""
+    ending = text.rstrip()[-ENDING:]
+    for line in ending[-SUMMING:].split("\n")[::-1]:
+        if is_summary(line.strip()):
+            return line.strip()
+    failed = last_failure(ending)
+    return ending[slice(*failed)].strip() if failed else ""

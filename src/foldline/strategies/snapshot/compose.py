@@ -9,8 +9,10 @@ for a little more or less room until the room is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from foldline.core.messages import visible_texts
@@ -24,18 +26,19 @@ from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
-from foldline.strategies.snapshot.statements import blocks, prose, shown
+from foldline.strategies.snapshot.statements import Slice, blocks, prose, shown
 from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
 
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE: Final = 0.04
-"""Fraction of the room for names that stand nowhere above; never more than a tenth."""
+NAMES_SHARE, NAMES_MOST = 0.04, 0.1
+"""Fraction of the room for names that stand nowhere above, and the most that they take."""
 
-LONGEST_NAME: Final = 80
+LONGEST_NAME, NAMES_TOKENS = 80, 8
+"""Characters of the longest name that is listed, and what the list takes besides, in tokens."""
 
-FITTINGS: Final = 5
+FITTINGS: Final = 4
 """How often a snapshot is composed to come close to its room."""
 
 CLOSE: Final = 0.985
@@ -78,7 +81,7 @@ class Statement(NamedTuple):
 class _Step:
     """What a step has, and what of it is shown, both in tokens."""
 
-    tokens: float = 0.0
+    tokens: float
     shown: float = 0.0
     rows: list[tuple[int, int, Source, str]] = field(default_factory=list)
 
@@ -125,6 +128,9 @@ class _Composer:
         self.judge = Judge(view.names, Focus.of(need.focus))
         self.asked = Asked.of(view.messages, need.focus)
         self.sources = list(reading.sources)
+        self.sizes: dict[int, float] = defaultdict(float)
+        for source in self.sources:
+            self.sizes[source.step] += source.tokens
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.statements = sorted(self._judged(), reverse=True)
         gone = frozenset(positions)
@@ -140,10 +146,12 @@ class _Composer:
     def _judged(self) -> Iterator[Statement]:
         total = max(1.0, sum(source.tokens for source in self.sources))
         self._rare(total)
-        for number, source in enumerate(self.sources):
-            for line, (start, end, extra) in enumerate(self._slices(number, source, total)):
-                source = self.sources[number]
-                worth = extra + self.judge.worth(source, start, end, line)
+        for number in range(len(self.sources)):
+            slices, extras = self._slices(number, total)
+            source = self.sources[number]
+            for place, worth in enumerate(self.judge.worths(source, slices)):
+                start, end = slices[place]
+                worth += extras.get(place, 0.0)
                 if self.account_words:
                     worth *= self._novelty(source.text[start:end])
                 size = cost(source, start, end)
@@ -158,45 +166,29 @@ class _Composer:
         ]
         self.asked = self.asked.among(searched)
 
-    def _slices(
-        self, number: int, source: Source, total: float
-    ) -> Iterator[tuple[int, int, float]]:
+    def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
+        """Cut a source into statements; some of a large output have an extra worth."""
+        source = self.sources[number]
         if source.whole:
-            yield 0, len(source.text), 0.0
-        elif source.speaker not in QUOTED:
-            for start, end in prose(source.text):
-                yield start, end, 0.0
-        elif source.speaker == "result" and self._is_telling(source, total):
-            yield from self._condensed(number, source, total)
-        else:
-            for start, end in blocks(source.text):
-                yield start, end, 0.0
+            return [(0, len(source.text))], {}
+        if source.speaker not in QUOTED:
+            return prose(source.text), {}
+        if source.speaker == "result" and self._is_telling(source, total):
+            return self._condensed(number, total)
+        return blocks(source.text), {}
 
     def _is_telling(self, source: Source, total: float) -> bool:
         share = source.tokens / total
         return share >= GIANT or (share >= 2 * POINTED and self.asked.points_at(source.text))
 
-    def _condensed(
-        self, number: int, source: Source, total: float
-    ) -> Iterator[tuple[int, int, float]]:
+    def _condensed(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
-        share = source.tokens / total
-        offered = result_lines(source.text, self.asked, share)
-        text = "\n".join(offered.lines)
-        self.sources[number] = Source(
-            source.step,
-            source.place,
-            source.speaker,
-            text,
-            source.handle,
-            source.density,
-            source.recency,
-        )
-        start = 0
-        for position, line in enumerate(offered.lines):
-            extra = EXTRA * offered.extra.get(position, 0.0)
-            yield start, start + len(line), extra
-            start += len(line) + 1
+        source = self.sources[number]
+        offered = result_lines(source.text, self.asked, source.tokens / total)
+        self.sources[number] = replace(source, text="\n".join(offered.lines))
+        ends = list(accumulate(len(line) + 1 for line in offered.lines))
+        slices = [(end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)]
+        return slices, {place: EXTRA * extra for place, extra in offered.extra.items()}
 
     def _novelty(self, text: str) -> float:
         """Return what is left of a statement's worth beside an account of the same."""
@@ -212,24 +204,27 @@ class _Composer:
     def fit(self, room: int) -> str:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
-        fixed = count(self._written([], ""))
-        space, best, best_size = float(room - fixed), "", -1
+        space: float = room - count(self._written([]))
+        names = NAMES_SHARE * max(0, space)
+        aim = room - round(names)
+        space, best, best_size = space - names, "", -1.0
         for _ in range(FITTINGS):
-            names = NAMES_SHARE * max(0.0, space)
-            chosen = self._choose(space - names)
-            text = self._written(chosen, self._names(chosen, names))
+            chosen = self._choose(space)
+            text = self._written(chosen)
             size = count(text)
-            if best_size < size <= room:
+            if best_size < size <= aim:
                 best, best_size = text, size
-            if CLOSE * room <= size <= room or space <= 0:
+            if CLOSE * aim <= size <= aim or space <= 0:
                 break
-            space += (room - size) * (1.0 if size > room else 0.9) - (2 if size > room else 0)
-        return best or self._smallest(room)
+            space += aim - size - (2 if size > aim else 0)
+        if not best:
+            return self._smallest(room)
+        return self._with_names(best, min(room - count(best), NAMES_MOST * room))
 
     def _smallest(self, room: int) -> str:
         """Leave out the state, too, where there is no room for it."""
         self.state = State(())
-        text = self._written([], "")
+        text = self._written([])
         return text if self.view.counter.text(text) <= room else render(self.head, ())
 
     def _choose(self, space: float) -> list[Statement]:
@@ -262,7 +257,7 @@ class _Composer:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _written(self, chosen: Iterable[Statement], names: str) -> str:
+    def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
         sections = list(self.state.sections)
         sections.append((titles.ACCOUNT, tuple(self.account.split("\n")) if self.account else ()))
         sections.append((titles.STORY, tuple(self._story(chosen))))
@@ -271,34 +266,33 @@ class _Composer:
 
     def _story(self, chosen: Iterable[Statement]) -> Iterator[str]:
         steps: dict[int, _Step] = {}
-        for source in self.sources:
-            step = steps.setdefault(source.step, _Step())
-            step.tokens += source.tokens
         for statement in chosen:
             source = self.sources[statement.source]
-            steps[source.step].shown += (statement.end - statement.start) * source.density
+            step = steps.setdefault(source.step, _Step(self.sizes[source.step]))
+            step.shown += (statement.end - statement.start) * source.density
             text = _quote(source, statement)
-            steps[source.step].rows.append((source.place, statement.start, source, text))
+            step.rows.append((source.place, statement.start, source, text))
         for number in sorted(steps):
             yield from _rows(steps[number])
 
-    def _names(self, chosen: Sequence[Statement], tokens: float) -> str:
-        """List names that are likely to be needed and stand nowhere above."""
-        have = items(self._written(chosen, "")).keys() | items(self.beside).keys()
+    def _with_names(self, snapshot: str, tokens: float) -> str:
+        """Add names that are likely to be needed and stand nowhere above."""
+        have = items(snapshot).keys() | items(self.beside).keys()
         ranked = sorted(
-            (
-                (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
-                for name, worth in self.view.likely_names.items()
-                if name not in have and len(name) <= LONGEST_NAME
-            )
+            (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
+            for name, worth in self.view.likely_names.items()
+            if name not in have and len(name) <= LONGEST_NAME
         )
+        tokens -= NAMES_TOKENS
         listed: list[str] = []
         for _, name in ranked:
-            tokens -= len(name) / 3 + 1
+            tokens -= self.view.counter.texts.count(f", {name}")
             if tokens < 0:
                 break
             listed.append(name)
-        return ", ".join(listed)
+        if not listed:
+            return snapshot
+        return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),))
 
 
 def _quote(source: Source, statement: Statement) -> str:

@@ -21,8 +21,8 @@ from foldline.core.strategy import Need
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies import facts
-from foldline.strategies.outputs.verdict import is_failure, is_summary
 from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import handle_at, indented, one_line
 from foldline.strategies.snapshot.sources import Source, observations
 from foldline.strategies.snapshot.statements import prose
@@ -35,9 +35,6 @@ COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
 FILES_A_FOLDER: Final = 12
-
-ENDING: Final = 3_000
-"""Characters at the end of a result in which its verdict is looked for."""
 
 ERRORS: Final = 4
 
@@ -180,8 +177,8 @@ class _Found:
         source = Source(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [
-            self.judge.worth(source, *piece) * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
-            for piece in pieces
+            worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
+            for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
         ]
         best = pieces[ranked.index(max(ranked))]
         sentences = [s for s in _SENTENCE_END.split(text[slice(*best)]) if s.strip()]
@@ -224,10 +221,10 @@ class _Found:
             came = self.old[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
                 command = one_line(facts.command_of(part))
-                verdict = _verdict(came.text) if command else ""
-                if verdict:
+                last = verdict(came.text) if command else ""
+                if last:
                     found.pop(command, None)
-                    row = f"{_cut(command, COMMAND)} → {_cut(one_line(verdict), VERDICT)}"
+                    row = f"{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
                     found[command] = "" if result.message in failing else row
         rows = [row for row in found.values() if row]
         return errors, rows[: -COMMANDS - 1 : -1]
@@ -265,13 +262,6 @@ class _Found:
 def _sentences(message: Message) -> list[str]:
     text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence) > 20]
-
-
-def _verdict(text: str) -> str:
-    for line in reversed(text.rstrip()[-ENDING:].split("\n")):
-        if line.strip() and (is_summary(line.strip()) or is_failure(line)):
-            return line.strip()
-    return ""
 
 
 def _cut(text: str, most: int) -> str:

@@ -10,14 +10,15 @@ constants were fitted on the facts that readers of recorded sessions had to know
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log1p
 from typing import Final
 
-from foldline.core.names import blanked, items_of
+from foldline.core.names import blanked, mentions
 from foldline.strategies.focus import Focus
 from foldline.strategies.snapshot.sources import Source, Speaker
+from foldline.strategies.snapshot.statements import Slice
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
@@ -48,6 +49,8 @@ What is added where a statement tells of a failure; for lines of files and outpu
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
 """
 
+OPENING_BLOCKS: Final = 2
+
 BRIEF: Final = 500
 """Characters of a short output."""
 
@@ -62,8 +65,8 @@ letters and digits that a statement has at least.
 
 PROSE: Final = frozenset(("user", "agent", "report", "summary"))
 
-ENCODED, LONGEST_WORD = 0.5, 80
-"""What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
+ENCODED = 0.5
+"""What is left of the worth of lines with very long words, which are keys or encoded."""
 
 AGING: Final = 0.16
 """By which fraction the oldest statement counts less than the newest."""
@@ -108,6 +111,7 @@ _SENTENCE = re.compile(
 _WORDS = re.compile(
     r"[^\W\d_]{2,}[,;:]? [^\W\d_]{2,}[,;:]? [^\W\d_]{2,}|[\u3040-\u30ff\u4e00-\u9fff]{6}"
 )
+_ENCODED = re.compile(r'[^\s"]{81}')
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
@@ -128,65 +132,68 @@ class Judge:
     names: Mapping[str, float]
     focus: Focus
 
-    def worth(self, source: Source, start: int, end: int, line: int = 0) -> float:
+    def worths(self, source: Source, slices: Iterable[Slice]) -> Iterator[float]:
         """
-        Judge a statement.
+        Judge the statements of a text.
 
         Args:
-            source: The text that it is a slice of.
-            start: Where it begins.
-            end: Where it ends.
-            line: How many statements of the source stand before it.
+            source: The text.
+            slices: Where its statements begin and end, in order.
         """
-        text = source.text[start:end]
-        if _says_nothing(text) and source.speaker not in ("user", "call", "change"):
-            return 0.0
-        quoted = source.speaker in QUOTED
-        worth = self._names(text) + REASON * log1p(_reasons(text))
-        if quoted:
-            worth += _quoted_bonus(source, text, line)
-        else:
-            worth += BASE
-        if any(alarm in text for alarm in _ALARMS):
-            worth += ALARM
-        worth *= WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
-        if source.speaker in PROSE and not _WORDS.search(text):
-            worth *= WORDLESS
-        if source.speaker == "agent" and end - start < ANNOUNCEMENT and _ANNOUNCES.match(text):
-            worth *= ANNOUNCED
-        elif quoted and end - start > LONGEST_WORD and _is_encoded(text):
-            worth *= ENCODED
-        if self.focus:
-            worth *= 1 + FOCUSED * self.focus.match(text)
-        return worth
+        # What the whole text does not have need not be looked for in each of its statements.
+        alarms = [alarm for alarm in _ALARMS if alarm in source.text]
+        encoded = _ENCODED.search(source.text) is not None
+        ascii_only = source.text.isascii()
+        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        for line, (start, end) in enumerate(slices):
+            text = source.text[start:end]
+            worth = self._names(text) + REASON * log1p(_reasons(text, ascii_only=ascii_only))
+            worth += _bonus(source, text, line)
+            for alarm in alarms:
+                if alarm in text:
+                    worth += ALARM
+                    break
+            worth *= weight * _share(source.speaker, text, encoded=encoded)
+            if self.focus:
+                worth *= 1 + FOCUSED * self.focus.match(text)
+            yield worth
 
     def _names(self, text: str) -> float:
         names = self.names
-        found = {name for word in blanked(text).split() for name in items_of(word)}
-        return log1p(sum(names[name] for name in found if name in names))
+        found = names.keys() & set(mentions(blanked(text)))
+        return log1p(sum(names[name] for name in found)) if found else 0.0
 
 
-def _says_nothing(text: str) -> bool:
-    return len(text) < 8 * LEAST and sum(map(str.isalnum, text)) < LEAST
+def _reasons(text: str, *, ascii_only: bool) -> int:
+    count = len(REASONS.intersection(text.lower().split()))
+    return count if ascii_only else count + len(_REASONS_ELSEWHERE.findall(text))
 
 
-def _reasons(text: str) -> int:
-    words = set(text.lower().split())
-    count = len(words & REASONS)
-    return count if text.isascii() else count + len(_REASONS_ELSEWHERE.findall(text))
-
-
-def _quoted_bonus(source: Source, text: str, line: int) -> float:
+def _bonus(source: Source, text: str, line: int) -> float:
+    """Return what speaks for a statement besides its words."""
+    if source.speaker not in QUOTED:
+        return BASE
     bonus = SHORT if len(source.text) < BRIEF else 0.0
-    bonus += OPENING if line < 2 else 0.0
-    bonus += SENTENCE if _SENTENCE.search(text) else 0.0
-    return bonus + (NUMBER if _NUMBER.search(text) else 0.0)
+    if line < OPENING_BLOCKS:
+        bonus += OPENING
+    if _SENTENCE.search(text):
+        bonus += SENTENCE
+    return bonus + NUMBER if _NUMBER.search(text) else bonus
 
 
-def _is_encoded(text: str) -> bool:
-    return max(map(len, text.replace('"', " ").split()), default=0) > LONGEST_WORD and (
-        "://" not in text
-    )
+def _share(speaker: Speaker, text: str, *, encoded: bool) -> float:
+    """Return what is left of the worth of a statement for its form."""
+    if speaker in QUOTED:
+        share = ENCODED if encoded and _ENCODED.search(text) and "://" not in text else 1.0
+    elif speaker not in PROSE:
+        return 1.0
+    elif speaker == "agent" and len(text) < ANNOUNCEMENT and _ANNOUNCES.match(text):
+        share = ANNOUNCED
+    else:
+        share = 1.0 if _WORDS.search(text) else WORDLESS
+    if speaker != "user" and len(text) < 8 * LEAST and sum(map(str.isalnum, text)) < LEAST:
+        return 0.0
+    return share
 
 
 def cost(source: Source, start: int, end: int) -> float:
