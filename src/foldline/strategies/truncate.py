@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Rewrite, rewritten
+from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
@@ -33,6 +34,9 @@ SMALLEST = 120
 
 LEAST_SHARE = 1 / 8
 """Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
+
+SUMMARY_SHARE = 0.8
+"""Fraction of the target for what users wrote where that is the account of an earlier compaction."""
 
 RESULT_SHARE, LAST_SHARE = 0.3, 0.8
 """
@@ -264,6 +268,8 @@ def shorten_staying(
     sites = list(_sites(view, staying))
     total = sum(view.counts[index] for index in staying)
     asked = Asked.of(view.messages, need.focus)
+    if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
+        share = max(share, SUMMARY_SHARE)
     found: dict[tuple[int, int], Rewrite] = {}
     saved: dict[tuple[int, int], int] = {}
     least = round(target * LEAST_SHARE)

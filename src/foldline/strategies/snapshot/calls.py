@@ -31,6 +31,9 @@ SUMMING: Final = 1_000
 WRITTEN: Final = 300
 """Characters from which on an argument is a text of its own."""
 
+COMMAND_HEAD: Final = 60
+"""Characters of a command that tell what it does."""
+
 DEPTH: Final = 6
 """How deep arguments are looked at."""
 
@@ -66,9 +69,12 @@ _CHANGING = re.compile(
 _END = re.compile(r"[;,|&)\]}\s]")
 
 
-def changes_something(line: str) -> bool:
-    """Return True if the line of a call speaks of more than looking at something."""
-    return _CHANGING.search(line) is not None
+def changes_something(call: ToolCall, arguments: Any) -> bool:
+    """Return True if a call does more than look at something, by its name and its command."""
+    command = ""
+    if isinstance(arguments, Mapping):
+        command = _command(arguments.get("command") or arguments.get("cmd") or "")
+    return _CHANGING.search(f"{call.name} {command[:COMMAND_HEAD]}") is not None
 
 
 def call_line(call: ToolCall, arguments: Any) -> str:

@@ -187,7 +187,9 @@ class _Composer:
         offered = result_lines(source.text, self.asked, source.tokens / total)
         self.sources[number] = replace(source, text="\n".join(offered.lines))
         ends = list(accumulate(len(line) + 1 for line in offered.lines))
-        slices = [(end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)]
+        slices = [
+            (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
+        ]
         return slices, {place: EXTRA * extra for place, extra in offered.extra.items()}
 
     def _novelty(self, text: str) -> float:

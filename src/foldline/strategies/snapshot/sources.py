@@ -14,7 +14,7 @@ from foldline.core.part_text import result_text
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.facts import arguments_of
+from foldline.strategies.facts import PLAN_TOOLS, arguments_of
 from foldline.strategies.snapshot.calls import (
     call_line,
     changes_something,
@@ -173,10 +173,14 @@ class _Reader:
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
+        site = self.results.get(Site(position, place))
+        if call.name.lower() in PLAN_TOOLS:
+            # The newest plan is part of the state; older ones are superseded.
+            self.covered.update(() if site is None else (site,))
+            return
         arguments = arguments_of(call)
         line = call_line(call, arguments)
-        site = self.results.get(Site(position, place))
-        speaker: Speaker = "change" if changes_something(line[:200]) else "call"
+        speaker: Speaker = "change" if changes_something(call, arguments) else "call"
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):

@@ -52,7 +52,7 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 OPENING_BLOCKS: Final = 2
 
 BRIEF: Final = 500
-"""Characters of a short output."""
+"""Characters of a short output; a longer one gets as much less for being short."""
 
 ANNOUNCED, ANNOUNCEMENT = 0.25, 240
 """What is left of the worth of "Now let me look at …", and how many characters it has at most."""
@@ -173,7 +173,7 @@ def _bonus(source: Source, text: str, line: int) -> float:
     """Return what speaks for a statement besides its words."""
     if source.speaker not in QUOTED:
         return BASE
-    bonus = SHORT if len(source.text) < BRIEF else 0.0
+    bonus = SHORT * min(1.0, BRIEF / len(source.text))
     if line < OPENING_BLOCKS:
         bonus += OPENING
     if _SENTENCE.search(text):
