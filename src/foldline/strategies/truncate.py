@@ -36,7 +36,7 @@ LEAST_SHARE = 1 / 8
 """Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
 
 SUMMARY_SHARE = 0.8
-"""Fraction of the target for what users wrote where that is the account of an earlier compaction."""
+"""Fraction of the target for what users wrote where that is an earlier compaction's account."""
 
 RESULT_SHARE, LAST_SHARE = 0.3, 0.8
 """
@@ -44,7 +44,7 @@ Fractions of the target that what has to stay may take once it is too large: bef
 words are shortened for it, and where nothing else is left to shorten.
 """
 
-LONGEST_LEAD = 200
+LONGEST_LEAD = 600
 """Characters of the line that says that no user speaks; Foldline's own are shorter."""
 
 
