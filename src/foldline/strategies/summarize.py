@@ -42,8 +42,8 @@ How many more characters a token of what is kept may hold than one of the whole.
 plainer than the logs that they come from; this keeps a budget true under another tokenizer too.
 """
 
-WHOLE = {"pinned": 0.6, "task": 0.15}
-"""Fractions of the target up to which pins, and the task with its like, are never shortened."""
+WHOLE = {"system": 0.8, "pinned": 0.6, "task": 0.15}
+"""Fractions of the target up to which these parts of messages that stay are never shortened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Rewrite, rewritten
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.protect import is_snapshot
+from foldline.core.protect import Reason, is_snapshot
 from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
@@ -66,21 +66,24 @@ def bound(
     return tuple(edits)
 
 
+Rank: TypeAlias = Literal["tool", "task", "pinned", "system"]
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """
     A part that may be cut.
 
     ``tokens`` is its size and ``text`` what its text takes of that. ``rank`` says what it is:
-    "tool" outputs and arguments are cut first, the "task" (what users and systems said) and
-    "pinned" parts after everything else.
+    "tool" outputs and arguments are cut first, the "task" (what users and the assistant said)
+    and "pinned" parts after everything else, and "system" messages when nothing else helps.
     """
 
     index: int
     part: int
     tokens: int
     text: int
-    rank: Literal["tool", "task", "pinned"]
+    rank: Rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +175,13 @@ def leading(message: Message, part: int) -> str:
 
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:
-    """Cut the task and its like last, unless it would leave nothing for anything else."""
-    first = [site for site in sites if site.rank == "tool"]
-    last = [site for site in sites if site.rank != "tool"]
-    if sum(site.tokens for site in last) > room / 2:
-        return [sites]
-    return [first, last]
+    """Cut the task and its like late, unless it would leave nothing for anything else."""
+    system = [site for site in sites if site.rank == "system"]
+    tools = [site for site in sites if site.rank == "tool"]
+    rest = [site for site in sites if site.rank not in ("tool", "system")]
+    if sum(site.tokens for site in rest) > room / 2:
+        return [[*tools, *rest], system]
+    return [tools, rest, system]
 
 
 def level(sizes: Iterable[int], excess: int) -> int:
@@ -202,18 +206,18 @@ def level(sizes: Iterable[int], excess: int) -> int:
 def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
     for index in staying:
         message = view.messages[index]
-        pinned = view.protected.get(index) == "pinned"
+        reason = view.protected.get(index)
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
                 if tokens > SMALLEST:
                     text = view.counter.text(_text_of(part))
-                    yield Site(index, position, tokens, text, _rank(part, pinned))
+                    yield Site(index, position, tokens, text, _rank(part, reason))
 
 
-def _rank(part: Part, pinned: bool) -> Literal["tool", "task", "pinned"]:
-    if pinned:
-        return "pinned"
+def _rank(part: Part, reason: Reason | None) -> Rank:
+    if reason == "pinned" or reason == "system":
+        return reason
     return "tool" if isinstance(part, (ToolCall, ToolResult)) else "task"
 
 
