@@ -30,7 +30,7 @@ SOFT, HARD = 8_000, 20_000
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
 
-LONGEST_LEAD = 200
+LONGEST_LEAD = 300
 """Characters of the line that says that no user speaks; Foldline's own are shorter."""
 
 
