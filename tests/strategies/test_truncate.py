@@ -17,6 +17,7 @@ from foldline.core.messages import (
 )
 from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
+from foldline.strategies.snapshot import Section, header, render
 from foldline.strategies.truncate import SMALLEST, Truncate, bound, leading, level
 
 LONG = "\n".join(f"line {n} of build/log.txt" for n in range(2_000))
@@ -160,5 +161,10 @@ def test_what_the_user_says_may_be_cut_from_its_first_word_on():
     assert leading(U(LONG), 0) == ""
     assert (
         len(leading(Message("user", (Text(SNAPSHOT_HEADER + "x" * 9_999),), origin="snapshot"), 0))
-        <= 201
+        <= 301
     )
+
+
+def test_a_snapshot_of_which_every_line_fits_keeps_its_first_line_too():
+    snapshot = render(header(9_999, 9_999_999, "0123456789"), [Section("Files", ("abcdef a.py",))])
+    assert leading(U(snapshot), 0) == f"{header(9_999, 9_999_999, '0123456789')}\n"

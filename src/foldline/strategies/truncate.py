@@ -16,7 +16,7 @@ from foldline.core.edits import Rewrite, rewritten
 from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.protect import is_snapshot
+from foldline.core.protect import Reason, is_snapshot
 from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
@@ -80,7 +80,7 @@ def bound(
     return tuple(edits)
 
 
-Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned"]
+Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +198,13 @@ def leading(message: Message, part: int) -> str:
 
 
 def _order(sites: list[Site], room: int) -> list[list[Site]]:
-    """Cut the task and its like last, unless it would leave nothing for anything else."""
-    first = [site for site in sites if site.rank in ("call", "tool")]
-    last = [site for site in sites if site.rank not in ("call", "tool")]
-    if sum(site.tokens for site in last) > room / 2:
-        return [sites]
-    return [first, last]
+    """Cut the task and its like late, unless it would leave nothing for anything else."""
+    system = [site for site in sites if site.rank == "system"]
+    tools = [site for site in sites if site.rank in ("call", "tool")]
+    rest = [site for site in sites if site.rank not in ("call", "tool", "system")]
+    if sum(site.tokens for site in rest) > room / 2:
+        return [[*tools, *rest], system]
+    return [tools, rest, system]
 
 
 def level(sizes: Iterable[int], excess: int) -> int:
@@ -237,11 +238,9 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
                     yield Site(index, position, tokens, text, _rank(part, reason))
 
 
-def _rank(part: Part, reason: str | None) -> Rank:
-    if reason == "pinned":
-        return "pinned"
-    if reason == "rules":
-        return "rules"
+def _rank(part: Part, reason: Reason | None) -> Rank:
+    if reason in ("pinned", "rules", "system"):
+        return reason
     if isinstance(part, ToolCall):
         return "call"
     return "tool" if isinstance(part, ToolResult) else "task"
@@ -280,8 +279,11 @@ def shorten_staying(
         ("task", share * target, least),
         ("pinned", share * target, least),
         ("", LAST_SHARE * target, SMALLEST),
+        ("system", LAST_SHARE * target, SMALLEST),
     ):
-        group = [site for site in sites if rank in ("", site.rank)]
+        group = [
+            site for site in sites if site.rank == rank or (not rank and site.rank != "system")
+        ]
         excess = round(total - sum(saved.values()) - goal)
         if excess <= 0 or not group:
             continue
