@@ -64,6 +64,7 @@ _NEXT = re.compile(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
@@ -120,7 +121,7 @@ def state(
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
-            (titles.REQUESTS, (*carried.get(titles.REQUESTS, ()), *found.requests())),
+            (titles.REQUESTS, _latest(*carried.get(titles.REQUESTS, ()), *found.requests())),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -194,7 +195,7 @@ class _Found:
         if newest is None:
             return
         handle = self._handle(newest.position)
-        done = [line for line in newest.lines if line.startswith(("- [completed]", "- [x]"))]
+        done = [line for line in newest.lines if _DONE.match(line)]
         yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
@@ -257,6 +258,16 @@ class _Found:
                 if named:
                     yield _cut(one_line(named[-1]), ANSWER)
                 return
+
+
+def _latest(*rows: str) -> tuple[str, ...]:
+    """Return rows without those whose step comes again: what was said of it last counts."""
+    found: dict[str, str] = {}
+    for row in rows:
+        handle = row.partition(" ")[0]
+        found.pop(handle, None)
+        found[handle] = row
+    return tuple(found.values())
 
 
 def _sentences(message: Message) -> list[str]:
