@@ -290,7 +290,8 @@ def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
         folder, _, listed = line.rpartition(": ")
         for item in listed.split(", "):
             name, _, what = item.rpartition(" (")
-            done[posixpath.join(folder, name or item)] = what.removesuffix(")") if name else ""
+            path = posixpath.join("" if folder == "." else folder, name or item)
+            done[path] = what.removesuffix(")") if name else ""
     for path, what in files:
         done.pop(path, None)
         done[path] = what
