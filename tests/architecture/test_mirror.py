@@ -56,9 +56,7 @@ PROVED_IN = {
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "core/provider_rules.py core/renumber.py",
     "properties/test_plain_versions.py": "core/damaged.py core/untangle.py",
-    "core/salience/test_score.py": "core/salience/model.py core/salience/weights.py",
     "strategies/test_acceptance.py": "strategies/boilerplate.py",
-    "strategies/test_digest.py": "strategies/material.py",
     "strategies/test_prompt.py": "strategies/wording.py strategies/wording_zh.py",
     "strategies/test_reinject.py": "strategies/places.py strategies/sight.py strategies/tasks.py",
 }

@@ -1,9 +1,9 @@
-from foldline.core.salience.index import SalienceIndex
 from tests.neutral import COUNTER, A, Quarters, T, U, c, log, view
 
 from foldline.core.edits import Drop, Rewrite
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
+from foldline.core.vocabulary import Vocabulary
 
 
 def test_a_view_counts_each_message_and_their_sum():
@@ -44,14 +44,14 @@ def test_protected_and_running_groups_cannot_be_folded():
     assert [group.members for group in found.foldable()] == [(1, 2), (3,)]
 
 
-def test_positions_and_values_follow_the_messages():
+def test_positions_and_names_follow_the_messages():
     found = view(U("see src/app.py"), A("ok"))
     after = found.after([Drop((found.messages[0].id,), "window")])
     assert after.positions == {found.messages[1].id: 0}
-    assert "src/app.py" in after.values
+    assert "src/app.py" in after.names
 
 
-def test_statistics_that_are_kept_up_to_date_are_used():
-    index = SalienceIndex.of([U("see lib/known.py")])
-    found = View.of(log(U("t")), COUNTER, index=index)
-    assert set(found.values) == {"lib/known.py"}
+def test_a_vocabulary_that_is_kept_up_to_date_is_used():
+    vocabulary = Vocabulary.of([U("see lib/known.py")])
+    found = View.of(log(U("t")), COUNTER, vocabulary=vocabulary)
+    assert set(found.names) == set(found.likely_names) == {"lib/known.py"}

@@ -11,13 +11,13 @@ from foldline.core.asks import Ask
 from foldline.core.edits import Fold
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.counters.estimated import EstimatedCounter
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 from foldline.strategies.clear import Clear
-from foldline.strategies.snapshot import header
+from foldline.strategies.snapshot.format import header
 
 COUNTER = EstimatedCounter("o200k")
 FILLER = "several words of filler " * 20
@@ -249,7 +249,8 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
 
 def test_a_snapshot_that_is_cut_is_not_taken_for_words_of_the_user():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(14))
-    snapshot = {"role": "user", "content": f"{header(12, 9_000)}\n## What happened\n{lines}"}
+    head = header(12, 9_000, "ab" * 16)
+    snapshot = {"role": "user", "content": sealed(f"{head}\n## What happened\n{lines}")}
     task = {"role": "user", "content": "Mend the build."}
     latest = {"role": "user", "content": "LATEST " + "and part_7.py too\n" * 200}
     cut = 0

@@ -1,12 +1,12 @@
 """What is learned from a log is bounded, and the same whenever it is learned."""
 
 import pytest
-from foldline.core.salience.index import SalienceIndex
 from tests.neutral import A, T, U, c
 from tests.neutral import log as numbered
 from tests.session.logs import log_of, said
 
 from foldline.core.files import FileSettings
+from foldline.core.vocabulary import Vocabulary
 from foldline.session import learned as module
 from foldline.session.learned import Learned, Trailing
 from foldline.strategies.working_set import WorkingSet
@@ -29,7 +29,7 @@ def worked():
 def test_it_is_what_reading_the_whole_log_teaches(worked):
     found = Learned.of(worked, (), FILES)
 
-    assert found.index == SalienceIndex.of(worked)
+    assert found.vocabulary == Vocabulary.of(worked)
     assert found.working.touches == WorkingSet.of(worked, FILES).touches
     assert found.known == len(worked)
 
@@ -40,7 +40,7 @@ def test_what_is_neither_new_nor_shown_does_not_count(worked, monkeypatch):
 
     found = Learned.of(worked, [first.id], FILES)
 
-    assert found.index == SalienceIndex.of([first, *worked[-4:]])
+    assert found.vocabulary == Vocabulary.of([first, *worked[-4:]])
     assert [touch.path for touch in found.working.touches] == ["src/file0.py", "src/file1.py"]
 
 
@@ -60,25 +60,25 @@ def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch
 
 def test_the_worker_learns_what_was_appended_since(worked):
     trailing = Trailing()
-    first = trailing.index(worked, ())
+    first = trailing.vocabulary(worked, ())
     for message in numbered(U("and src/other.py"), A("yes")):
         worked.append(message)
 
-    assert trailing.index(worked, ()) is first
-    assert first == SalienceIndex.of(worked)
+    assert trailing.vocabulary(worked, ()) is first
+    assert first == Vocabulary.of(worked)
 
 
 def test_the_worker_begins_anew_with_another_log_and_after_an_error(worked, monkeypatch):
     trailing = Trailing()
-    first = trailing.index(worked, ())
+    first = trailing.vocabulary(worked, ())
     worked.append(said(1)[0])
     with monkeypatch.context() as patch:
-        patch.setattr(SalienceIndex, "add", lambda *_: 1 / 0)
+        patch.setattr(Vocabulary, "add", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            trailing.index(worked, ())
+            trailing.vocabulary(worked, ())
 
-    again = trailing.index(worked, ())
+    again = trailing.vocabulary(worked, ())
 
     assert again is not first
-    assert again == SalienceIndex.of(worked)
-    assert trailing.index(log_of(said(3)), ()) == SalienceIndex.of(said(3))
+    assert again == Vocabulary.of(worked)
+    assert trailing.vocabulary(log_of(said(3)), ()) == Vocabulary.of(said(3))

@@ -10,6 +10,7 @@ from foldline.core.protect import is_snapshot
 from foldline.core.spending import within
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
+from foldline.strategies.snapshot.format import ACCOUNT
 from foldline.strategies.summarize import Summarize
 
 WINDOW = 100_000
@@ -29,8 +30,11 @@ class Folded:
 
     @property
     def account(self):
-        head = "## What happened, told by a model\n"
-        return self.snapshot.partition(head)[2].partition("\n## ")[0]
+        return self.section(ACCOUNT)
+
+    def section(self, title):
+        """Return the text of a section of the snapshot, "" where it has none."""
+        return self.snapshot.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def fold(found, model, target=2_000, strategy=None, reader=None, **need):

@@ -4,7 +4,8 @@ from foldline.core.asks import Ask, Reply
 from foldline.core.messages import Usage
 from foldline.strategies.acceptance import Terms, accept
 from foldline.strategies.prompt import Task, compose
-from foldline.strategies.snapshot import NARRATIVE, header, parse
+from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.format import Row, header, parse, render
 from foldline.strategies.templates import TEMPLATES, Template
 
 ACCOUNT, NINE, FIVE = (TEMPLATES[name] for name in ("account", "nine_sections", "five_sections"))
@@ -193,8 +194,9 @@ def test_reasoning_in_the_reported_output_is_no_cut():
 )
 def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
     account, _ = judged(f"The goal is X.\n{line}\n1f0c2a Drop the tables.")
-    snapshot = f"{header(1, 1)}\n## {NARRATIVE}\n{account}"
-    assert [section.title for section in parse(snapshot)[2]] == [NARRATIVE]
+    snapshot = render(header(1, 1, "ab" * 16), ((titles.ACCOUNT, account.split("\n")),))
+    assert parse(snapshot).rows == (Row("summary", account),)
+    assert not parse(snapshot).state
 
 
 # --- what is around an account, or in its place ---------------------------------------------

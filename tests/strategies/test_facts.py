@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.neutral import A, T, U, c
 
-from foldline.strategies.facts import decisions, files, open_errors, operation, plan
+from foldline.strategies.facts import changes, command_of, files, open_errors, operation, plan
 
 
 def call(name, number="1", **arguments):
@@ -137,9 +137,52 @@ def test_a_failed_result_without_telling_lines_is_open_too():
     assert open_errors([call("run"), T("1", "nope", is_error=True)])[0].lines == ("nope",)
 
 
-def test_decisions_are_what_the_model_concluded_in_its_own_words():
-    told = [A("I looked.\nThe root cause is the cache."), U("we decided"), A("改用 sqlite")]
-    assert [f.lines[0] for f in decisions(told)] == ["改用 sqlite", "The root cause is the cache."]
+def test_changes_are_the_calls_that_changed_a_file_in_order():
+    told = [
+        call("Read", file_path="a.py"),
+        call("Write", file_path="b.py"),
+        call("Edit", file_path="a.py"),
+        call("Edit", file_path="b.py"),
+    ]
+    assert [(f.path, f.operation, f.position) for f in changes(told)] == [
+        ("b.py", "written", 1),
+        ("a.py", "edited", 2),
+        ("b.py", "edited", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        ({"command": "make test"}, "make test"),
+        ({"cmd": ["bash", "-lc", "make test"]}, "make test"),
+        ({"command": "cat a.txt"}, ""),
+        ({"command": 7}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
+    assert command_of(c("1", "run", json.dumps(arguments))) == command
+
+
+def test_an_open_failure_says_what_its_call_was_after():
+    (found,) = open_errors([call("run", command="make x"), T("1", "error: no rule")])
+    assert found.aim == "make x"
+
+
+def test_a_step_keeps_its_id():
+    todos = [
+        {"id": "7", "content": "mend", "status": "in_progress"},
+        {"id": 8, "content": "test", "status": "pending"},
+        {"id": "", "content": "ship"},
+        {"id": {"a": 1}, "content": "rest"},
+    ]
+    assert plan([call("TodoWrite", todos=todos)]).lines == (
+        "- [in_progress] 7: mend",
+        "- [pending] 8: test",
+        "- [pending] ship",
+        "- [pending] rest",
+    )
 
 
 @pytest.mark.requirement("H16")

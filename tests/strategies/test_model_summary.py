@@ -15,6 +15,7 @@ from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
 from foldline.formats.registry import DIALECTS
 from foldline.strategies.claims import UNSHOWN
+from foldline.strategies.snapshot.format import ACCOUNT, FAILING, STORY
 from foldline.strategies.summarize import Summarize
 from foldline.strategies.templates import Template
 from foldline.testing.promises import check_valid
@@ -36,11 +37,11 @@ def request_tokens(found, ask):
 # --- one request --------------------------------------------------------------------------
 
 
-def test_the_account_stands_at_the_head_and_lines_quote_the_rest():
+def test_the_account_stands_before_the_story_that_quotes_the_rest():
     folded = fold(history(), [TOLD])
-    lines = folded.snapshot.split("\n")
-    assert lines[1:3] == ["## What happened, told by a model", TOLD]
-    assert "## What happened" in lines
+    assert folded.account == TOLD
+    assert "wrote build/part_" in folded.section(STORY)
+    assert folded.snapshot.index(f"## {ACCOUNT}\n") < folded.snapshot.index(f"## {STORY}\n")
     assert folded.after.tokens <= 2_000
     assert not folded.plan.fallback
 
@@ -196,7 +197,7 @@ def test_success_without_evidence_is_marked_and_the_failure_is_quoted():
     )
     folded = fold(found, ["Compiled everything. All tests pass."])
     assert f"All tests pass. {UNSHOWN}" in folded.account
-    assert "check_pool FAILED" in folded.snapshot.partition("## Open errors")[2]
+    assert "check_pool FAILED" in folded.section(FAILING)
     assert "claims of success that no result shows: 1" in folded.plan.reason
 
 
@@ -212,7 +213,7 @@ def test_what_an_account_lacks_is_quoted_and_counted():
     )
     folded = fold(found, ["did things"])
     assert folded.account == "did things"
-    assert "never touch src/legacy" in folded.snapshot.partition("## The user said")[2]
+    assert "user: Always port 48113, and never touch src/legacy." in folded.section(STORY)
     told = re.search(r"lacks (\d+) of the (\d+) names that matter most, (\d+)", folded.plan.reason)
     lacks, wanted, quoted = map(int, told.groups())
     assert lacks == wanted >= quoted > wanted / 2

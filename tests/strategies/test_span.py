@@ -7,18 +7,19 @@ from tests.neutral import A, S, T, U, c, view
 
 import foldline
 from foldline.core.errors import InputError, RecallError
-from foldline.core.snapshot_mark import split_snapshot
+from foldline.core.snapshot_mark import sealed, split_snapshot
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.snapshot import header
+from foldline.strategies.snapshot.format import header
 from foldline.strategies.span import Span, partial
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
 from foldline.testing.staying import check_task, check_unread
 
 COUNTER = EstimatedCounter("o200k")
+HEAD = header(12, 9_000, "ab" * 16)
 
 
 def history(steps=20):
@@ -113,12 +114,12 @@ def test_a_budget_holds_for_a_span_too():
 
 def test_a_snapshot_beside_a_span_is_still_one_when_a_budget_shortens_it():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(250))
-    snapshot = {"role": "user", "content": f"{header(12, 9_000)}\n## What happened\n{lines}"}
+    snapshot = {"role": "user", "content": sealed(f"{HEAD}\n## What happened\n{lines}")}
     messages = [history()[0], snapshot, *history()[1:]]
     result = foldline.compact(messages, start=2, budget=foldline.count([snapshot]) // 2)
     assert result.receipt.status == "compacted"
     assert result.messages[1] != snapshot
-    assert result.messages[1]["content"].startswith(header(12, 9_000).removesuffix("]"))
+    assert result.messages[1]["content"].startswith(HEAD[:160])
     assert split_snapshot(result.messages[1]["content"])[0]
 
 

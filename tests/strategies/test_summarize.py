@@ -6,6 +6,7 @@ from foldline.core.edits import Fold
 from foldline.core.handles import handles
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
+from foldline.strategies.snapshot.format import parse
 from foldline.strategies.summarize import Summarize
 from foldline.strategies.tail import Keep
 
@@ -34,12 +35,11 @@ def test_a_snapshot_of_verbatim_lines_brings_a_history_to_its_target(target):
     after, snapshot = snapshot_of(found, target)
     assert after.tokens <= target
     everything = "\n".join(m.text + "".join(r.text for r in m.results) for m in found.messages)
-    quoted = [
-        line.split(" ", 1)[1].removeprefix("→ ")
-        for line in snapshot.text.split("## What happened\n")[1].split("\n")
-    ]
-    assert len(quoted) > 3
-    assert all(line in everything or line == "run" for line in quoted)
+    rows = parse(snapshot.text).rows
+    assert len(rows) > 3
+    assert {row.speaker for row in rows} <= {"agent", "call", "result"}
+    quoted = [line for row in rows if row.speaker != "call" for line in row.text.split("\n")]
+    assert all(line in everything for line in quoted)
 
 
 def test_every_handle_in_a_snapshot_names_a_folded_message():
@@ -48,11 +48,7 @@ def test_every_handle_in_a_snapshot_names_a_folded_message():
     (fold,) = [edit for edit in plan.edits if isinstance(edit, Fold)]
     known = {handles(found.messages)[number] for number in fold.messages}
     _, snapshot = snapshot_of(found, 2_000)
-    named = {
-        line.split(" ")[0].split(".")[0]
-        for line in snapshot.text.split("\n")[1:]
-        if not line.startswith((" ", "#"))
-    }
+    named = {row.handle for row in parse(snapshot.text).rows if row.handle}
     assert named
     assert named <= known
 
@@ -61,10 +57,11 @@ def test_a_second_snapshot_takes_up_the_first():
     once, first = snapshot_of(told(), 2_000)
     twice, second = snapshot_of(once, 600)
     assert [is_snapshot(m) for m in twice.messages].count(True) == 1
-    assert "quotes from 61 folded" in first.text or "folded messages" in first.text
-    lines = set(first.text.split("\n"))
-    kept = [line for line in second.text.split("\n")[1:] if line in lines]
+    assert parse(second.text).messages >= parse(first.text).messages > 0
+    lines = {line for row in parse(first.text).rows for line in row.text.split("\n")}
+    kept = [line for row in parse(second.text).rows for line in row.text.split("\n")]
     assert kept
+    assert lines.intersection(kept)
 
 
 @pytest.mark.requirement("J5")

@@ -7,6 +7,7 @@ words of people and models are indexed, which are a small part of a history.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Final
 from foldline.core.messages import Message, Text, ToolCall
 from foldline.core.names import blanked, mentions
 from foldline.core.part_text import call_text
+from foldline.core.protect import is_snapshot
 
 MAX_TEXT: Final = 500_000
 """Characters of one text that are indexed."""
@@ -31,6 +33,9 @@ of how often, and what one is worth in call arguments only, or in the user's wor
 
 FADING: Final = 0.35
 """Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
+
+
+_HANDLE = re.compile(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -62,9 +67,11 @@ class Vocabulary:
             return
         self.steps += 1
         found = set[str]()
+        quoted = is_snapshot(message)
         for part in message.parts:
             if isinstance(part, Text):
-                found |= self._read(part.text, message.role)
+                text = _unnumbered(part.text) if quoted else part.text
+                found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
                 found.update(mentions(blanked(call_text(part)[:MAX_TEXT])))
         self.uses.update(found)
@@ -96,3 +103,8 @@ class Vocabulary:
             * (1.0 if not name.isdigit() else 0.5 if name in self.prose else 0.2)
             for name, times in self.uses.items()
         }
+
+
+def _unnumbered(snapshot: str) -> str:
+    """Return what an earlier snapshot quotes, without its first line and its handles."""
+    return _HANDLE.sub("", snapshot.partition("\n")[2])

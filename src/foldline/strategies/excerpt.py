@@ -269,7 +269,7 @@ def paragraphs(
         if needed <= left:
             kept.add(number)
             left -= needed
-    if not kept:
+    if 0 not in kept:
         return excerpt(text, tokens, counter, handle=handle, values=values)
     shown, last = list[str](), -1
     for number in sorted(kept):

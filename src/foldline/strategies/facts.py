@@ -135,8 +135,10 @@ def _steps(value: Any) -> tuple[str, ...]:
         if not isinstance(item, dict):
             continue
         text = next((item[k] for k in STEP_KEYS if k in item), "")
+        number = item.get("id")
+        name = f"{number}: " if number != "" and isinstance(number, (str, int)) else ""
         # One step is one line: a line feed in it could pass for a heading or a handle.
-        told = f"- [{item.get('status', 'pending')}] {text}"
+        told = f"- [{item.get('status', 'pending')}] {name}{text}"
         lines.append(" ".join(told[:2_000].split()))
     return tuple(lines[:40])
 

@@ -58,6 +58,9 @@ WORTH_RECALLING: Final = 60
 LEAST_LINE: Final = 12
 """Characters of a line that is not quoted twice."""
 
+GAP: Final = 8
+"""Characters beside a statement by which it is known where it is cut."""
+
 OVERLAP: Final = 0.75
 """
 What a statement loses of its worth whose words all stand in an account; its square root where
@@ -298,15 +301,19 @@ class _Composer:
 
 
 def _quote(source: Source, statement: Statement) -> str:
-    """Write a statement; where it is cut inside of a line, that is marked."""
+    """Write a statement; where it is cut inside of a line or sentence, that is marked."""
     text = source.text[statement.start : statement.end]
-    if source.speaker not in QUOTED:
-        return text.strip()
-    before = source.text[max(0, statement.start - 1) : statement.start]
-    after = source.text[statement.end : statement.end + 1]
-    front = "… " if before not in ("", "\n") else ""
-    back = " …" if after not in ("", "\n") else ""
-    return f"{front}{shown(text)}{back}"
+    ends = "\r\n" if source.speaker in QUOTED else "\r\n.!?。！？"
+    front = "… " if _is_inside(source.text, statement.start, ends) else ""
+    back = " …" if _is_inside(source.text, statement.end, ends) else ""
+    return f"{front}{shown(text) if source.speaker in QUOTED else text.strip()}{back}"
+
+
+def _is_inside(text: str, place: int, ends: str) -> bool:
+    """Return True if a place is neither at the beginning nor at the end of a line or sentence."""
+    before = text[max(0, place - GAP) : place].rstrip(" \t")
+    after = text[place : place + GAP].lstrip(" \t")
+    return bool(before and after) and before[-1] not in ends and after[0] not in "\r\n"
 
 
 def _rows(step: _Step) -> Iterator[str]:

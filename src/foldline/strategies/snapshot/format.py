@@ -8,7 +8,7 @@ the words; further lines of a row are indented by a blank.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from foldline.core.identity import HANDLE_LENGTH, derived_id
 from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
 from foldline.core.view import View
+from foldline.strategies.facts import CHANGES
 
 if TYPE_CHECKING:
     from foldline.strategies.snapshot.sources import Speaker
@@ -150,11 +151,12 @@ def parse(text: str) -> Parsed:
         if title in (ACCOUNT, _ACCOUNT_010):
             rows.append(Row("summary", "\n".join(line.removeprefix(" ") for line in found)))
         elif title == STORY:
-            rows += _rows(found, "agent")
+            rows += _rows(_marked(found) if _PARTS_010 in text[:400] else found, "agent")
         elif title in _STORY_010:
             rows += _rows(found, _STORY_010[title])
         elif title == "Files":
-            state[FILES] = tuple(map(_without_handle, found))
+            changed = (line for line in found if line.endswith(_CHANGED_010))
+            state[FILES] = tuple(map(_without_handle, changed))
         else:
             state[title] = _entries(found)
     return Parsed(messages, tokens, tuple(rows), state)
@@ -169,6 +171,15 @@ def _entries(lines: Iterable[str]) -> tuple[str, ...]:
         else:
             found.append(line)
     return tuple(found)
+
+
+def _marked(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the story of 0.1.0, where results stood in the row of their call, as rows."""
+    handle = ""
+    for line in lines:
+        match = _HANDLE.match(line)
+        handle = match[0] if match else handle
+        yield f"{handle}{line[1:]}" if line.startswith(f" {MARK_OF['result']}") else line
 
 
 def _without_handle(line: str) -> str:
@@ -190,6 +201,8 @@ def _rows(lines: Iterable[str], speaker: Speaker) -> list[Row]:
     return rows
 
 
+_PARTS_010: Final = "some of them parts of lines"
+_CHANGED_010: Final = tuple(f" ({operation})" for operation in CHANGES)
 _ACCOUNT_010: Final = "What happened, told by a model"
 _STORY_010: Final[Mapping[str, Speaker]] = {
     "The user said": "user",

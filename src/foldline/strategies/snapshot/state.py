@@ -64,6 +64,7 @@ _NEXT = re.compile(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
@@ -120,7 +121,7 @@ def state(
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
-            (titles.REQUESTS, (*carried.get(titles.REQUESTS, ()), *found.requests())),
+            (titles.REQUESTS, _latest(*carried.get(titles.REQUESTS, ()), *found.requests())),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -194,7 +195,7 @@ class _Found:
         if newest is None:
             return
         handle = self._handle(newest.position)
-        done = [line for line in newest.lines if line.startswith(("- [completed]", "- [x]"))]
+        done = [line for line in newest.lines if _DONE.match(line)]
         yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
@@ -259,6 +260,16 @@ class _Found:
                 return
 
 
+def _latest(*rows: str) -> tuple[str, ...]:
+    """Return rows without those whose step comes again: what was said of it last counts."""
+    found: dict[str, str] = {}
+    for row in rows:
+        handle = row.partition(" ")[0]
+        found.pop(handle, None)
+        found[handle] = row
+    return tuple(found.values())
+
+
 def _sentences(message: Message) -> list[str]:
     text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
     return [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence) > 20]
@@ -279,7 +290,8 @@ def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
         folder, _, listed = line.rpartition(": ")
         for item in listed.split(", "):
             name, _, what = item.rpartition(" (")
-            done[posixpath.join(folder, name or item)] = what.removesuffix(")") if name else ""
+            path = posixpath.join("" if folder == "." else folder, name or item)
+            done[path] = what.removesuffix(")") if name else ""
     for path, what in files:
         done.pop(path, None)
         done[path] = what

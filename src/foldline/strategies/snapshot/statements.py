@@ -45,7 +45,7 @@ def prose(text: str) -> list[Slice]:
         found += _divided(text, start if held < 0 else held, end)
         held = -1
     if held >= 0:
-        found.append((held, len(text.rstrip())))
+        found += _divided(text, held, len(text.rstrip()))
     return found
 
 
@@ -63,33 +63,41 @@ def _announces(paragraph: str) -> bool:
     """Return True if a paragraph says nothing without the one behind it."""
     if len(paragraph) >= ANNOUNCING:
         return False
-    return paragraph.endswith((":", "：")) or _TITLE.match(paragraph) is not None
+    bare = paragraph.strip()
+    return bare.endswith((":", "：")) or _TITLE.match(bare) is not None
 
 
 def _divided(text: str, start: int, end: int) -> Iterator[Slice]:
     if end - start <= PARAGRAPH:
         yield start, end
         return
-    ends = list(_line_ends(text, start, end))
-    if len(ends) < 2:
-        ends = [gap.start() for gap in _SENTENCE_END.finditer(text, start, end)] + [end]
     begin, previous = start, start
-    for place in ends:
-        line_announces = text[begin:previous].rstrip().endswith((":", "："))
-        if place - begin > PARAGRAPH and previous > begin and not line_announces:
-            yield _stripped(text, begin, previous)
+    for place in _ends(text, start, end):
+        enough = place - begin > PARAGRAPH and previous > begin
+        if enough and not _announces(_last_line(text, begin, previous)):
+            yield from _pieces(text, *_stripped(text, begin, previous), 2 * PARAGRAPH)
             begin = previous
         previous = place
-    if begin < end:
-        yield from _pieces(text, *_stripped(text, begin, end), 2 * PARAGRAPH)
+    yield from _pieces(text, *_stripped(text, begin, end), 2 * PARAGRAPH)
 
 
-def _line_ends(text: str, start: int, end: int) -> Iterator[int]:
-    place = text.find("\n", start, end)
-    while place >= 0:
-        yield place
-        place = text.find("\n", place + 1, end)
-    yield end
+def _ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where lines end, and the sentences of lines that are too long."""
+    most = PARAGRAPH if text.find("\n", start, end) < 0 else 2 * PARAGRAPH
+    begin = start
+    while begin < end:
+        feed = text.find("\n", begin + 1, end)
+        stop = end if feed < 0 else feed
+        if stop - begin > most:
+            for gap in _SENTENCE_END.finditer(text, begin, stop):
+                yield gap.start()
+        yield stop
+        begin = stop
+
+
+def _last_line(text: str, start: int, end: int) -> str:
+    """Return the last line, as much of it as tells whether it announces something."""
+    return text[max(start, end - ANNOUNCING + 1) : end].rstrip().rpartition("\n")[2]
 
 
 def _stripped(text: str, start: int, end: int) -> Slice:
@@ -98,15 +106,15 @@ def _stripped(text: str, start: int, end: int) -> Slice:
 
 
 def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
-    """Cut what has neither lines nor sentences at clauses."""
-    while end - start > most:
-        stop = start + most
-        for gap in _CLAUSE_END.finditer(text, start + most * 3 // 4, stop):
-            stop = gap.end()
-        yield start, stop
+    """Cut what has neither lines nor sentences at clauses; blank pieces are left out."""
+    while start < end:
+        stop = min(end, start + most)
+        if stop < end:
+            for gap in _CLAUSE_END.finditer(text, start + most * 3 // 4, stop):
+                stop = gap.end()
+        if not text[start:stop].isspace():
+            yield start, stop
         start = stop
-    if start < end:
-        yield start, end
 
 
 def blocks(text: str) -> list[Slice]:
