@@ -28,7 +28,8 @@ ROOT = BENCH.parent
 DOCS, QUICK = ROOT / "docs", ROOT / "out" / "bench"
 
 PARTS: dict[str, tuple[str, ...]] = {
-    "retention": ("--peers", "all", "--peers-every", "10", "--held-out"),
+    "facts": ("--peers", "all"),
+    "retention": ("--peers", "all", "--peers-every", "10"),
     "rows": (),
     "validity": (),
     "cost": ("--every", "4"),
@@ -40,8 +41,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """Every part, in the order of the page, with the arguments of a full run."""
 
-SLOW = ("--held-out",)
-NEEDS_SHARED = ("retention", "cost")
+NEEDS_SHARED = ("facts", "retention", "cost")
 SECONDS = 4 * 3_600
 """How long a part may take."""
 
@@ -86,8 +86,7 @@ def run(part: str, figures: Path, *, quick: bool) -> Ran:
     if part in NEEDS_SHARED and not there(SHARED):
         return _told(Ran(part, 0.0, "it needs the recorded sessions in ../shared"))
     out, log = figures / f"{part}.json", figures / f"{part}.log"
-    extra = [word for word in PARTS[part] if not (quick and word in SLOW)]
-    command = [sys.executable, str(script), "--json", str(out), *extra]
+    command = [sys.executable, str(script), "--json", str(out), *PARTS[part]]
     command += ["--quick"] if quick else []
     print(f"{part} …", file=sys.stderr, flush=True)
     start = time.monotonic()
