@@ -1,5 +1,5 @@
 """
-Ways to shorten that need no library: what most agents do, and a sketch without weights.
+Ways to shorten that need no library: what most agents do, and a sketch of statements.
 
 Each makes a text of at most so many characters; `within` finds the longest inside a budget of
 tokens, so that they are measured as everybody else is.
@@ -20,7 +20,9 @@ CLEARED = "[cleared]"
 LEAST = 200
 """Characters below which there is nothing worth showing."""
 
-FRAME = re.compile(r"\s{0,9}(?:<[a-z_-]{3,40}[ >]|# AGENTS\.md|Base directory for this skill)", re.I)
+FRAME = re.compile(
+    r"\s{0,9}(?:<[a-z_-]{3,40}[ >]|# AGENTS\.md|Base directory for this skill)", re.I
+)
 """How messages begin that a harness puts into the user's mouth."""
 
 VERDICT = re.compile(
@@ -196,7 +198,7 @@ def _short(text: str, most: int) -> str:
 WAYS: dict[str, Way] = {
     "trim to the tail": tail,
     "clear tool results": clear_results,
-    "a sketch without weights": sketch,
+    "a sketch of statements": sketch,
 }
 
 

@@ -119,7 +119,9 @@ def told(found: Measured) -> Section:
     ]
     plots = [
         *_by_library(everyone),
-        source_plot(mine, "retention-by-source", "Foldline: identifiers that were used later, by source"),
+        source_plot(
+            mine, "retention-by-source", "Foldline: identifiers that were used later, by source"
+        ),
     ]
     goals = [
         Goal(f"need, history cut to {name}", round(one.mean, 4), "", least=least)
@@ -137,4 +139,6 @@ def told(found: Measured) -> Section:
     if len(found.beside) < len(mine):
         share = round(len(mine) / len(found.beside))
         text += f" Libraries are compared at every {share}th cut, Foldline alone at all of them."
-    return Section("retention", "Identifiers, a floor", text, tuple(tables), tuple(plots), tuple(goals))
+    return Section(
+        "retention", "Identifiers, a floor", text, tuple(tables), tuple(plots), tuple(goals)
+    )
