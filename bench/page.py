@@ -15,10 +15,10 @@ from foldline.evaluation.markdown import as_markdown, escaped, goals_table, pict
 from foldline.evaluation.report import write_pictures
 from foldline.evaluation.sections import Section
 
-FIRST_PLOT = "retention"
+FIRST_PLOT = "facts"
 OPENING = """\
 `make bench` measures Foldline and its peers on the same data in one run and writes this page.
-`foldline bench` takes the same measures on sessions of your own."""
+`foldline bench` takes those that need no reader on sessions of your own."""
 FOLDER = "benchmarks"
 
 

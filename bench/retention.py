@@ -1,5 +1,5 @@
 """
-What is kept: run the retention measure of ``../shared/tools`` through `foldline.compact`.
+Identifiers, a floor: run the retention measure of ``../shared/tools`` through `foldline.compact`.
 
 At a cut in a real session, *need* is the share of the identifiers that the assistant went on to
 use which the compacted prefix still holds, *deep* the same for those outside the last tenth, and
@@ -198,21 +198,7 @@ def measure(options: argparse.Namespace) -> Measured:
         for number in range(0, len(cases), options.peers_every)
         for place in every_share
     ]
-    held: list[Score] = []
-    if options.held_out:
-        held = _held_out(options.shared, cases, shares)
-    return Measured(mine, beside, samples, peers, held, len(cases))
-
-
-def _held_out(shared: Path, cases: Sequence[Case], shares: Sequence[float]) -> list[Score]:
-    """Measure with a ranking fitted without the source; nothing where it cannot be fitted."""
-    from held_out import held_out
-
-    try:
-        return held_out(shared, cases, shares)
-    except Exception as error:  # noqa: BLE001  # all that was measured before is worth an hour
-        print(f"retention: no held-out figures: {type(error).__name__}: {error}", file=sys.stderr)
-        return []
+    return Measured(mine, beside, samples, peers, len(cases))
 
 
 def _peers(wanted: str) -> list[Any]:
@@ -234,7 +220,6 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--peers-every", type=int, default=1, metavar="N", help="peers at every Nth cut only"
     )
-    parser.add_argument("--held-out", action="store_true", help="fit the ranking by folder too")
     return parser
 
 
@@ -242,8 +227,8 @@ def main() -> None:
     options = arguments().parse_args()
     found = measure(options)
     text_table(found.mine, sources=options.sources)
-    if found.samples or found.held or options.json:
-        finish(told(found), options, quiet=not (found.samples or found.held))
+    if found.samples or options.json:
+        finish(told(found), options, quiet=not found.samples)
 
 
 if __name__ == "__main__":

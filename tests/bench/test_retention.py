@@ -1,13 +1,11 @@
-"""The bench of retention: what is over its size is cut kindly, and weights can be swapped."""
+"""The bench of retention: what is over its size is cut kindly."""
 
 from __future__ import annotations
 
 import pytest
-from foldline.core.salience import score, weights
 from tests.corpus import requires_corpus
 
 import cuts
-import held_out
 import retention
 from peer import Answer
 from retention_told import Measured, told
@@ -56,7 +54,7 @@ def test_an_answer_that_is_too_large_is_cut_at_the_end_that_costs_it_less(case):
 def test_an_error_keeps_nothing_and_is_counted(case):
     found = asked(case, Answer(None, "it crashed"))
     assert found.score.kept.need == 0
-    section = told(Measured([found.score], [found.score], [found], [Library(Answer(None))], [], 1))
+    section = told(Measured([found.score], [found.score], [found], [Library(Answer(None))], 1))
     table = next(one for one in section.tables if one.title == "Who was measured")
     assert table.rows[0][4] == "1 of 1"
 
@@ -67,22 +65,3 @@ def test_an_odd_message_of_a_library_is_read_as_far_as_it_goes(case):
         {"role": "user", "content": [{"type": "text", "text": "NAME_1"}]},
     ]
     assert asked(case, Answer(odd)).score.kept.need == pytest.approx(1 / 3)
-
-
-def test_weights_are_swapped_for_a_while_and_put_back():
-    before = (weights.NEW, score.NEW, score.SPOKEN)
-    with held_out.weighing((weights.SPOKEN, weights.NEW)):
-        assert score.NEW is before[2]
-    assert before == (weights.NEW, score.NEW, score.SPOKEN)
-
-
-def test_a_held_out_figure_is_taken_with_weights_that_have_not_seen_the_source(case):
-    seen = []
-
-    def fit(held):
-        seen.append(held)
-        return weights.NEW, weights.SPOKEN
-
-    scores = held_out.held_out(cuts.SHARED, [case], [0.1], fit)
-    assert seen == [frozenset({"agent"})]
-    assert [one.method for one in scores] == ["Foldline"]

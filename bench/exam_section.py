@@ -1,0 +1,97 @@
+"""What is recorded of the reading exam, as a section of the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from foldline.evaluation.intervals import Estimate
+from foldline.evaluation.sections import Cell, Goal, Section, Table
+
+GOALS = {0.05: 0.70, 0.1: 0.85, 0.2: 0.92}
+"""What Foldline without a model is to reach, by share of the tokens."""
+
+OURS, ALONE = "Foldline", "no model"
+TEXT = """\
+{questions} questions about {sessions} recorded sessions, {each} each: what somebody has to know
+who goes on with the work. Everything before a cut was shortened to a share of its tokens. A reader
+answered from that text alone; another reader graded, with the known answers and without knowing
+whose an answer was: 1, 0.5 where a substantial part is missing, or 0. Models were the readers and
+the graders. Last taken on {taken}. This is the figure that counts; everything below is a lower
+bound or a floor. Versions after 0.1.0 were fitted with facts of these sessions at hand: their
+rows say less about others. `bench/exam.py` makes views, questions and sheets; only scores are
+kept."""
+
+
+def exam_section(file: Path) -> Section | None:
+    """
+    Return the section of the exam; None where none was recorded.
+
+    Raises:
+        ValueError: The record is damaged.
+    """
+    if not file.is_file():
+        return None
+    known = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        rows = sorted(known["rows"], key=lambda row: float(row["at"]))
+        each = known["questions"] // known["sessions"]
+        tables = [_scores(rows), *_kinds([row for row in rows if row["kinds"]])]
+        return Section(
+            "exam",
+            "The reading exam",
+            TEXT.format(each=each, **{k: known[k] for k in ("questions", "sessions", "taken")}),
+            tuple(tables),
+            goals=_goals(known["rows"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{file.name} is no record of an exam: {error}") from error
+
+
+def _scores(rows: list[dict[str, Any]]) -> Table:
+    cells = [
+        (_percent(row["at"]), row["method"], _score(row), row["calls"], row["tokens_a_call"])
+        for row in rows
+    ]
+    note = (
+        "Answered: the mean grade, in brackets the 95 % interval over sessions where it was "
+        "recorded. Recalls and their tokens: of a reader who might ask for what was removed."
+    )
+    columns = ("history cut to", "method", "answered", "recalls", "tokens a recall")
+    return Table("Questions answered", columns, tuple(cells), note)
+
+
+def _score(row: dict[str, Any]) -> str:
+    low, high = row["low"], row["high"]
+    ends = (row["score"], row["score"]) if low is None or high is None else (low, high)
+    return str(Estimate(row["score"], *ends, 0))
+
+
+def _kinds(rows: list[dict[str, Any]]) -> list[Table]:
+    if not rows:
+        return []
+    kinds = sorted({kind for row in rows for kind in row["kinds"]})
+    cells: list[tuple[Cell, ...]] = [
+        (_percent(row["at"]), row["method"], *(row["kinds"].get(kind) for kind in kinds))
+        for row in rows
+    ]
+    return [Table("The same by kind", ("history cut to", "method", *kinds), tuple(cells))]
+
+
+def _goals(rows: list[dict[str, Any]]) -> tuple[Goal, ...]:
+    """Hold the newest row of Foldline without a model against what it is to reach."""
+    newest = {
+        row["at"]: row
+        for row in rows
+        if row["method"].startswith(OURS) and row["method"].endswith(ALONE)
+    }
+    return tuple(
+        Goal(f"exam, {row['method']}, cut to {_percent(at)}", row["score"], "", least=GOALS[at])
+        for at, row in sorted(newest.items())
+        if at in GOALS
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"

@@ -1,0 +1,98 @@
+"""What a reader would see of a history that was shortened, whoever did it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import foldline
+from histories import TOLERANCE, History, flat
+from references import WAYS, within
+
+OURS = "Foldline"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """
+    A shortened history as text.
+
+    ``large`` says that it took more than it was allowed and was cut there; ``problem`` why there
+    is none, and ``asked`` how often a model was called for it.
+    """
+
+    text: str
+    large: bool = False
+    problem: str = ""
+    asked: int = 0
+
+
+Make = Callable[[History, float], View]
+"""Makes a view of a history at a share of its tokens."""
+
+
+def ours(history: History, share: float) -> View:
+    """Shorten by Foldline without a model; what is over its budget is worth nothing."""
+    result = foldline.compact(history.messages, budget=history.budget(share))
+    if result.receipt.status == "failed":
+        return View("", problem=result.receipt.reason)
+    over = foldline.count(result.messages) > history.budget(share)
+    return View("" if over else flat(result.messages), large=over)
+
+
+def reference(name: str) -> Make:
+    """Return one of the ways that need no library."""
+
+    def make(history: History, share: float) -> View:
+        return View(within(WAYS[name], history.messages, history.budget(share)))
+
+    return make
+
+
+def library(running: Any) -> Make:
+    """Return the way of a library; what is too large is cut at the end that costs it less."""
+
+    def make(history: History, share: float) -> View:
+        budget = history.budget(share)
+        answer = running.compact(history.messages, budget)
+        if answer.messages is None:
+            return View("", problem=answer.problem)
+        text, used = flat(answer.messages), _count(answer.messages)
+        if used <= budget * TOLERANCE:
+            return View(text, asked=answer.model_calls)
+        room = len(text) * budget // used
+        ends = (text[:room], text[-room:])
+        best = max(ends, key=lambda end: sum(history.kept(end)))
+        return View(best, large=True, asked=answer.model_calls)
+
+    return make
+
+
+def _count(messages: list[dict[str, Any]]) -> int:
+    return max(1, foldline.count(messages, format="openai-chat")) if messages else 1
+
+
+@contextmanager
+def method(name: str) -> Iterator[Make]:
+    """
+    Find how a method makes its views; a library runs as long as it is used.
+
+    Raises:
+        ValueError: There is no method of this name.
+    """
+    if name == OURS:
+        yield ours
+    elif name in WAYS:
+        yield reference(name)
+    else:
+        # Imported here: it makes the environment of the library.
+        from peer import peers
+
+        (peer,) = peers(name)
+        if peer.problem:
+            print(f"{name}: {peer.problem}", file=sys.stderr)
+        with peer.running() as running:
+            yield library(running)
