@@ -73,16 +73,33 @@ def failed(results):
     return {one["id"]: one["why"] for one in results if not one["ok"]}
 
 
+def missing(results):
+    """Return the attempts that need a program which this machine does not have."""
+    return {one: why for one, why in failed(results).items() if "is not installed here" in why}
+
+
+def all_work(results):
+    """Check that everything good works; skip, having done so, where a program is missing."""
+    without = missing(results)
+    assert failed(results) == without
+    if without:
+        programs = sorted({why.split("Refused: ")[1].split()[0] for why in without.values()})
+        pytest.skip(
+            f"{len(without)} of {len(results)} commands that must work need programs that are not "
+            f"installed here: {', '.join(programs)}; the others were tried, and work"
+        )
+
+
 def test_with_bubblewrap_everything_good_works_and_nothing_bad_happens(tmp_path):
     by = scores("bubblewrap", tmp_path)
-    assert failed(by["allow"]) == {}
     assert failed(by["deny"]) == {}
+    all_work(by["allow"])
 
 
 def test_with_landlock_everything_good_works_and_only_metadata_leaks(tmp_path):
     by = scores("landlock", tmp_path)
-    assert failed(by["allow"]) == {}
     assert failed(by["deny"]).keys() <= UNDECIDED
+    all_work(by["allow"])
 
 
 def test_the_parser_alone_stops_all_but_three_in_a_hundred(tmp_path):
