@@ -34,17 +34,17 @@ def _is_kept(char: str) -> bool:
     return char == "\n" or (char.isascii() and (char.isalnum() or char in "_./@~+-"))
 
 
-# Bytes of characters beyond ASCII are above 127 and become blanks, one each.
+# Characters beyond Latin-1 are encoded as "?", which no name has: one blank for each.
 _BLANKED = bytes(code if _is_kept(chr(code)) else ord(" ") for code in range(256))
 
 
 def blanked(text: str) -> str:
     """
-    Return a text with everything that no item holds as blanks; line feeds stay.
+    Return a text with everything that no item holds as blanks; positions and line feeds stay.
 
     Splitting what is left finds words three times as fast as a regular expression.
     """
-    return text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("ascii")
+    return text.encode("latin-1", "replace").translate(_BLANKED).decode("ascii")
 
 
 def kind_of(word: str) -> Kind | None:

@@ -30,8 +30,8 @@ TAIL_SHARE = {"head": 0.0, "tail": 1.0, "head_tail": 0.6, "salient": 0.15}
 MARKER_TOKENS = 40
 """What the sentence about the missing middle takes, in tokens."""
 
-SEARCH = 7
-"""How often an excerpt is cut anew to come close to its size."""
+SEARCH, CLOSE = 6, 0.88
+"""How often an excerpt is cut anew at most to come close to its size, and what is close."""
 
 UNKNOWN = 0.05
 """Probability of use given to an item that no statistics know."""
@@ -93,8 +93,11 @@ def excerpt(
         if room <= 0 or high - low < 8:
             break
         short = source.cut(room)
-        if counter.text(short) <= tokens:
+        size = counter.text(short)
+        if size <= tokens:
             low, best = room, short
+            if size >= CLOSE * tokens:
+                break
         else:
             high = room
     return best

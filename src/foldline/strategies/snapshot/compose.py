@@ -21,7 +21,7 @@ from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.focus import Focus
-from foldline.strategies.offers import POINTED, result_lines
+from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.sources import Reading, Source, read
@@ -46,8 +46,11 @@ CLOSE: Final = 0.985
 
 HANDLE_TOKENS: Final = 4.0
 
-GIANT: Final = 0.3
-"""Fraction of everything from which on an output is taken apart by its kind, asked for or not."""
+GIANT, SEARCHED = 0.3, 0.1
+"""
+Fractions of everything from which on an output is taken apart by its kind: in any case, and where
+the question points at it.
+"""
 
 EXTRA: Final = 0.25
 """Factor of what speaks for a line of a large output besides its words."""
@@ -165,7 +168,7 @@ class _Composer:
         searched = [
             source.text
             for source in self.sources
-            if source.speaker == "result" and source.tokens > 2 * POINTED * total
+            if source.speaker == "result" and source.tokens > SEARCHED * total
         ]
         self.asked = self.asked.among(searched)
 
@@ -182,7 +185,7 @@ class _Composer:
 
     def _is_telling(self, source: Source, total: float) -> bool:
         share = source.tokens / total
-        return share >= GIANT or (share >= 2 * POINTED and self.asked.points_at(source.text))
+        return share >= GIANT or (share >= SEARCHED and self.asked.points_at(source.text))
 
     def _condensed(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""

@@ -120,25 +120,26 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
 def blocks(text: str) -> list[Slice]:
     """Cut an output into blocks of whole lines; a line that is too long at its clauses."""
     found: list[Slice] = []
-    start, end, place, size = -1, 0, 0, len(text)
-    while place < size:
-        stop = text.find("\n", place)
-        stop = size if stop < 0 else stop
-        if stop - place > LINE:
+    start, end, place = -1, 0, 0
+    for line in text.split("\n"):
+        size, begin = len(line), place
+        place += size + 1
+        if size > LINE:
             if start >= 0:
                 found.append((start, end))
                 start = -1
-            found += _pieces(text, place, stop, LINE)
-        elif text[place:stop].isspace() or place == stop:
+            found += _pieces(text, begin, begin + size, LINE)
+        elif not size or line.isspace():
             if start >= 0 and end - start > BLOCK // 2:
                 found.append((start, end))
                 start = -1
+        elif start < 0:
+            start, end = begin, begin + size
+        elif begin + size - start > BLOCK:
+            found.append((start, end))
+            start, end = begin, begin + size
         else:
-            if start >= 0 and stop - start > BLOCK:
-                found.append((start, end))
-                start = -1
-            start, end = place if start < 0 else start, stop
-        place = stop + 1
+            end = begin + size
     if start >= 0:
         found.append((start, end))
     return found

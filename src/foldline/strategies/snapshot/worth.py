@@ -10,12 +10,12 @@ constants were fitted on the facts that readers of recorded sessions had to know
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log1p
 from typing import Final
 
-from foldline.core.names import blanked, mentions
+from foldline.core.names import blanked
 from foldline.strategies.focus import Focus
 from foldline.strategies.snapshot.sources import Source, Speaker
 from foldline.strategies.snapshot.statements import Slice
@@ -65,8 +65,8 @@ letters and digits that a statement has at least.
 
 PROSE: Final = frozenset(("user", "agent", "report", "summary"))
 
-ENCODED = 0.5
-"""What is left of the worth of lines with very long words, which are keys or encoded."""
+ENCODED, LONGEST_WORD = 0.5, 80
+"""What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
 
 AGING: Final = 0.16
 """By which fraction the oldest statement counts less than the newest."""
@@ -80,20 +80,18 @@ SIZE_POWER: Final = 0.55
 FOCUSED: Final = 6.0
 """How much more a statement is worth that has all of what the caller wants to be kept."""
 
-REASONS: Final = frozenset(
-    re.findall(
-        r"\S+",
-        "because since root cause caused causes why so instead decided decision decide must never "
-        "only not no don't doesn't didn't isn't can't won't cannot fix fixes fixed fixing fail "
-        "fails failed failing works worked working found turns out problem issue bug confirmed "
-        "done remaining remains next still should need needs needed require requires required "
-        "reason already currently default option recommend recommended prefer added removed "
-        "changed created updated passes passed pass implemented implement complete completed "
-        "however but means expects expected returns return unless until before after wrong "
-        "correct missing unused instead",
-    )
+_REASONS = re.findall(
+    r"\S+",
+    "because since root cause caused causes why so instead decided decision decide must never "
+    "only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing works "
+    "worked working found turns out problem issue bug confirmed done remaining remains next still "
+    "should need needs needed require requires required reason already currently default option "
+    "recommend recommended prefer added removed changed created updated passes passed pass "
+    "implemented implement complete completed however but means expects expected returns return "
+    "unless until before after wrong correct missing unused",
 )
-"""English words that give reasons, decisions, outcomes or limits."""
+REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
+"""English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
@@ -106,12 +104,13 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}|[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,} [\uac00-\ud7af]{2,}"
+    r"\b[A-Za-z]{2,}+ [a-z]{2,}+ [a-z]{2}|[\u4e00-\u9fff]{6}"
+    r"|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}"
 )
 _WORDS = re.compile(
-    r"[^\W\d_]{2,}[,;:]? [^\W\d_]{2,}[,;:]? [^\W\d_]{2,}|[\u3040-\u30ff\u4e00-\u9fff]{6}"
+    r"\b[^\W\d_]{2,}+[,;:]? [^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
+    r"|[\u3040-\u30ff\u4e00-\u9fff]{6}"
 )
-_ENCODED = re.compile(r'[^\s"]{81}')
 _NUMBER = re.compile(r"(?<!\w)\d[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
@@ -142,31 +141,29 @@ class Judge:
         """
         # What the whole text does not have need not be looked for in each of its statements.
         alarms = [alarm for alarm in _ALARMS if alarm in source.text]
-        encoded = _ENCODED.search(source.text) is not None
+        names = self.names
+        # A name at the end of a sentence is the same name.
+        plain = blanked(source.text).replace(". ", "  ").replace(".\n", " \n")
         ascii_only = source.text.isascii()
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         for line, (start, end) in enumerate(slices):
             text = source.text[start:end]
-            worth = self._names(text) + REASON * log1p(_reasons(text, ascii_only=ascii_only))
+            words = set(plain[start:end].split())
+            known = names.keys() & words
+            worth = log1p(sum(map(names.__getitem__, known))) if known else 0.0
+            reasons = len(REASONS & words)
+            if not ascii_only:
+                reasons += len(_REASONS_ELSEWHERE.findall(text))
+            worth += REASON * log1p(reasons)
             worth += _bonus(source, text, line)
             for alarm in alarms:
                 if alarm in text:
                     worth += ALARM
                     break
-            worth *= weight * _share(source.speaker, text, encoded=encoded)
+            worth *= weight * _share(source.speaker, text, words)
             if self.focus:
                 worth *= 1 + FOCUSED * self.focus.match(text)
             yield worth
-
-    def _names(self, text: str) -> float:
-        names = self.names
-        found = names.keys() & set(mentions(blanked(text)))
-        return log1p(sum(names[name] for name in found)) if found else 0.0
-
-
-def _reasons(text: str, *, ascii_only: bool) -> int:
-    count = len(REASONS.intersection(text.lower().split()))
-    return count if ascii_only else count + len(_REASONS_ELSEWHERE.findall(text))
 
 
 def _bonus(source: Source, text: str, line: int) -> float:
@@ -181,10 +178,11 @@ def _bonus(source: Source, text: str, line: int) -> float:
     return bonus + NUMBER if _NUMBER.search(text) else bonus
 
 
-def _share(speaker: Speaker, text: str, *, encoded: bool) -> float:
+def _share(speaker: Speaker, text: str, words: Collection[str]) -> float:
     """Return what is left of the worth of a statement for its form."""
     if speaker in QUOTED:
-        share = ENCODED if encoded and _ENCODED.search(text) and "://" not in text else 1.0
+        longest = max(map(len, words), default=0)
+        share = ENCODED if longest > LONGEST_WORD and "://" not in text else 1.0
     elif speaker not in PROSE:
         return 1.0
     elif speaker == "agent" and len(text) < ANNOUNCEMENT and _ANNOUNCES.match(text):
