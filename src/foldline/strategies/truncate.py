@@ -36,7 +36,7 @@ LEAST_SHARE = 1 / 8
 """Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
 
 SUMMARY_SHARE = 0.8
-"""Fraction of the target for what users wrote where that is the account of an earlier compaction."""
+"""Fraction of the target for what users wrote where that is an account of a compaction."""
 
 RESULT_SHARE, LAST_SHARE = 0.3, 0.8
 """

@@ -42,7 +42,9 @@ def standing(*messages, positions=None, carried=None):
 
 
 def test_every_request_stands_with_what_came_of_it():
-    found = standing(U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done."))
+    found = standing(
+        U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done.")
+    )
     first, second = found[REQUESTS]
     assert first.endswith("“Mend a.py.”: answered: Done: a.py is mended.")
     assert second.endswith("“Now b.py.”: answered: b.py is done.")
