@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from foldline.core.names import items
 from foldline.core.part_text import call_text
 from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Need
+from foldline.core.view import View
 from foldline.strategies.snapshot.compose import compose
 from foldline.strategies.snapshot.format import (
     ACCOUNT,
@@ -48,7 +50,19 @@ def histories(draw):
         messages += [A(draw(TEXTS), call), T(f"c{number}", draw(TEXTS) * draw(st.integers(1, 9)))]
         if draw(st.booleans()):
             messages.append(U(draw(TEXTS)))
-    return view(*messages, A("The end of it."), U("Go on."))
+    return Shown(view(*messages, A("The end of it."), U("Go on.")))
+
+
+@dataclass(repr=False)
+class Shown:
+    """A view that a failing example writes as its messages."""
+
+    view: View
+
+    def __repr__(self):
+        return "\n".join(text[:300] for m in self.view.messages for text in visible_texts(m))[
+            :9_000
+        ]
 
 
 def composed(found, room=2_000, account="", positions=None):
@@ -63,7 +77,8 @@ def body(snapshot):
 
 @settings(max_examples=60, deadline=None)
 @given(histories(), st.integers(160, 2_000), st.sampled_from(["", "It was mended. ", "x " * 200]))
-def test_a_snapshot_never_exceeds_its_room(found, room, account):
+def test_a_snapshot_never_exceeds_its_room(shown, room, account):
+    found = shown.view
     snapshot = composed(found, room, account)
     assert found.counter.text(snapshot) <= room
     assert snapshot.startswith(SNAPSHOT_HEADER)
@@ -72,8 +87,8 @@ def test_a_snapshot_never_exceeds_its_room(found, room, account):
 @pytest.mark.requirement("K22", "F35")
 @settings(max_examples=60, deadline=None)
 @given(histories())
-def test_only_titles_are_headings_and_every_other_line_stands_in_a_row(found):
-    lines = composed(found).split("\n")[1:]
+def test_only_titles_are_headings_and_every_other_line_stands_in_a_row(shown):
+    lines = composed(shown.view).split("\n")[1:]
     headings = [line for line in lines if line.startswith("#")]
     assert len(headings) == len(set(headings))
     assert set(headings) <= {f"## {title}" for title in TITLES}
@@ -82,7 +97,8 @@ def test_only_titles_are_headings_and_every_other_line_stands_in_a_row(found):
 
 @settings(max_examples=60, deadline=None)
 @given(histories())
-def test_no_name_stands_in_a_snapshot_that_was_never_in_the_history(found):
+def test_no_name_stands_in_a_snapshot_that_was_never_in_the_history(shown):
+    found = shown.view
     known = set()
     for message in found.messages:
         for text in (*visible_texts(message), *map(call_text, message.parts)):
