@@ -1,5 +1,7 @@
 """The vocabulary of a conversation: what user and agent wrote counts, not what tools gave out."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,13 @@ def test_a_pasted_text_of_the_user_is_indexed_as_far_as_a_person_writes():
 def test_the_first_line_and_the_handles_of_a_snapshot_are_no_names():
     text = f"{SNAPSHOT_HEADER}: quotes from 1,419 folded messages]\n1f0c2a user: see src/app.py"
     assert set(worths(U(sealed(text)))) == {"src/app.py"}
+
+
+def test_a_name_behind_an_escaped_line_feed_or_tab_is_the_name_that_was_written():
+    edits = [{"new": "if x:\n\tload_all()\nfree_all()"}]
+    for arguments in ({"edits": edits}, {"text": edits[0]["new"]}):
+        found = worths(A(c("1", "edit", json.dumps(arguments))))
+        assert set(found) == {"load_all", "free_all"}
 
 
 @given(

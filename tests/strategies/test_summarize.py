@@ -75,3 +75,17 @@ def test_what_is_smaller_than_its_snapshot_is_not_folded():
     found = view(U("t"), A("a"), A("b"), U("u"))
     plan = propose(found, 10)
     assert not any(isinstance(edit, Fold) and edit.messages for edit in plan.edits)
+
+
+@pytest.mark.parametrize("last", [U("Now link."), A("All compiled.")])
+def test_the_view_ends_the_way_the_history_ended(last):
+    found = view(*told().messages[:-2], A("Nearly."), last)
+    for target in (400, 1_000, 3_000):
+        after, _ = snapshot_of(found, target)
+        assert after.messages[-1] == found.messages[-1]
+
+
+def test_a_call_that_is_running_ends_the_view_as_it_ended_the_history():
+    found = view(*told().messages, A("I link.", c("last")))
+    after, _ = snapshot_of(found, 1_000)
+    assert after.messages[-1] == found.messages[-1]

@@ -17,8 +17,16 @@ from foldline.core.messages import (
 )
 from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot import Section, header, render
-from foldline.strategies.truncate import SMALLEST, Truncate, bound, leading, level
+from foldline.strategies.snapshot.format import FILES, header, render
+from foldline.strategies.truncate import (
+    LEAST_SHARE,
+    SMALLEST,
+    Truncate,
+    bound,
+    leading,
+    level,
+    shorten_staying,
+)
 
 LONG = "\n".join(f"line {n} of build/log.txt" for n in range(2_000))
 IMAGE = Media("image", "image/png", width=10, height=10)
@@ -166,5 +174,92 @@ def test_what_the_user_says_may_be_cut_from_its_first_word_on():
 
 
 def test_a_snapshot_of_which_every_line_fits_keeps_its_first_line_too():
-    snapshot = render(header(9_999, 9_999_999, "0123456789"), [Section("Files", ("abcdef a.py",))])
+    snapshot = render(header(9_999, 9_999_999, "0123456789"), [(FILES, ("abcdef a.py",))])
     assert leading(U(snapshot), 0) == f"{header(9_999, 9_999_999, '0123456789')}\n"
+
+
+# --- what has to stay beside a snapshot ------------------------------------------------------
+
+SENTENCES = "\n\n".join(
+    f"In paragraph {n} the linker keeps port {48_000 + n} because the scanner needs it."
+    for n in range(200)
+)
+
+
+def staying(found, target, share=0.6):
+    need = Need(target, target, found.tokens, handles(found.messages))
+    positions = range(len(found.messages))
+    return found.after(shorten_staying(found, need, positions, target, share))
+
+
+def words(tokens):
+    """Return paragraphs of somebody that take about so many tokens."""
+    return SENTENCES[: 4 * tokens]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.59])
+def test_what_stays_is_whole_up_to_its_share_of_the_target_together(share):
+    found = view(U(words(round(share * 2_000) - 20)), U("now"))
+    assert found.tokens <= 0.6 * 2_000
+    assert staying(found, 2_000) is found
+
+
+def test_outputs_are_whole_as_long_as_what_stays_takes_little_of_the_target():
+    found = view(U("t"), A(c("1")), T("1", "\n".join(LONG.split("\n")[:80])), U("now"))
+    assert found.tokens <= 0.3 * 2_000
+    assert staying(found, 2_000) is found
+
+
+def test_arguments_come_first_then_results_and_then_what_users_wrote():
+    call = c("1", "write", json.dumps({"path": "a.py", "text": "\n".join(LONG.split("\n")[:90])}))
+    result = "\n".join(LONG.split("\n")[:90])
+    found = view(U(words(200)), A(call), T("1", result), U("now"))
+    small = staying(found, round(found.tokens / 0.9))
+    assert small.counts[1] < found.counts[1]
+    assert small.counts[0] == found.counts[0]
+    smaller = staying(found, round(found.tokens / 1.3))
+    assert smaller.counts[2] < found.counts[2]
+    assert smaller.counts[0] == found.counts[0]
+
+
+@pytest.mark.parametrize("target", [1_200, 2_000, 4_000])
+def test_nothing_but_arguments_is_cut_below_an_eighth_of_the_target(target):
+    call = c("1", "write", json.dumps({"path": "a.py", "text": LONG}))
+    found = view(U(SENTENCES), A(call), T("1", LONG), U("now"))
+    after = staying(found, target)
+    assert after.tokens <= target
+    least = target * LEAST_SHARE
+    # An excerpt ends at whole lines and paragraphs, so it may be a little smaller than it may be.
+    assert after.counter.text(after.messages[0].text) > 0.7 * least
+    assert after.counter.text(after.messages[2].results[0].text) > 0.7 * least
+    assert len(after.messages[1].calls[0].arguments) < len(call.arguments)
+
+
+def test_words_of_the_user_are_shortened_to_whole_paragraphs_with_the_first_one():
+    found = view(U(SENTENCES), U("now"))
+    after = staying(found, 1_000)
+    kept = after.messages[0].text.split("\n\n")
+    assert kept[0] == SENTENCES.split("\n\n")[0]
+    assert all(piece in SENTENCES or piece == "[…]" for piece in kept[:-1])
+    assert f"recall {handles(found.messages)[found.messages[0].id]}]" in kept[-1]
+    assert after.tokens <= 1_000
+
+
+def test_a_first_paragraph_that_is_too_long_keeps_its_beginning():
+    found = view(U("LATEST " + "and part_7.py too\n" * 400), U("now"))
+    for target in (200, 260, 320, 400, 600):
+        text = staying(found, target).messages[0].text
+        assert any(line.startswith("LATEST") for line in text.split("\n")[:2])
+        assert "recall" in text
+
+
+def test_every_text_that_is_cut_has_its_own_handle():
+    call = c("1", "write", json.dumps({"path": "a.py", "text": LONG}))
+    found = view(U(SENTENCES), A("I write it.", call), T("1", LONG), U("now"))
+    names = handles(found.messages)
+    after = staying(found, 1_500)
+    for index in (0, 2):
+        shown = after.messages[index]
+        text = shown.text or shown.results[0].text
+        assert f"recall {names[found.messages[index].id]}" in text
+    assert f"{names[found.messages[1].id]}.1" in after.messages[1].calls[0].arguments

@@ -7,16 +7,16 @@ words of people and models are indexed, which are a small part of a history.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.messages import Message, Text, ToolCall
 from foldline.core.names import blanked, mentions
-from foldline.core.part_text import call_text
 from foldline.core.protect import is_snapshot
 
 MAX_TEXT: Final = 500_000
@@ -30,6 +30,9 @@ PROSE, REPEATED, WRITTEN, USER = 0.36, 0.78, 0.06, 0.17
 What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
 of how often, and what one is worth in call arguments only, or in the user's words besides.
 """
+
+DEPTH: Final = 8
+"""How deep the arguments of a call are looked at."""
 
 FADING: Final = 0.35
 """Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
@@ -73,7 +76,7 @@ class Vocabulary:
                 text = _unnumbered(part.text) if quoted else part.text
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                found.update(mentions(blanked(call_text(part)[:MAX_TEXT])))
+                found.update(mentions(blanked(_written(part)[:MAX_TEXT])))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
@@ -108,3 +111,24 @@ class Vocabulary:
 def _unnumbered(snapshot: str) -> str:
     """Return what an earlier snapshot quotes, without its first line and its handles."""
     return _HANDLE.sub("", snapshot.partition("\n")[2])
+
+
+def _written(call: ToolCall) -> str:
+    """Return what a call says; texts as they are meant, so that no tab becomes part of a name."""
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return f"{call.name} {call.arguments}"
+    return "\n".join((call.name, *_texts(value, DEPTH)))
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, dict) and depth:
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner, depth - 1)
+    elif isinstance(value, list) and depth:
+        for inner in value:
+            yield from _texts(inner, depth - 1)
+    elif not isinstance(value, (dict, list)):
+        yield str(value)

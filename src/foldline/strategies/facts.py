@@ -195,7 +195,7 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
             return None
         return (call.name, path) if done in CHANGES else signature(call)
     command = _command(value)
-    if _SHOWS.match(command):
+    if only_shows(command):
         return None
     return (call.name, command) if command else signature(call)
 
@@ -203,7 +203,12 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
 def command_of(call: ToolCall) -> str:
     """Return the shell command of a call; empty where it only shows something, or runs nothing."""
     command = _command(arguments_of(call))
-    return "" if _SHOWS.match(command) else command
+    return "" if only_shows(command) else command
+
+
+def only_shows(command: str) -> bool:
+    """Return True if a shell command only shows something."""
+    return _SHOWS.match(command) is not None
 
 
 def _command(arguments: Any) -> str:

@@ -83,6 +83,9 @@ def test_the_line_of_any_call_is_one_short_line(name, arguments):
         ("shell", {"cmd": ["bash", "-lc", "git commit -m x"]}, True),
         ("Read", {"file_path": "a.py"}, False),
         ("Bash", {"command": "ls"}, False),
+        ("Bash", {"command": "cat src/test_a.py"}, False),
+        ("Bash", {"command": "cd /app && grep -rn build ."}, False),
+        ("Bash", {"command": "cat a.txt > b.txt && make build"}, True),
         ("run", None, False),
     ],
 )

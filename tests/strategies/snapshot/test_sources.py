@@ -86,13 +86,19 @@ def test_sources_know_their_step_and_the_newest_is_the_most_recent():
     found = reading(U("t"), A("a", run(command="make")), T("1", LONG), A("b"))
     assert [source.step for source in found.sources] == [0, 1, 1, 1, 3]
     assert [source.recency for source in found.sources][-1] == 1.0
-    assert all(0 < source.recency <= 1 and 0.15 <= source.density <= 1.5 for source in found.sources)
+    assert all(
+        0 < source.recency <= 1 and 0.15 <= source.density <= 1.5 for source in found.sources
+    )
     assert found.messages == 4
 
 
 @pytest.mark.requirement("G4")
 def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle():
-    rows = [Row("user", "Keep port 48113.", "1f0c2a"), Row("result", "it failed"), Row("agent", "Hm.")]
+    rows = [
+        Row("user", "Keep port 48113.", "1f0c2a"),
+        Row("result", "it failed"),
+        Row("agent", "Hm."),
+    ]
     text = render(header(40, 9_000, "ab" * 16), ((STORY, [row.write() for row in rows]),))
     found = reading(S("s"), U(text), A("now"))
     old = [source for source in found.sources if source.step == 1]

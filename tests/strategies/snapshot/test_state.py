@@ -42,10 +42,17 @@ def standing(*messages, positions=None, carried=None):
 
 
 def test_every_request_stands_with_what_came_of_it():
-    found = standing(U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done."))
+    found = standing(
+        U("Mend a.py."), A("Done: a.py is mended."), U("Now b.py."), A("b.py is done.")
+    )
     first, second = found[REQUESTS]
     assert first.endswith("“Mend a.py.”: answered: Done: a.py is mended.")
     assert second.endswith("“Now b.py.”: answered: b.py is done.")
+
+
+def test_an_answer_without_a_word_of_outcomes_stands_from_its_beginning():
+    (row,) = standing(U("Which port?"), A("The port is 48113 here. Thank you."))[REQUESTS]
+    assert row.endswith("answered: The port is 48113 here. Thank you.")
 
 
 def test_a_request_that_nothing_came_of_says_so():
@@ -152,7 +159,7 @@ def test_what_was_tried_in_vain_and_what_comes_next_are_listed():
         U("t"), A("A larger buffer did not help at all."), A("Next: I will mend src/app.py now.")
     )
     assert found[FAILED][0].endswith("A larger buffer did not help at all.")
-    assert found[NEXT] == ("Next: I will mend src/app.py now.",)
+    assert found[NEXT] == ("agent: Next: I will mend src/app.py now.",)
 
 
 @pytest.mark.requirement("K22", "F35")

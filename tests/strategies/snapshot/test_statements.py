@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from foldline.strategies.snapshot.statements import PARAGRAPH, blocks, prose, shown
 
-PIECES = st.sampled_from(
-    ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
-    + ["word ", "x" * 90, "y" * 700, "1→", "12: ", "\\n", ",", "{", "}", "\x1b[1m"]
-)
+SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
+WORDS = ["word ", "x" * 90, "y" * 700, "1→", "12: ", ",", "{", "}", "\x1b[1m"]
+PIECES = st.sampled_from([*SIGNS, *WORDS])
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
 HOSTILE = {
     "one letter": "a",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from foldline.core.messages import ToolCall
+from foldline.strategies.facts import only_shows
 from foldline.strategies.outputs.verdict import is_summary, last_failure
 
 LINE: Final = 240
@@ -74,7 +75,8 @@ def changes_something(call: ToolCall, arguments: Any) -> bool:
     command = ""
     if isinstance(arguments, Mapping):
         command = _command(arguments.get("command") or arguments.get("cmd") or "")
-    return _CHANGING.search(f"{call.name} {command[:COMMAND_HEAD]}") is not None
+    done = "" if only_shows(command) else command[:COMMAND_HEAD]
+    return _CHANGING.search(f"{call.name} {done}") is not None
 
 
 def call_line(call: ToolCall, arguments: Any) -> str:

@@ -96,13 +96,13 @@ def snapshot_id(messages: Iterable[str]) -> str:
 
 def indented(text: str) -> str:
     """Write a text so that none of its lines can pass for a row, a heading or a handle."""
-    lines = (_HIDDEN.sub("", line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
+    lines = (_HIDDEN.sub(" ", line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
     return "\n ".join(line for line in lines if line)
 
 
 def one_line(text: str) -> str:
     """Write a text as one line without signs that nobody sees."""
-    return _HIDDEN.sub("", " ".join(text.split()))
+    return " ".join(_HIDDEN.sub(" ", text).split())
 
 
 def header(messages: int, tokens: int, number: str) -> str:

@@ -183,9 +183,8 @@ class _Found:
         ]
         best = pieces[ranked.index(max(ranked))]
         sentences = [s for s in _SENTENCE_END.split(text[slice(*best)]) if s.strip()]
-        while len(sentences) > 1 and not _OUTCOME.search(sentences[0]):
-            del sentences[0]
-        return " ".join(sentences)
+        first = next((n for n, s in enumerate(sentences) if _OUTCOME.search(s)), 0)
+        return " ".join(sentences[first:])
 
     # --- plan, files ---------------------------------------------------------------------
 
@@ -256,7 +255,7 @@ class _Found:
             if message.role == "assistant" and message.text.strip():
                 named = [s for s in _sentences(message) if _NEXT.search(s)]
                 if named:
-                    yield _cut(one_line(named[-1]), ANSWER)
+                    yield titles.MARK_OF["agent"] + _cut(one_line(named[-1]), ANSWER)
                 return
 
 
