@@ -124,7 +124,7 @@ def told(found: Measured) -> Section:
         ),
     ]
     goals = [
-        Goal(f"need, history cut to {name}", round(one.mean, 4), "", least=least)
+        Goal(f"identifiers used later, history cut to {name}", round(one.mean, 4), "", least=least)
         for name, least in GOALS.items()
         if (one := measured(picked(mine, goal=name), "need"))
     ]
