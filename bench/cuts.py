@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,8 +22,6 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 TRANSCRIPTS = Path("data") / "transcripts"
 LEAST_DEEP = 3
 LEAST_BUDGET = 200
-SPARE = 400
-"""Characters that every view may take beyond its share, for what stands around the messages."""
 
 Wire = list[dict[str, Any]]
 Steps = list[dict[str, Any]]
@@ -54,10 +52,6 @@ class Case:
     def budget(self, share: float) -> int:
         """Return how many tokens a share of the history is, as a budget."""
         return max(LEAST_BUDGET, int(self.tokens * share))
-
-    def room(self, share: float) -> int:
-        """Return how many characters a view may take at most for a share of the history."""
-        return int(1.15 * share * len(self.prefix)) + SPARE
 
 
 @cache
@@ -136,14 +130,3 @@ def _plain(message: dict[str, Any]) -> dict[str, Any]:
         name, arguments = function.get("name") or "", function.get("arguments") or ""
         calls.append({"function": {"name": str(name), "arguments": str(arguments)}})
     return {"role": message.get("role"), "content": message.get("content"), "tool_calls": calls}
-
-
-def reference(shared: Path, name: str) -> Callable[[Case, float], str]:
-    """Return a reference strategy of the measure, from a share of the history to a text."""
-    strategy = tool(shared, "retention").STRATEGIES[name]
-
-    def make(case: Case, share: float) -> str:
-        room = int(share * len(case.prefix))
-        return str(strategy(case.steps, room))[: int(room * 1.02) + 200]
-
-    return make

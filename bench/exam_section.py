@@ -19,9 +19,9 @@ who goes on with the work. Everything before a cut was shortened to a share of i
 answered from that text alone; another reader graded, with the known answers and without knowing
 whose an answer was: 1, 0.5 where a substantial part is missing, or 0. Models were the readers and
 the graders. Last taken on {taken}. This is the figure that counts; everything below is a lower
-bound or a floor. Versions after 0.1.0 were fitted with facts of these sessions at hand: their
-rows say less about others. `bench/exam.py` makes views, questions and sheets; only scores are
-kept."""
+bound or a floor. Foldline 0.1.0 was fitted on identifiers in recorded sessions, these among them,
+and later versions on facts of these very sessions: expect less on others. `bench/exam.py` makes
+views, questions and sheets; only scores are kept."""
 
 
 def exam_section(file: Path) -> Section | None:

@@ -130,6 +130,11 @@ def flat(messages: Iterable[dict[str, Any]]) -> str:
     return "\n".join(f"[{message.get('role')}] {said(message)}" for message in messages)
 
 
+def tokens_of(text: str) -> int:
+    """Count a text as one message: what libraries answer may be too odd to be counted as it is."""
+    return foldline.count([{"role": "user", "content": text}])
+
+
 def said(message: dict[str, Any]) -> str:
     """Return what a message says: its texts, and its calls with their arguments."""
     content = message.get("content")

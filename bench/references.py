@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import foldline
 from foldline.evaluation.future_use import identifiers
-from histories import Messages, said
+from histories import Messages, said, tokens_of
 
 CLEARED = "[cleared]"
 LEAST = 200
@@ -209,7 +209,7 @@ def within(way: Way, messages: Messages, budget: int) -> str:
     characters *= budget / tokens
     while characters > LEAST:
         text = way(messages, int(characters))
-        used = foldline.count([{"role": "user", "content": text}])
+        used = tokens_of(text)
         if used <= budget:
             return text
         characters *= min(0.99, budget / used)

@@ -27,7 +27,9 @@ from cuts import Case
 from foldline.evaluation.kept import MEASURES, Score
 from foldline.evaluation.sections import Section
 from foldline.evaluation.tallies import names, picked
+from histories import TOLERANCE, Messages, tokens_of
 from part import finish, options_of
+from references import within
 from retention_told import Measured, Sample, told
 
 COLUMNS = ("need", "deep", "line", "linedeep")
@@ -79,15 +81,15 @@ def _ours(shared: Path, index: int, shares: Sequence[float], policy: str) -> lis
 
 
 def compacted(shared: Path, case: Case, share: float, policy: str = "default") -> Score:
-    """Score Foldline at one cut; a view over its share of characters has kept nothing."""
+    """Score Foldline at one cut; a view over its budget has kept nothing."""
     result = foldline.compact(case.wire, budget=case.budget(share), policy=policy)
     text = cuts.flat(shared, result.messages)
     size = len(text) / len(case.prefix)
     if result.receipt.status == "failed":
         print(f"{case.session} at {share}: {result.receipt.reason}", file=sys.stderr)
         text = ""
-    elif len(text) > case.room(share):
-        print(f"{case.session} at {share}: over its share of characters", file=sys.stderr)
+    elif foldline.count(result.messages) > case.budget(share):
+        print(f"{case.session} at {share}: over its budget", file=sys.stderr)
         text = ""
     kept = cuts.score(shared, case, text)
     return Score(case.session, case.source, "Foldline", goal_name(share), kept, size)
@@ -112,12 +114,17 @@ def others(
 
 
 def _reference(shared: Path, name: str, shares: Sequence[float]) -> list[Sample]:
-    make = cuts.reference(shared, name)
-    return [
-        _sample(shared, case, share, REFERENCES[name], make(case, share))
-        for case in CASES
-        for share in shares
-    ]
+    strategy = cuts.tool(shared, "retention").STRATEGIES[name]
+    found = []
+    for case in CASES:
+
+        def way(_: Messages, most: int, case: Case = case) -> str:
+            return str(strategy(case.steps, most))[:most]
+
+        for share in shares:
+            text = within(way, case.wire, case.budget(share))
+            found.append(_sample(shared, case, share, REFERENCES[name], text))
+    return found
 
 
 def _peer(shared: Path, peer: Any, shares: Sequence[float]) -> list[Sample]:
@@ -140,10 +147,11 @@ def _asked(shared: Path, peer: Any, running: Any, case: Case, share: float) -> S
 
 
 def _sample(shared: Path, case: Case, share: float, method: str, text: str) -> Sample:
-    """Score a text; one that is over its share is cut there, at the end that costs it less."""
-    size = len(text) / len(case.prefix)
-    if len(text) > case.room(share):
-        room = int(share * len(case.prefix)) + cuts.SPARE
+    """Score a text; one of too many tokens is cut there, at the end that costs it less."""
+    used = tokens_of(text)
+    size, large = len(text) / len(case.prefix), used > TOLERANCE * case.budget(share)
+    if large:
+        room = len(text) * case.budget(share) // used
         kept = max(
             (cuts.score(shared, case, text[:room]), cuts.score(shared, case, text[-room:])),
             key=lambda kept: (kept.need, kept.line),
@@ -151,7 +159,7 @@ def _sample(shared: Path, case: Case, share: float, method: str, text: str) -> S
     else:
         kept = cuts.score(shared, case, text)
     score = Score(case.session, case.source, method, goal_name(share), kept, size)
-    return Sample(score, share)
+    return Sample(score, share, large=large)
 
 
 # --- the command ---------------------------------------------------------------------------

@@ -31,6 +31,7 @@ class Sample:
     characters: int = 0
     problem: str = ""
     asked: int = 0
+    large: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> Table:
     rows = []
     for peer in peers:
         mine = [sample for sample in samples if sample.score.method == peer.name]
-        over = sum(s.score.size > 1.15 * s.share + 0.02 for s in mine if not s.problem)
+        over = sum(s.large for s in mine)
         seconds = sum(s.seconds for s in mine)
         megabytes = sum(s.characters for s in mine) / 1e6
         asked = sum(s.asked for s in mine)
@@ -90,8 +91,8 @@ def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> Table:
         "ms per MB",
     )
     note = (
-        "Too large: the answer took over 1.15 times its share of the characters, and was cut at "
-        "that share, at the end that costs it less. Failed: an error, or no answer; nothing was "
+        "Too large: the answer took over 1.1 times its budget of tokens, and was cut there, at "
+        "the end that costs it less. Failed: an error, or no answer; nothing was "
         "kept then. A model is an extractive stand-in, the same for all; its time is not counted."
     )
     return Table("Who was measured", columns, tuple(rows), note)
@@ -124,7 +125,7 @@ def told(found: Measured) -> Section:
         ),
     ]
     goals = [
-        Goal(f"need, history cut to {name}", round(one.mean, 4), "", least=least)
+        Goal(f"identifiers used later, history cut to {name}", round(one.mean, 4), "", least=least)
         for name, least in GOALS.items()
         if (one := measured(picked(mine, goal=name), "need"))
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import foldline
-from histories import TOLERANCE, History, flat
+from histories import TOLERANCE, History, flat, tokens_of
 from references import WAYS, within
 
 OURS = "Foldline"
@@ -60,7 +60,8 @@ def library(running: Any) -> Make:
         answer = running.compact(history.messages, budget)
         if answer.messages is None:
             return View("", problem=answer.problem)
-        text, used = flat(answer.messages), _count(answer.messages)
+        text = flat(answer.messages)
+        used = tokens_of(text)
         if used <= budget * TOLERANCE:
             return View(text, asked=answer.model_calls)
         room = len(text) * budget // used
@@ -69,10 +70,6 @@ def library(running: Any) -> Make:
         return View(best, large=True, asked=answer.model_calls)
 
     return make
-
-
-def _count(messages: list[dict[str, Any]]) -> int:
-    return max(1, foldline.count(messages, format="openai-chat")) if messages else 1
 
 
 @contextmanager
