@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Final, NamedTuple
 
 from foldline.core.messages import visible_texts
@@ -32,7 +32,7 @@ from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE, NAMES_MOST = 0.04, 0.1
+NAMES_SHARE, NAMES_MOST = 0.07, 0.1
 """Fraction of the room for names that stand nowhere above, and the most that they take."""
 
 LONGEST_NAME, NAMES_TOKENS = 80, 8
@@ -89,7 +89,7 @@ class _Step:
 
     tokens: float
     shown: float = 0.0
-    rows: list[tuple[int, int, Source, str]] = field(default_factory=list)
+    slices: list[tuple[int, int, int, Source]] = field(default_factory=list)
 
 
 def compose(view: View, need: Need, positions: Sequence[int], room: int, account: str = "") -> str:
@@ -284,22 +284,16 @@ class _Composer:
             source = self.sources[statement.source]
             step = steps.setdefault(source.step, _Step(self.sizes[source.step]))
             step.shown += (statement.end - statement.start) * source.density
-            text = _quote(source, statement)
-            step.rows.append((source.place, statement.start, source, text))
+            step.slices.append((source.place, statement.start, statement.end, source))
         for number in sorted(steps):
             yield from _rows(steps[number])
 
     def _with_names(self, snapshot: str, tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        have = items(snapshot).keys() | items(self.beside).keys()
-        ranked = sorted(
-            (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
-            for name, worth in self.view.likely_names.items()
-            if name not in have and len(name) <= LONGEST_NAME
-        )
         tokens -= NAMES_TOKENS
         listed: list[str] = []
-        for _, name in ranked:
+        have = {*items(snapshot), *items(self.beside)}
+        for name in self._likely_names(have):
             tokens -= self.view.counter.texts.count(f", {name}")
             if tokens < 0:
                 break
@@ -308,14 +302,48 @@ class _Composer:
             return snapshot
         return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),))
 
+    def _likely_names(self, have: set[str]) -> Iterator[str]:
+        """Yield what user and agent wrote, then what the best of the other statements has."""
+        ranked = sorted(
+            (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
+            for name, worth in self.view.likely_names.items()
+            if name not in have and len(name) <= LONGEST_NAME
+        )
+        for _, name in ranked:
+            have.add(name)
+            yield name
+        for statement in self.statements:
+            source = self.sources[statement.source]
+            for name in items(source.text[statement.start : statement.end]):
+                if name not in have and len(name) <= LONGEST_NAME:
+                    have.add(name)
+                    yield name
 
-def _quote(source: Source, statement: Statement) -> str:
-    """Write a statement; where it is cut inside of a line or sentence, that is marked."""
-    text = source.text[statement.start : statement.end]
-    ends = "\r\n" if source.speaker in QUOTED else "\r\n.!?。！？"
-    front = "… " if _is_inside(source.text, statement.start, ends) else ""
-    back = " …" if _is_inside(source.text, statement.end, ends) else ""
-    return f"{front}{shown(text) if source.speaker in QUOTED else text.strip()}{back}"
+
+def _quote(source: Source, slices: Sequence[Slice]) -> str:
+    """Write statements of a text in order; where something is left out, that is marked."""
+    quoted = source.speaker in QUOTED
+    ends = "\r\n" if quoted else "\r\n.!?。！？"
+    pieces: list[str] = []
+    last = 0
+    for start, end in _joined(source.text, slices):
+        text = source.text[start:end]
+        front = "… " if pieces or _is_inside(source.text, start, ends) else ""
+        pieces.append(f"{front}{shown(text) if quoted else text.strip()}")
+        last = end
+    back = " …" if _is_inside(source.text, last, ends) else ""
+    return "\n".join(pieces) + back
+
+
+def _joined(text: str, slices: Sequence[Slice]) -> Iterator[Slice]:
+    """Put statements together between which nothing is left out."""
+    start, end = slices[0]
+    for begin, stop in slices[1:]:
+        if text[end:begin].strip():
+            yield start, end
+            start = begin
+        end = stop
+    yield start, end
 
 
 def _is_inside(text: str, place: int, ends: str) -> bool:
@@ -327,22 +355,14 @@ def _is_inside(text: str, place: int, ends: str) -> bool:
 
 def _rows(step: _Step) -> Iterator[str]:
     """Write the rows of a step, the first with its handle where there is more to recall."""
-    more = step.tokens - step.shown >= WORTH_RECALLING
-    last: Source | None = None
-    texts: list[str] = []
-    rows: list[Row] = []
-    for _, _, source, text in sorted(step.rows, key=lambda row: row[:2]):
-        if last is not None and last.speaker == source.speaker and last.place == source.place:
-            texts.append(text)
-            continue
-        if last is not None:
-            rows.append(Row(last.speaker, "\n".join(texts), last.handle))
-        last, texts = source, [text]
-    if last is not None:
-        rows.append(Row(last.speaker, "\n".join(texts), last.handle))
-    for number, row in enumerate(rows):
-        named = more and number == 0
-        yield (row if named else Row(row.speaker, row.text)).write()
+    named = step.tokens - step.shown >= WORTH_RECALLING
+    ordered = sorted(step.slices, key=lambda found: found[:3])
+    for _, group in groupby(ordered, key=lambda found: (found[0], found[3].speaker)):
+        found = list(group)
+        source = found[0][3]
+        text = _quote(source, [(start, end) for _, start, end, _ in found])
+        yield Row(source.speaker, text, source.handle if named else "").write()
+        named = False
 
 
 def _lines(text: str) -> set[str]:
