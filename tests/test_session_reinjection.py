@@ -376,9 +376,11 @@ def test_the_to_do_list_of_the_tool_survives_five_compactions(opened, root):
         fill(agent)
         assert session.compact(force=True).status == "compacted"
         text = json.dumps(valid(session, session.view()))
-        assert f"[in_progress] Do part {turn}" in text
-        assert text.count("[in_progress]") == 1
-        assert "[pending] Do part 6" in text
+        # The newest plan stands there once: as the tool was given it, or in the snapshot's words.
+        given = f'"Do part {turn}\\", \\"status\\": \\"in_progress'
+        assert f"[in_progress] Do part {turn}" in text or given in text
+        assert text.count("[in_progress]") + text.count('\\"in_progress') == 1
+        assert "[pending] Do part 6" in text or '"Do part 6\\", \\"status\\": \\"pending' in text
 
 
 @pytest.mark.requirement("K17")

@@ -52,7 +52,7 @@ def test_no_compaction_comes_directly_after_another(life):
 def test_the_view_names_a_handle_under_which_a_search_finds_what_it_leaves_out(life):
     session = life[0].session
     text = next(text for text in map(said, session.view()) if text.startswith("[Snapshot"))
-    handle = HANDLE.findall(text.partition("\n")[0])[-1]
+    handle = HANDLE.findall(text.partition(" #")[0])[-1]
     fact = next(fact for fact in facts(TURNS) if fact.kind == "id")
     found = session.recall(handle, grep=fact.subject, max_tokens=500)
     assert fact.value in found.text

@@ -133,7 +133,7 @@ def remembering(request: Request) -> Any:
     if request.transcript.messages[-1].results and "ORD-" in request.last and "[" in request.last:
         return Answer(f"I read: {request.last}")
     if request.last == "Which ticket had part_001?":
-        (handle,) = set(re.findall(r", ([0-9a-f]{6,}) \(with query\)", request.text))
+        (handle,) = set(re.findall(r"anything by ([0-9a-f]{6,}) with query=", request.text))
         return Tool("recall", {"handle": handle, "query": "ticket part_001.py"})
     return agents.model(request)
 

@@ -169,7 +169,7 @@ def test_what_the_user_says_may_be_cut_from_its_first_word_on():
     assert leading(U(LONG), 0) == ""
     assert (
         len(leading(Message("user", (Text(SNAPSHOT_HEADER + "x" * 9_999),), origin="snapshot"), 0))
-        <= 301
+        <= 601
     )
 
 

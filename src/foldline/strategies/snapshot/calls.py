@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from foldline.core.messages import ToolCall
 from foldline.strategies.facts import only_shows
-from foldline.strategies.outputs.verdict import is_summary, last_failure
+from foldline.strategies.outputs.verdict import first_failure, is_failure, is_summary
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -19,6 +19,9 @@ VALUE: Final = 90
 
 OUTCOME: Final = 254
 """Characters up to which a result is an outcome as a whole."""
+
+FAILED: Final = 120
+"""Characters of the line that says what failed."""
 
 VERDICT: Final = 200
 """Characters of the line that sums up a longer result."""
@@ -164,10 +167,10 @@ def outcome(text: str) -> tuple[str, bool]:
 
 
 def verdict(text: str) -> str:
-    """Return the line at the end of a result that sums it up or says what failed, "" for none."""
+    """Return the first line that says what failed and the last that sums a result up, if any."""
     ending = text.rstrip()[-ENDING:]
-    for line in ending[-SUMMING:].split("\n")[::-1]:
-        if is_summary(line.strip()):
-            return line.strip()
-    failed = last_failure(ending)
-    return ending[slice(*failed)].strip() if failed else ""
+    tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
+    summary = next(filter(is_summary, tail), "")
+    failed = "" if is_failure(summary) else first_failure(text)
+    # What failed must never look as if it had passed.
+    return " … ".join(filter(None, (failed[:FAILED], summary)))

@@ -46,14 +46,17 @@ CLOSE: Final = 0.985
 
 HANDLE_TOKENS: Final = 4.0
 
-GIANT, SEARCHED = 0.3, 0.1
+GIANT, SEARCHED = 0.3, 0.02
 """
 Fractions of everything from which on an output is taken apart by its kind: in any case, and where
 the question points at it.
 """
 
-EXTRA: Final = 0.25
-"""Factor of what speaks for a line of a large output besides its words."""
+ASKED, EXTRA = 2.0, 0.25
+"""
+Factors of what speaks for a line of a large output besides its words, where the user asks for
+something in it, and elsewhere.
+"""
 
 WORTH_RECALLING: Final = 60
 """Tokens of a step that are not shown from which on its handle is."""
@@ -197,7 +200,8 @@ class _Composer:
         slices = [
             (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
         ]
-        return slices, {place: EXTRA * extra for place, extra in offered.extra.items()}
+        factor = ASKED if self.asked.points_at(source.text) else EXTRA
+        return slices, {place: factor * extra for place, extra in offered.extra.items()}
 
     def _novelty(self, text: str) -> float:
         """Return what is left of a statement's worth beside an account of the same."""

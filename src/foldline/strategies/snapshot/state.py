@@ -117,7 +117,7 @@ def state(
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return State(
         (
-            (titles.PLAN, tuple(found.plan()) or carried.get(titles.PLAN, ())),
+            (titles.PLAN, tuple(found.plan()) or found.carried_plan(carried)),
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
@@ -190,14 +190,18 @@ class _Found:
 
     def plan(self) -> Iterator[str]:
         """Yield the newest plan with its ids; what is done comes in one line."""
-        newest = facts.plan(self.old)
-        if newest is None:
+        newest = facts.plan(self.messages)
+        if newest is None or newest.position not in self.folded:
             return
         handle = self._handle(newest.position)
         done = [line for line in newest.lines if _DONE.match(line)]
         yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
+
+    def carried_plan(self, carried: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the plan of an earlier snapshot, unless there is a newer one."""
+        return () if facts.plan(self.messages) else carried.get(titles.PLAN, ())
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, with what was done to each."""
@@ -212,20 +216,26 @@ class _Found:
 
     def results(self) -> tuple[list[str], list[str]]:
         """Return what is still failing, and the last result of every command that can fail."""
-        findings = facts.open_errors(self.old, ERRORS)
+        # What failed may have passed by now, in what stays.
+        findings = [
+            finding
+            for finding in facts.open_errors(self.messages, ERRORS)
+            if finding.position in self.folded
+        ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]
         found: dict[str, str] = {}
-        for call, result in pair(self.old).answers.items():
-            part = self.old[call.message].parts[call.part]
-            came = self.old[result.message].parts[result.part]
+        for call, result in pair(self.messages).answers.items():
+            part = self.messages[call.message].parts[call.part]
+            came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
                 command = one_line(facts.command_of(part))
                 last = verdict(came.text) if command else ""
                 if last:
                     found.pop(command, None)
                     row = f"{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
-                    found[command] = "" if result.message in failing else row
+                    is_here = result.message in self.folded and result.message not in failing
+                    found[command] = row if is_here else ""
         rows = [row for row in found.values() if row]
         return errors, rows[: -COMMANDS - 1 : -1]
 
@@ -251,8 +261,11 @@ class _Found:
 
     def next_step(self) -> Iterator[str]:
         """Yield the last sentence of the agent that names what comes next."""
-        for message in reversed(self.old):
+        for index in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[index]
             if message.role == "assistant" and message.text.strip():
+                if index not in self.folded:
+                    return
                 named = [s for s in _sentences(message) if _NEXT.search(s)]
                 if named:
                     yield titles.MARK_OF["agent"] + _cut(one_line(named[-1]), ANSWER)
