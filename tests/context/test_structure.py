@@ -83,6 +83,14 @@ def test_evidence_names_its_source_and_memories_are_marked():
     assert '<item source="a &quot;b&quot; &lt;c">' in xml
 
 
+def test_of_a_long_source_the_file_and_the_lines_are_left():
+    text = written(item("x", type="knowledge", citation=f"/{'deep/' * 60}ports.md, lines 3-9"))
+    (cited,) = (line for line in text.splitlines() if line.startswith("("))
+    assert cited.startswith("(…")
+    assert cited.endswith("/ports.md, lines 3-9)")
+    assert len(cited) == 122
+
+
 def test_what_was_said_stands_in_the_order_in_which_it_was_said():
     said = [item(f"m{n}", score=n / 10, type="conversation_history", position=n) for n in range(4)]
     for order in permutations(said):

@@ -18,6 +18,9 @@ from foldline.core.language import CHINESE, language
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""
 
+LONGEST_SOURCE: Final = 120
+"""The most characters of a source that are shown."""
+
 STABLE: Final = ("role", "output")
 """The sections that make the system message: they are the same for every question."""
 
@@ -131,13 +134,19 @@ def shown(packet: ContextPacket, text: str, place: Place, frame: Frame) -> str:
     if packet.type == "memory":
         text = frame.words.memory + text
     source = next((str(packet.metadata[k]) for k in SOURCED if packet.metadata.get(k)), "")
-    source = " ".join(source.split())[:120] if place == "evidence" else ""
+    source = _cited(source) if place == "evidence" else ""
     if frame.form == "xml":
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
         cited = f' source="{_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
     safe = text if place == "role" else "".join(map(_fenced, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
+
+
+def _cited(source: str) -> str:
+    """Write a source on one line; of a long path the end is left, with the file and the lines."""
+    line = " ".join(source.split())
+    return line if len(line) <= LONGEST_SOURCE else f"…{line[1 - LONGEST_SOURCE :]}"
 
 
 def _fenced(line: str) -> str:
