@@ -88,8 +88,8 @@ def excerpt(
             return rewritten
     source = _Source(text, whole, handle, style, made, values or {}, asked or Asked())
     low, high = 0.0, 1.5 * tokens
-    for _ in range(SEARCH):
-        room = min(tokens - MARKER_TOKENS, high) if low == 0.0 else (low + high) / 2
+    for attempt in range(SEARCH):
+        room = (low + high) / 2 if attempt else tokens - MARKER_TOKENS
         if room <= 0 or high - low < 8:
             break
         short = source.cut(room)

@@ -63,7 +63,7 @@ class Summarize:
         staying = [index for index in range(len(view.messages)) if index not in gone]
         cuts: tuple[Rewrite, ...] = ()
         if view.tokens - folded > max(self.share * need.target, need.target - folded):
-            cuts = shorten_staying(view, need, staying, need.target, self.share)
+            cuts = shorten_staying(view, need, staying, self.share, folded)
         beside = view.after(cuts)
         room = need.target - sum(beside.counts[index] for index in staying) - MESSAGE_TOKENS
         room = max(SMALLEST, min(room, round(self.most * need.scale)))

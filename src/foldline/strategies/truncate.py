@@ -23,7 +23,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
-from foldline.strategies.snapshot.sources import is_prose, is_report
+from foldline.strategies.snapshot.sources import is_report
 from foldline.strategies.stubs import is_stub, short_arguments
 
 SOFT, HARD = 8_000, 20_000
@@ -37,6 +37,9 @@ LEAST_SHARE = 1 / 8
 
 SUMMARY_SHARE = 0.8
 """Fraction of the target for what users wrote where that is an earlier compaction's account."""
+
+FULL = 0.93
+"""Fraction of the target that all messages together may take; a note or two comes on top."""
 
 RESULT_SHARE, LAST_SHARE = 0.3, 0.8
 """
@@ -182,7 +185,7 @@ def _cut(
 
 
 def _is_written(part: Part, text: str) -> bool:
-    return isinstance(part, Text) or is_prose(text) or is_report(text)
+    return isinstance(part, Text) or is_report(text)
 
 
 def leading(message: Message, part: int) -> str:
@@ -247,7 +250,7 @@ def _rank(part: Part, reason: Reason | None) -> Rank:
 
 
 def shorten_staying(
-    view: View, need: Need, positions: Iterable[int], target: int, share: float
+    view: View, need: Need, positions: Iterable[int], share: float, folded: int = 0
 ) -> tuple[Rewrite, ...]:
     """
     Shorten the largest of what has to stay, as far as it takes too much of the target.
@@ -260,10 +263,10 @@ def shorten_staying(
         view: The view that holds it.
         need: Handles.
         positions: The messages that stay.
-        target: What the whole view shall take, in tokens.
         share: Fraction of the target that they may take.
+        folded: What all other messages take, in tokens: they may take what that leaves.
     """
-    staying = list(positions)
+    staying, target = list(positions), need.target
     sites = list(_sites(view, staying))
     total = sum(view.counts[index] for index in staying)
     asked = Asked.of(view.messages, need.focus)
@@ -284,7 +287,7 @@ def shorten_staying(
         group = [
             site for site in sites if site.rank == rank or (not rank and site.rank != "system")
         ]
-        excess = round(total - sum(saved.values()) - goal)
+        excess = round(total - sum(saved.values()) - max(goal, FULL * target - folded))
         if excess <= 0 or not group:
             continue
         now = [site.tokens - saved.get((site.index, site.part), 0) for site in group]

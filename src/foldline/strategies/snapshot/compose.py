@@ -52,10 +52,13 @@ Fractions of everything from which on an output is taken apart by its kind: in a
 the question points at it.
 """
 
+ALONE: Final = 0.7
+"""Fraction of everything from which on an output is what the conversation is about."""
+
 ASKED, EXTRA = 2.0, 0.25
 """
 Factors of what speaks for a line of a large output besides its words, where the user asks for
-something in it, and elsewhere.
+something in it or there is little else, and elsewhere.
 """
 
 WORTH_RECALLING: Final = 60
@@ -200,7 +203,8 @@ class _Composer:
         slices = [
             (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
         ]
-        factor = ASKED if self.asked.points_at(source.text) else EXTRA
+        sure = source.tokens >= ALONE * total or self.asked.points_at(source.text)
+        factor = ASKED if sure else EXTRA
         return slices, {place: factor * extra for place, extra in offered.extra.items()}
 
     def _novelty(self, text: str) -> float:
