@@ -34,7 +34,7 @@ def claude_code(path: Path, project: str, steps: int) -> Path:
 def claude(home: Path) -> Path:
     folder = home / ".claude" / "projects" / "-home-me-app"
     old = claude_code(folder / "old.jsonl", "/home/me/app", 30)
-    claude_code(folder / "new.jsonl", "/home/me/app", 5)
+    claude_code(folder / "new.jsonl", "/home/me/app", 12)
     os.utime(old, (1_700_000_000, 1_700_000_000))
     return folder
 

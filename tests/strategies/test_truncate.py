@@ -189,7 +189,7 @@ SENTENCES = "\n\n".join(
 def staying(found, target, share=0.6):
     need = Need(target, target, found.tokens, handles(found.messages))
     positions = range(len(found.messages))
-    return found.after(shorten_staying(found, need, positions, share))
+    return found.after(shorten_staying(found, need, positions, share, target))
 
 
 def words(tokens):

@@ -39,6 +39,9 @@ UNKNOWN = 0.05
 ALARM = 0.5
 """What is added to the worth of a line that speaks of something going wrong."""
 
+OPENING_LINES, OPENING = 2, 3.0
+"""How many lines of an output are its beginning, and what is added to their worth."""
+
 LINE_TOKENS = 1.0
 """What a line takes besides its text, in tokens."""
 
@@ -133,6 +136,9 @@ class _Source:
     def _of_lines(self, room: float) -> str:
         """Keep lines of an output whose kind is known, wherever they stand."""
         offered = offers(self.made, self.asked, 1.0, room / self.tokens)
+        # The beginning says what an output is.
+        extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
+        offered = offered._replace(extra=extra)
         lines = _chosen(offered, room, self._per_token, self.values)
         hint = f"[{self.tokens:,} tokens, shortened to these lines; recall {self.handle}]"
         return "\n".join((hint, *self._honest(lines)))

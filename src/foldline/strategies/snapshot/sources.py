@@ -56,6 +56,9 @@ SENTENCES: Final = 0.25
 HEADINGS: Final = 4
 """Headings, and sentences, that a report has at least."""
 
+CHOSEN_BEFORE: Final = 1.0
+"""The recency of a row of an earlier snapshot: it was worth keeping among all that came before."""
+
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
 
@@ -209,7 +212,7 @@ class _Reader:
         self.tokens += earlier.tokens
         self.carried.update(earlier.state)
         density = self._density(position)
-        recency = (position + 1) / len(self.messages)
+        recency = CHOSEN_BEFORE
         own = handle_at(self.view, self.need, position)
         for place, row in enumerate(earlier.rows):
             self.sources.append(_source(position, place, row, own, density, recency))
