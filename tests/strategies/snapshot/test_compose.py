@@ -193,7 +193,7 @@ def test_a_sentence_that_is_cut_says_so():
     found = view(U("t"), A(f"It fails because {endless}"), *work(2), A("a"), U("n"))
     (row,) = [row for row in parse(composed(found, 600)).rows if "word and" in row.text]
     assert row.text.startswith("It fails because word")
-    assert row.text.endswith("…") or row.text.startswith("It fails because") and row.handle
+    assert row.text.endswith("…") or (row.text.startswith("It fails because") and row.handle)
     assert row.handle
 
 
