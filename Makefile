@@ -40,7 +40,7 @@ dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
-	$(COMPILE) --group build --group dev --group bench --all-extras --output-file requirements/dev.lock
+	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
 
 clean:  ## Remove the environments and everything that was generated
 	rm -rf $(DEMO) $(DEV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
