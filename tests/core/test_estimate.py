@@ -6,11 +6,11 @@ import random
 import sysconfig
 import uuid
 from pathlib import Path
-from time import thread_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.core.estimate import estimate, features
 from foldline.core.estimate_weights import FAMILIES, FEATURES, WEIGHTS
@@ -198,14 +198,8 @@ def test_every_family_weighs_every_feature() -> None:
 
 
 def test_time_grows_with_length_alone() -> None:
-    def seconds(text: str) -> float:
-        start = thread_time()  # not of the clock: other programs take time of that
-        estimate(text)
-        return thread_time() - start
-
-    for text in ("a" * 100_000, " \n" * 50_000, "漢" * 33_000):
-        short = min(seconds(text) for _ in range(3))
-        assert min(seconds(text * 8) for _ in range(3)) < 40 * short
+    for piece in ("a", " \n", "漢"):
+        assert grows_linearly(estimate, repeated(piece), 100_000, 800_000)
 
 
 @pytest.mark.corpus

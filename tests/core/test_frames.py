@@ -1,9 +1,8 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
+from tests.growth import grows_linearly, repeated
 from tests.neutral import A, U
 
 from foldline.core.errors import FoldlineError
@@ -185,15 +184,10 @@ def test_the_segments_are_the_text_whatever_it_is(text):
     ],
 )
 def test_hostile_texts_take_linear_time(unit):
-    def spent(size):
-        text = (
-            "<" + unit * (size // len(unit)) + ">" if unit == " " else unit * (size // len(unit))
-        )
-        start = time.process_time()
-        segments(text)
-        return time.process_time() - start
+    def text(size):
+        return f"<{unit * size}>" if unit == " " else repeated(unit)(size)
 
-    assert spent(400_000) < 0.2 + 20 * spent(50_000)
+    assert grows_linearly(segments, text, 50_000, 400_000)
 
 
 FRAMES = (

@@ -1,7 +1,6 @@
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.counters.pieces import PIECE, pieces
 
@@ -32,12 +31,7 @@ def test_a_short_text_is_one_piece():
 
 
 def test_the_time_to_cut_grows_with_the_text():
-    def seconds(text):
-        start = time.process_time()
-        sum(map(len, pieces(text)))
-        return time.process_time() - start
-
     for unit in ("a", " ", "\n", "/ ", " 9"):
-        short, long = unit * (8 * PIECE), unit * (64 * PIECE)
-        least = [min(seconds(text) for _ in range(5)) for text in (short, long)]
-        assert least[1] < 24 * least[0] + 1e-3
+        assert grows_linearly(
+            lambda text: sum(map(len, pieces(text))), repeated(unit), 8 * PIECE, 64 * PIECE
+        )

@@ -1,10 +1,9 @@
 """What is done in linear time is what the simplest way, which is quadratic, would do."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly
 from tests.neutral import A, T, U, c, log
 from tests.properties import plain_versions as plain
 
@@ -105,18 +104,11 @@ SHAPES = {
 }  # fmt: skip
 
 
-def _seconds(history, dialect):
-    spent = []
-    for _ in range(3):
-        start = time.process_time()
-        group(history)
-        apply(history, repair(history, dialect))
-        spent.append(time.process_time() - start)
-    return min(spent)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dialect", DIALECTS[:3])
 def test_the_time_of_a_repair_grows_with_the_history_and_not_with_its_square(shape, dialect):
-    short, long = (log(*SHAPES[shape](size)) for size in (200, 200 * STEP))
-    assert _seconds(long, dialect) < 2.2 * STEP * _seconds(short, dialect)
+    def work(history):
+        group(history)
+        apply(history, repair(history, dialect))
+
+    assert grows_linearly(work, lambda size: log(*SHAPES[shape](size)), 200, 200 * STEP)

@@ -1,9 +1,9 @@
 """What a search by words or by pattern gives back, and how much of it."""
 
 import json
-import time
 
 import pytest
+from tests.growth import grows_linearly
 
 from foldline import compact
 from foldline.core.identity import HANDLE_LENGTH
@@ -169,18 +169,14 @@ def test_the_same_question_has_the_same_answer():
 
 
 def test_a_search_takes_time_in_proportion_to_the_text():
-    def seconds(size):
+    def history(size):
         words = " ".join(f"word{n % 977} cache login.test" for n in range(size))
-        held, _ = folded({"role": "user", "content": words})
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            ask(held, "why is the login cache test flaky", max_tokens=200)
-            times.append(time.process_time() - start)
-        return min(times)
+        return folded({"role": "user", "content": words})[0]
 
-    small = seconds(4_000)
-    assert seconds(40_000) < 25 * small
+    def search(held):
+        ask(held, "why is the login cache test flaky", max_tokens=200)
+
+    assert grows_linearly(search, history, 4_000, 40_000)
 
 
 # --- by a pattern ---------------------------------------------------------------------------

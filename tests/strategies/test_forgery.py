@@ -1,8 +1,7 @@
-from time import process_time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.core.protect import SNAPSHOT_HEADER
 from foldline.strategies.forgery import neutralize
@@ -91,12 +90,4 @@ def test_handles_that_are_there_and_other_words_stay(text):
 
 def test_a_hostile_account_is_written_in_linear_time():
     for piece in ("[" * 50, "# " * 50, "[1 tokens " * 50, "recall deadbeef " * 50, "\x1b[1;" * 50):
-        times = []
-        for size in (200, 1_600):
-            runs = []
-            for _ in range(3):
-                began = process_time()
-                written(piece * size)
-                runs.append(process_time() - began)
-            times.append(min(runs))
-        assert times[1] < 30 * max(times[0], 0.002)
+        assert grows_linearly(written, repeated(piece), 10_000, 80_000)

@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.core.part_text import text_lines
 from foldline.strategies.outputs.condensing import condense
@@ -77,14 +78,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_time_is_in_proportion_to_the_text(piece):
-    def seconds(size):
-        text = piece * (size // len(piece))
-        start = time.process_time()
-        condense(text)
-        return time.process_time() - start
-
-    small = min(seconds(60_000) for _ in range(2))
-    assert seconds(1_000_000) < 60 * small + 0.5
+    assert grows_linearly(condense, repeated(piece), 60_000, 1_000_000)
 
 
 @given(

@@ -1,8 +1,7 @@
 """HTML."""
 
-import time
-
 import pytest
+from tests.growth import grows_linearly, repeated
 
 from foldline.strategies.outputs.markup import is_markup, markup_lines
 
@@ -34,10 +33,6 @@ def test_what_nobody_reads_is_left_out():
     "piece", ["<", "<a ", "<script", "<!--", "<pre", "<td", "&amp", "<a href='"]
 )
 def test_broken_markup_takes_time_in_proportion(piece):
-    def seconds(size):
-        start = time.process_time()
-        markup_lines("<html>" + piece * (size // len(piece)))
-        return time.process_time() - start
-
-    small = min(seconds(50_000) for _ in range(3))
-    assert seconds(400_000) < 40 * small + 0.2
+    assert grows_linearly(
+        lambda text: markup_lines("<html>" + text), repeated(piece), 50_000, 400_000
+    )

@@ -1,11 +1,11 @@
 """Statements: whole pieces of a text, in order, whatever the text is."""
 
 from itertools import pairwise
-from time import process_time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
 
 from foldline.strategies.snapshot.statements import PARAGRAPH, blocks, prose, shown
 
@@ -57,16 +57,7 @@ def test_nothing_that_is_said_is_left_out(cutting, text):
 @pytest.mark.parametrize("cutting", [prose, blocks, shown])
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_cut_in_linear_time(cutting, piece):
-    times = []
-    for size in (125_000, 1_000_000):
-        text = piece * (size // len(piece))
-        runs = []
-        for _ in range(2):
-            began = process_time()
-            cutting(text)
-            runs.append(process_time() - began)
-        times.append(min(runs))
-    assert times[1] < 24 * max(times[0], 0.005)
+    assert grows_linearly(cutting, repeated(piece), 125_000, 1_000_000)
 
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
