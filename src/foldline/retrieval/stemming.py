@@ -6,13 +6,10 @@ The stemmer is Snowball's for English ("Porter2", snowballstem.org/algorithms/en
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
-from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships no types
-
-_ENGLISH: Final = stemmer("english")
 _ONE_AT_A_TIME: Final = Lock()
 """A stemmer holds the word that it works on."""
 
@@ -59,4 +56,12 @@ def stem(word: str) -> str:
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):
         return word
     with _ONE_AT_A_TIME:
-        return str(_ENGLISH.stemWord(word))
+        return str(_english().stemWord(word))
+
+
+@cache
+def _english() -> Any:
+    # Loaded when the first word is looked up: most sessions never search.
+    from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships no types
+
+    return stemmer("english")
