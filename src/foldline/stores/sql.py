@@ -44,8 +44,8 @@ class SqlStore:
             return found
         with self._database.writing() as connection:
             connection.execute(
-                'INSERT INTO sessions (name, dialect, model, "window", created, updated, generation)'
-                " VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+                'INSERT INTO sessions (name, dialect, model, "window", created, updated,'
+                " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
                 (head.name, head.dialect, head.model, head.window, head.created, head.created),
             )
         created = self.load(head.name)
