@@ -10,21 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from foldline.formats.files import may_be_transcript
+
 MAX_ENTRIES: Final = 500_000
 """Folder entries that are looked at in one scan."""
 
 MAX_DEPTH: Final = 24
-ENDINGS: Final = (
-    ".jsonl",
-    ".json",
-    ".traj",
-    ".eval",
-    ".jsonl.gz",
-    ".json.gz",
-    ".traj.gz",
-    ".md.gz",
-)
-NAMES: Final = (".aider.chat.history.md",)
 SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
 
 
@@ -91,7 +82,7 @@ def in_folder(folder: Path) -> Iterator[Candidate | Trouble]:
     """Find the files below a folder that may be sessions of any agent, by their names."""
     for found in walk(folder):
         name = found.path.name
-        if isinstance(found, Trouble) or name.endswith(ENDINGS) or name in NAMES:
+        if isinstance(found, Trouble) or may_be_transcript(name):
             yield found
 
 

@@ -72,7 +72,13 @@ def measure_file(path: Path, plan: Plan, replays: Replays | None) -> Measured:
     Raises:
         InputError: It cannot be read.
     """
-    recording = read_file(path)
+    return measure_recording(read_file(path), path, plan, replays)
+
+
+def measure_recording(
+    recording: Recording, path: Path, plan: Plan, replays: Replays | None
+) -> Measured:
+    """Measure every conversation of a recording, which ``path`` names; see `measure_file`."""
     seen, bills = list[Observation](), dict[str, Bill]()
     for conversation in recording.conversations:
         there = conversation.transcript

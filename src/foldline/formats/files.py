@@ -7,11 +7,12 @@ import stat
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Final
 
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.source import MAX_BYTES, Source
+from foldline.formats.source import MAX_BYTES, Source, too_large
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -30,6 +31,18 @@ _CLASSES = {
     "wire": ("wire_file", "WireFile"),
 }
 _SHOWN = 60
+
+ENDINGS: Final = (
+    ".jsonl",
+    ".json",
+    ".traj",
+    ".eval",
+    ".jsonl.gz",
+    ".json.gz",
+    ".traj.gz",
+    ".md.gz",
+)
+NAMES: Final = (".aider.chat.history.md",)
 
 
 FILE_FORMATS: Mapping[str, FileFormat] = OnDemand(
@@ -95,33 +108,45 @@ def read_file(
     if isinstance(content, bytes):
         source = Source.of(content)
     else:
-        source = Source.of(_read(Path(content)), Path(content).name)
+        source = Source.of(read_bytes(Path(content)), Path(content).name)
     return (chosen or detect_file(source)).decode(source)
 
 
-def _read(path: Path) -> bytes:
-    """Read a regular file; the check is repeated on what was opened, which cannot be swapped."""
+def may_be_transcript(name: str) -> bool:
+    """Return True if a file of this name, found in a folder, is worth reading as a transcript."""
+    return name.endswith(ENDINGS) or name in NAMES
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """
+    Read a regular file; the check is repeated on what was opened, which cannot be swapped.
+
+    Args:
+        path: The file.
+        most: The largest file that is read, in bytes; `MAX_BYTES`.
+
+    Raises:
+        InputError: It cannot be read, is no regular file or is larger.
+    """
+    limit = MAX_BYTES if most is None else most
     try:
-        _check(path.stat(), path)
+        _check(path.stat(), path, limit)
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
-            _check(os.fstat(file.fileno()), path)
-            return file.read(MAX_BYTES + 1)
+            _check(os.fstat(file.fileno()), path, limit)
+            return file.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} cannot be read: {reason}") from error
 
 
-def _check(status: os.stat_result, path: Path) -> None:
+def _check(status: os.stat_result, path: Path, most: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path} is a directory", hint="Name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is no regular file", hint="Copy its content to a file.")
-    if status.st_size > MAX_BYTES:
-        raise InputError(
-            f"{path} is larger than {MAX_BYTES // 2**20} MB",
-            hint="Split it, or compact the newest part.",
-        )
+    if status.st_size > most:
+        raise too_large(path, most)
 
 
 def _looks(source: Source) -> str:

@@ -60,17 +60,23 @@ class Source:
     name: str = "input"
 
     @classmethod
-    def of(cls, data: bytes, name: str = "input") -> Source:
+    def of(cls, data: bytes, name: str = "input", most: int | None = None) -> Source:
         """
         Take bytes, decompressing gzip.
+
+        Args:
+            data: The content of a file.
+            name: What to call it in messages.
+            most: The largest input that is taken, in bytes after decompression; `MAX_BYTES`.
 
         Raises:
             InputError: Too large, damaged, empty or binary.
         """
+        limit = MAX_BYTES if most is None else most
         if data[:2] == _GZIP:
-            data = _gunzip(data, name)
-        if len(data) > MAX_BYTES:
-            raise _too_large(name)
+            data = _gunzip(data, name, limit)
+        if len(data) > limit:
+            raise too_large(name, limit)
         if not data.strip():
             raise InputError(f"{name} is empty", hint="Give a file that holds a conversation.")
         source = cls(data, name)
@@ -152,7 +158,7 @@ def _lines(data: bytes, encoding: str) -> Iterator[bytes]:
         yield data[start:]
 
 
-def _gunzip(data: bytes, name: str) -> bytes:
+def _gunzip(data: bytes, name: str, most: int) -> bytes:
     """Decompress every member of a gzip file, never more than the limit."""
     pieces: list[bytes] = []
     size = position = 0
@@ -170,8 +176,8 @@ def _gunzip(data: bytes, name: str) -> bytes:
         position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
         pieces.append(piece)
         size += len(piece)
-        if size > MAX_BYTES:
-            raise _too_large(name)
+        if size > most:
+            raise too_large(name, most)
     if not engine.eof:
         raise _damaged(name, "it ends too early")
     if data[position:].strip(b"\0"):
@@ -185,8 +191,9 @@ def _damaged(name: str, why: str) -> InputError:
     )
 
 
-def _too_large(name: str) -> InputError:
+def too_large(name: object, most: int) -> InputError:
+    """Return the error for an input of more than ``most`` bytes."""
     return InputError(
-        f"{name} is larger than {MAX_BYTES // 2**20} MB",
+        f"{name} is larger than {most // 2**20} MB",
         hint="Split it, or compact the newest part.",
     )
