@@ -1,0 +1,55 @@
+"""What is done with every session: from a recording to rows of a table, without any state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
+
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.counters.choose import choose_counter
+from foldline.formats.recording import Recording
+from foldline.formats.registry import DIALECTS
+
+Row: TypeAlias = Mapping[str, Any]
+Work: TypeAlias = Callable[[Recording], Iterable[Row]]
+Totals: TypeAlias = dict[str, float]
+
+PLACE: Final = {"path": "text", "offset": "int", "conversation": "text", "error": "text"}
+"""The columns of every table: which session a row is of, and why it has no other values."""
+
+
+class Operation(Protocol):
+    """
+    A kind of run. The same recording and settings always have the same rows.
+
+    ``columns`` are the names of the values of a row with their types: text, int or float.
+    """
+
+    name: ClassVar[str]
+    columns: ClassVar[dict[str, str]]
+    order: ClassVar[tuple[str, ...]]
+
+    def start(self) -> Work:
+        """Prepare what a worker needs once, and return what makes the rows of a session."""
+        ...
+
+    def totals(self, rows: Iterable[Row]) -> Totals:
+        """Add up the rows of one session."""
+        ...
+
+
+def counter_for(there: Transcript, model: str | None = None) -> TokenCounter:
+    """Return what counts a conversation: as a model does, with its provider's rules for media."""
+    wire = DIALECTS.get(there.dialect)
+    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
+
+
+def added(rows: Iterable[Row], *names: str) -> Totals:
+    """Add up columns of rows, by their names, and count the rows as "conversations"."""
+    totals: Totals = dict.fromkeys(("conversations", *names), 0)
+    for row in rows:
+        totals["conversations"] += 1
+        for name in names:
+            totals[name] += row.get(name) or 0
+    return totals

@@ -1,0 +1,179 @@
+"""The folder of a run: its parts, which of them are whole, and the manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from foldline.core.errors import StoreError
+from foldline.corpus.filesystem import connect, is_remote, write_whole
+from foldline.corpus.operation import Operation
+from foldline.corpus.parquet import read_footer
+from foldline.corpus.planning import Task
+from foldline.corpus.working import PARTS, Footer
+
+MANIFEST: Final = "manifest.json"
+SCHEMA: Final = "foldline.corpus/1"
+MAX_MANIFEST: Final = 64 * 1024 * 1024
+"""Largest manifest that is read, in bytes."""
+
+_PART: Final = re.compile(r"part-[0-9]{8}-([0-9a-f]{20})\.parquet")
+
+
+class Output:
+    """
+    The output of one run, in a folder on this machine or in a store.
+
+    Args:
+        folder: A path, or an address.
+
+    Raises:
+        StoreError: The folder cannot be made.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder.rstrip("/") if is_remote(folder) else os.path.abspath(folder)  # noqa: PTH100  # of any bytes
+        self._system, self._inner = connect(self.folder)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """
+        Keep other runs on this machine out of the folder; a store cannot.
+
+        Raises:
+            StoreError: Another run is at work there, or the folder cannot be made.
+        """
+        try:
+            self._system.makedirs(f"{self._inner}/{PARTS}", exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.folder} cannot be made: {error}.") from error
+        if is_remote(self.folder):
+            yield
+            return
+        from foldline.notes.locking import FolderLock
+
+        busy = f"Another run writes to {self.folder}."
+        with FolderLock(Path(self.folder, ".lock"), 0.2, busy).held():
+            yield
+
+    def begin(self, operation: Operation, mark: str) -> None:
+        """
+        Note what the folder is for.
+
+        Raises:
+            StoreError: It holds something else.
+        """
+        before = self.manifest()
+        if before and before.get("fingerprint") != mark:
+            raise StoreError(
+                f"{self.folder} holds the results of another run ({before.get('operation')}, "
+                "other settings or another version).",
+                hint="Name another folder, or remove it.",
+            )
+        if not before:
+            self._note(operation, mark, {"complete": False})
+
+    def manifest(self) -> dict[str, Any]:
+        """
+        Read the manifest; empty where there is none.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        name = f"{self._inner}/{MANIFEST}"
+        try:
+            if not self._system.exists(name):
+                return {}
+            with self._system.open(name, "rb") as file:
+                found = json.loads(file.read(MAX_MANIFEST))
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{self.folder}/{MANIFEST} cannot be read: {error}.") from error
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise StoreError(f"{self.folder}/{MANIFEST} is no manifest of a corpus.")
+        return found
+
+    def whole(self, tasks: Sequence[Task]) -> dict[str, Footer]:
+        """
+        Find the parts that an earlier run has finished, by the key of their task.
+
+        One whose failures may go away is not among them. One that has another number now, because
+        files came or went before it, is renamed.
+        """
+        there = {found[1]: name for name in self._names() if (found := _PART.fullmatch(name))}
+        done = dict[str, Footer]()
+        for task in tasks:
+            name = there.get(task.key)
+            footer = self._footer(name) if name else None
+            if name is None or footer is None or footer.get("again"):
+                continue
+            if name != task.name:
+                self._system.mv(self._place(name), self._place(task.name))
+            done[task.key] = footer
+        return done
+
+    def finish(
+        self, operation: Operation, mark: str, tasks: Sequence[Task], found: Mapping[str, Any]
+    ) -> None:
+        """Remove what earlier runs left, and write the manifest."""
+        own = {task.name for task in tasks}
+        for name in self._names():
+            if name not in own and (_PART.fullmatch(name) or name.startswith(".part-")):
+                self._system.rm_file(self._place(name))
+        parts = [task.name for task in tasks]
+        self._note(operation, mark, {"complete": True, **found, "parts": parts})
+
+    def open_parts(self, names: Iterable[str]) -> Iterator[Any]:
+        """
+        Open parts one after the other.
+
+        Raises:
+            StoreError: One is missing, or its name is none of a part.
+        """
+        for name in names:
+            if not _PART.fullmatch(str(name)):
+                raise StoreError(f"{self.folder}/{MANIFEST} names a part {str(name)[:80]!r}.")
+            try:
+                file = self._system.open(self._place(str(name)), "rb")
+            except OSError as error:
+                raise StoreError(f"A part of {self.folder} cannot be read: {error}.") from error
+            with file:
+                yield file
+
+    def _names(self) -> list[str]:
+        found = self._system.ls(f"{self._inner}/{PARTS}", detail=False)
+        return sorted(str(name).rsplit("/", 1)[-1] for name in found)
+
+    def _place(self, name: str) -> str:
+        return f"{self._inner}/{PARTS}/{name}"
+
+    def _footer(self, name: str) -> Footer | None:
+        with self._system.open(self._place(name), "rb") as file:
+            return read_footer(file)
+
+    def _note(self, operation: Operation, mark: str, more: Mapping[str, Any]) -> None:
+        manifest = {
+            "schema": SCHEMA,
+            "operation": operation.name,
+            "settings": settings(operation),
+            "fingerprint": mark,
+            **more,
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=True)
+        write_whole(f"{self.folder}/{MANIFEST}", f"{text}\n".encode())
+
+
+def settings(operation: Operation) -> dict[str, Any]:
+    """Return the settings of an operation as JSON values, the same in every process."""
+    found = asdict(operation)  # type: ignore[call-overload]  # every operation is a dataclass
+    plain: dict[str, Any] = json.loads(json.dumps(found, sort_keys=True, default=_plain))
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value) if isinstance(value, (set, frozenset)) else repr(value)

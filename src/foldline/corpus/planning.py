@@ -1,0 +1,130 @@
+"""From a list of files to tasks: some small files, a large one, or a range of a very large one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from foldline.core.errors import FoldlineError
+from foldline.corpus.filesystem import read_start
+from foldline.corpus.listing import SourceFile
+
+TASK_BYTES: Final = 4 * 1024 * 1024
+"""What small files of one task have together at most, in bytes."""
+
+TASK_FILES: Final = 64
+"""How many they are at most: a file of output each would be the first thing too many."""
+
+RANGE_BYTES: Final = 16 * 1024 * 1024
+"""Size of the ranges into which a file with a conversation in every line is divided, in bytes."""
+
+MAX_BYTES: Final = 32 * 1024 * 1024
+"""Largest session that is read, in bytes after decompression: bounds the memory of a worker."""
+
+_BREAK: Final = 16
+"""A task ends after one file of so many: where, the path alone says, so that tasks stay the same
+when files come and go elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file, or the lines of it that begin from ``start`` to before ``end``, in bytes."""
+
+    file: SourceFile
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Pieces that are worked on together; ``name`` is that of their part in the output."""
+
+    number: int
+    key: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def name(self) -> str:
+        """Name the file of the output: digits only, whatever the files are called."""
+        return f"part-{self.number:08d}-{self.key}.parquet"
+
+    @property
+    def size(self) -> int:
+        """How much there is to read, in bytes."""
+        return sum(max(0, p.file.size) if p.end is None else p.end - p.start for p in self.pieces)
+
+
+def plan(files: Iterable[SourceFile], fingerprint: str) -> list[Task]:
+    """
+    Divide files into tasks, in their order.
+
+    Args:
+        files: Sorted by path.
+        fingerprint: Says what is done with them; the same files and fingerprint have the same key.
+    """
+    return [
+        Task(number, _key(pieces, fingerprint), pieces)
+        for number, pieces in enumerate(_grouped(files))
+    ]
+
+
+def is_collection(head: bytes) -> bool:
+    """Return True if a file is JSON Lines with a whole conversation in every line."""
+    line, feed, rest = head.partition(b"\n")
+    if not feed or not rest.strip():
+        return False
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    messages = _messages(value)
+    return bool(messages) and all(isinstance(m, dict) and "role" in m for m in messages)
+
+
+def _messages(value: Any) -> list[Any]:
+    found = value.get("messages", value.get("contents")) if isinstance(value, dict) else value
+    return found if isinstance(found, list) else []
+
+
+def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[Piece, ...]]:
+    waiting, size = list[Piece](), 0
+    for file in files:
+        ranges = list(_ranges(file))
+        full = size + file.size > TASK_BYTES or len(waiting) == TASK_FILES
+        if waiting and (ranges or full):
+            yield tuple(waiting)
+            waiting, size = [], 0
+        if ranges:
+            yield from ((piece,) for piece in ranges)
+            continue
+        waiting.append(Piece(file))
+        size += max(0, file.size)
+        if _digest(file.path)[0] % _BREAK == 0:
+            yield tuple(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield tuple(waiting)
+
+
+def _ranges(file: SourceFile) -> Iterator[Piece]:
+    """Divide a large file, if its lines are conversations; a session is never divided."""
+    if file.size <= RANGE_BYTES:
+        return
+    try:
+        divided = is_collection(read_start(file.path, RANGE_BYTES))
+    except FoldlineError:
+        return  # whoever reads it finds the reason
+    for start in range(0, file.size if divided else 0, RANGE_BYTES):
+        yield Piece(file, start, min(start + RANGE_BYTES, file.size))
+
+
+def _key(pieces: tuple[Piece, ...], fingerprint: str) -> str:
+    said = [(p.file.path, p.file.size, p.file.version, p.start, p.end) for p in pieces]
+    return _digest(repr((fingerprint, said))).hex()[:20]
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogateescape")).digest()
