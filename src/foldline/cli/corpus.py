@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -166,9 +166,17 @@ def _run(operation: Operation, rest: dict[str, Any]) -> None:
         write_json(f"corpus-{operation.name}/1", _as_json(report))
         return
     grid = table("sum of all sessions", ">")
-    for name, value in report.totals.items():
-        grid.add_row(name, f"{value:,.6g}" if isinstance(value, float) else f"{value:,}")
+    for name, value in _readable(report.totals):
+        grid.add_row(name, f"{value:,.4f}" if isinstance(value, float) else f"{value:,}")
     console().print(grid)
+
+
+def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Go through sums; those of fractions become means."""
+    for name, value in totals.items():
+        before, _, last = name.rpartition("/")
+        mean = before.startswith("retention/") and last != "count"
+        yield (f"{name} (mean)", value / totals[f"{before}/count"]) if mean else (name, value)
 
 
 @contextmanager

@@ -81,9 +81,10 @@ class Compact:
         return totals
 
     def _rows(self, recording: Recording, ladder: Policy) -> Iterator[Row]:
-        for conversation in recording.conversations:
+        for number, conversation in enumerate(recording.conversations, 1):
+            place = {"number": number, "conversation": conversation.name}
             row = self._row(conversation.transcript, ladder)
-            yield {"format": recording.format, "conversation": conversation.name, **row}
+            yield {"format": recording.format, **place, **row}
 
     def _row(self, there: Transcript, ladder: Policy) -> Row:
         counter = counter_for(there, self.model)

@@ -15,8 +15,17 @@ Row: TypeAlias = Mapping[str, Any]
 Work: TypeAlias = Callable[[Recording], Iterable[Row]]
 Totals: TypeAlias = dict[str, float]
 
-PLACE: Final = {"path": "text", "offset": "int", "conversation": "text", "error": "text"}
-"""The columns of every table: which session a row is of, and why it has no other values."""
+PLACE: Final = {
+    "path": "text",
+    "offset": "int",
+    "number": "int",
+    "conversation": "text",
+    "error": "text",
+}
+"""
+The columns of every table: which session a row is of and where in the file that begins, in bytes;
+which of its conversations, counted from 1, with its name; and why a row has no other values.
+"""
 
 
 class Operation(Protocol):

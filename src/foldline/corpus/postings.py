@@ -23,7 +23,7 @@ class Index:
     """
 
     name: ClassVar[str] = "index"
-    order: ClassVar[tuple[str, ...]] = ("term", "path", "offset", "conversation")
+    order: ClassVar[tuple[str, ...]] = ("term", "path", "offset", "number")
     columns: ClassVar[dict[str, str]] = {
         "term": "text",
         "count": "int",
@@ -37,17 +37,18 @@ class Index:
 
     def totals(self, rows: Iterable[Row]) -> Totals:
         """Count conversations, and the terms in them."""
-        lengths = {row["conversation"]: row["length"] for row in rows}
+        lengths = {row["number"]: row["length"] for row in rows}
         return {"conversations": len(lengths), "terms": sum(lengths.values())}
 
 
 def _rows(recording: Recording) -> Iterator[Row]:
     for number, conversation in enumerate(recording.conversations, 1):
-        name = conversation.name or str(number)
-        yield from _postings(name, conversation.transcript.messages)
+        place = {"number": number, "conversation": conversation.name}
+        for row in _postings(conversation.transcript.messages):
+            yield {**place, **row}
 
 
-def _postings(name: str, messages: Iterable[Message]) -> Iterator[Row]:
+def _postings(messages: Iterable[Message]) -> Iterator[Row]:
     counts, first, length = dict[str, int](), dict[str, int](), 0
     for at, message in enumerate(messages):
         for term in terms(said(message)):
@@ -55,10 +56,4 @@ def _postings(name: str, messages: Iterable[Message]) -> Iterator[Row]:
             first.setdefault(term, at)
             length += 1
     for term, count in counts.items():
-        yield {
-            "conversation": name,
-            "term": term,
-            "count": count,
-            "length": length,
-            "message": first[term],
-        }
+        yield {"term": term, "count": count, "length": length, "message": first[term]}

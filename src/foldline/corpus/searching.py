@@ -17,6 +17,8 @@ SATURATION: Final = 1.2
 LENGTHS: Final = 0.75
 """The usual constants of BM25 (Robertson and Zaragoza, 2009): k1 and b."""
 
+_PLACE: Final = ("path", "offset", "number", "conversation")
+
 MOST_TERMS: Final = 64
 """Terms of a query that are looked up."""
 
@@ -26,12 +28,14 @@ class Match:
     """
     A conversation that was found.
 
+    ``offset`` is where its session begins in the file, in bytes; ``number`` counts from 1.
     ``message`` is the first one, from 0, that has the rarest term of the query; ``matched`` are
     the terms that stand in the conversation, as the index cuts them.
     """
 
     path: str
     offset: int
+    number: int
     conversation: str
     score: float
     message: int
@@ -63,19 +67,19 @@ def search(out: str, query: str, k: int = 10) -> list[Match]:
     manifest = place.manifest()
     if manifest.get("operation") != "index" or not manifest.get("complete"):
         raise StoreError(f"{out} is no whole index.", hint="Run 'foldline corpus index' first.")
-    found: dict[tuple[str, int, str], list[dict[str, Any]]] = defaultdict(list)
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for part in place.open_parts(manifest["parts"]):
         for row in read_rows(part, "term", wanted):
-            found[row["path"], row["offset"], row["conversation"]].append(row)
+            found[tuple(row[name] for name in _PLACE)].append(row)
     return nsmallest(
         k,
         _ranked(found, manifest["totals"]),
-        key=lambda match: (-match.score, match.path, match.offset, match.conversation),
+        key=lambda match: (-match.score, match.path, match.offset, match.number),
     )
 
 
 def _ranked(
-    found: dict[tuple[str, int, str], list[dict[str, Any]]], totals: dict[str, float]
+    found: dict[tuple[Any, ...], list[dict[str, Any]]], totals: dict[str, float]
 ) -> list[Match]:
     count = totals["conversations"]
     mean = max(1.0, totals["terms"] / max(1, count))
@@ -94,7 +98,7 @@ def _ranked(
 
 
 def _match(
-    place: tuple[str, int, str], rows: list[dict[str, Any]], rarity: dict[str, float], mean: float
+    place: tuple[Any, ...], rows: list[dict[str, Any]], rarity: dict[str, float], mean: float
 ) -> Match:
     score = 0.0
     for row in rows:

@@ -47,8 +47,8 @@ class Scan:
         return added(rows, *_COUNTS, *_TOKENS)
 
     def _rows(self, recording: Recording) -> Iterator[Row]:
-        for conversation in recording.conversations:
-            yield {"format": recording.format, **self._row(conversation)}
+        for number, conversation in enumerate(recording.conversations, 1):
+            yield {"format": recording.format, "number": number, **self._row(conversation)}
 
     def _row(self, conversation: Conversation) -> Row:
         there = conversation.transcript

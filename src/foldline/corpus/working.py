@@ -55,7 +55,12 @@ def _write(
     operation: Operation, out: str, task: Task, rows: Iterable[Row], footer: Footer
 ) -> Footer:
     if operation.order:
-        rows = sorted(rows, key=lambda row: [row.get(name) or "" for name in operation.order])
+        rows = sorted(
+            rows,
+            key=lambda row: [
+                (row.get(name) is not None, row.get(name)) for name in operation.order
+            ],
+        )
     columns = {**PLACE, **operation.columns}
     write_whole(f"{out}/{PARTS}/{task.name}", parquet_bytes(rows, columns, footer))
     return footer
