@@ -25,8 +25,10 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 """Largest session that is read, in bytes after decompression: bounds the memory of a worker."""
 
 _BREAK: Final = 16
-"""A task ends after one file of so many: where, the path alone says, so that tasks stay the same
-when files come and go elsewhere."""
+"""
+A task ends after about one file of so many. Which one, its own name and that of its folder say:
+so tasks stay what they are when files come and go elsewhere.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ def plan(files: Iterable[SourceFile], fingerprint: str) -> list[Task]:
     ]
 
 
+def divided(task: Task, fingerprint: str) -> list[Task]:
+    """Divide a task into one for every piece, to find the one that kills its workers."""
+    return [Task(task.number, _key((piece,), fingerprint), (piece,)) for piece in task.pieces]
+
+
 def is_collection(head: bytes) -> bool:
     """Return True if a file is JSON Lines with a whole conversation in every line."""
     line, feed, rest = head.partition(b"\n")
@@ -102,7 +109,7 @@ def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[Piece, ...]]:
             continue
         waiting.append(Piece(file))
         size += max(0, file.size)
-        if _digest(file.path)[0] % _BREAK == 0:
+        if _digest("/".join(file.path.split("/")[-2:]))[0] % _BREAK == 0:
             yield tuple(waiting)
             waiting, size = [], 0
     if waiting:

@@ -18,7 +18,7 @@ from foldline.corpus.listing import list_files
 from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
 from foldline.corpus.output import Output, settings
-from foldline.corpus.planning import Task, plan
+from foldline.corpus.planning import Task, divided, plan
 from foldline.corpus.working import Footer, give_up, process
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -101,11 +101,18 @@ def run(
         whole = sum(task.size for task in tasks)
         size = whole - sum(task.size for task in left)
         with _engine(engine, scheduler, client, workers, len(left)) as there:
+            lost = list[Task]()
             for task, footer in _worked(operation, place.folder, left, there):
+                if footer is None:
+                    lost.append(task)
+                    continue
                 footers[task.key] = footer
                 size += task.size
                 if progress is not None:
                     progress(size, whole)
+            if lost:
+                footers |= _alone(operation, place.folder, lost, there, mark)
+                tasks = [one for task in tasks for one in _parts(task, lost, mark)]
         found = _found([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
     failures = tuple((path, offset, why) for path, offset, why in found["failures"])
@@ -122,11 +129,27 @@ def run(
 
 def _worked(
     operation: Operation, out: str, tasks: Sequence[Task], engine: Engine
-) -> Iterator[tuple[Task, Footer]]:
+) -> Iterator[tuple[Task, Footer | None]]:
+    """Yield what the parts say; None of a task that no worker survived, unless it is one piece."""
     with closing(engine.run(partial(process, operation, out), tasks)) as ended:
         for done in ended:
             footer = done.footer
-            yield done.task, footer or give_up(operation, out, done.task, done.lost)
+            if footer is None and len(done.task.pieces) == 1:
+                footer = give_up(operation, out, done.task, done.lost)
+            yield done.task, footer
+
+
+def _alone(
+    operation: Operation, out: str, lost: Sequence[Task], engine: Engine, mark: str
+) -> dict[str, Footer]:
+    """Work on every piece of lost tasks by itself, so that only the one at fault is missing."""
+    pieces = [piece for task in lost for piece in divided(task, mark)]
+    ended = _worked(operation, out, pieces, engine)
+    return {task.key: footer for task, footer in ended if footer is not None}
+
+
+def _parts(task: Task, lost: Sequence[Task], mark: str) -> list[Task]:
+    return divided(task, mark) if task in lost and len(task.pieces) > 1 else [task]
 
 
 @contextmanager

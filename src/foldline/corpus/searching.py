@@ -104,4 +104,6 @@ def _match(
     for row in rows:
         norm = SATURATION * (1 - LENGTHS + LENGTHS * row["length"] / mean)
         score += rarity[row["term"]] * row["count"] * (SATURATION + 1) / (row["count"] + norm)
-    return Match(*place, score, rows[0]["message"], tuple(row["term"] for row in rows))
+    path, offset, number, conversation = place
+    matched = tuple(row["term"] for row in rows)
+    return Match(path, offset, number, conversation, score, rows[0]["message"], matched)

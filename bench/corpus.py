@@ -1,0 +1,109 @@
+"""A corpus of generated and recorded sessions: what two workers gain over one, and their memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+from multiprocessing import get_context
+from pathlib import Path
+
+import synthetic
+
+from foldline.corpus import Compact, Index, Measure, Scan, run
+from foldline.corpus.operation import Operation
+
+SESSIONS, MEAN = 20_000, 100_000
+"""The corpus: 20,000 sessions of 100 kB in the mean, about 2 GB."""
+
+OPERATIONS = {"scan": Scan(), "compact": Compact(budget=0.2), "index": Index()}
+RECORDED = Path("data") / "transcripts"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=SESSIONS)
+    parser.add_argument("--bytes", type=int, default=MEAN, help="mean size of a session")
+    parser.add_argument("--only", choices=(*OPERATIONS, "measure"), default="compact")
+    parser.add_argument("--engine", choices=("local", "dask"), default="local")
+    parser.add_argument("--shared", type=Path, default=Path("../shared"))
+    parser.add_argument("--folder", type=Path, help="keep the corpus here, and use it again")
+    wanted = parser.parse_args()
+    operation = OPERATIONS.get(wanted.only) or Measure(budgets=(0.1,))
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = wanted.folder or Path(scratch, "corpus")
+        size = generate(folder, wanted.sessions, wanted.bytes)
+        recorded = wanted.shared / RECORDED
+        patterns = [str(folder), *([str(recorded)] if recorded.is_dir() else [])]
+        print(f"{wanted.sessions:,} generated sessions, {size / 1e6:,.0f} MB, seeded;", end=" ")
+        print("recorded ones besides" if len(patterns) > 1 else "no recorded ones here")
+        told = [
+            timed(operation, patterns, Path(scratch, f"out-{n}"), n, wanted.engine) for n in (1, 2)
+        ]
+    one, two = told
+    print(f"two workers over one, elapsed: {one.elapsed / two.elapsed:.2f} × (asked: 1.8)")
+    print(f"processor time of one over two: {one.cpu / two.cpu:.2f} (1.00: nothing is done twice)")
+    print(f"memory of a worker: {max(one.memory, two.memory):.0f} MB at most (asked: 600)")
+    print(f"output: {'identical' if one.digest == two.digest else 'DIFFERENT'}")
+
+
+def generate(folder: Path, sessions: int, mean: int) -> int:
+    """Write the sessions that are not there yet; return the size of all, in bytes."""
+    missing = [n for n in range(sessions) if not place(folder, n).is_file()]
+    for number in missing:
+        path = place(folder, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rng = random.Random(number)  # noqa: S311  # draws sizes, not secrets
+        size = int(mean * min(20.0, rng.lognormvariate(-0.5, 1.0)))
+        path.write_text(json.dumps(synthetic.session(size, seed=number)))
+    return sum(place(folder, number).stat().st_size for number in range(sessions))
+
+
+def place(folder: Path, number: int) -> Path:
+    return folder / f"{number % 100:02}" / f"session-{number:06}.json"
+
+
+class Run:
+    """What a run took: seconds elapsed, of processors, and the most memory of a worker in MB."""
+
+    def __init__(self, elapsed: float, cpu: float, memory: float, digest: str) -> None:
+        self.elapsed, self.cpu, self.memory, self.digest = elapsed, cpu, memory, digest
+
+
+def timed(operation: Operation, patterns: list[str], out: Path, workers: int, engine: str) -> Run:
+    """Run in a process of its own, whose children are the workers and nothing else."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        made = alone.submit(measured, operation, patterns, str(out), workers, engine).result()
+    print(
+        f"{workers} worker{'s' * (workers > 1)}: {made.elapsed:,.1f} s, {made.cpu:,.1f} s of "
+        f"processors, {made.memory:.0f} MB a worker",
+        flush=True,
+    )
+    return made
+
+
+def measured(
+    operation: Operation, patterns: list[str], out: str, workers: int, engine: str
+) -> Run:
+    start = time.perf_counter()
+    run(operation, patterns, out, engine=engine, workers=workers)
+    elapsed = time.perf_counter() - start
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
+    digest = sha256()
+    for path in sorted(Path(out).rglob("*")):
+        if path.is_file() and path.name != ".lock":
+            digest.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
+    return Run(
+        elapsed, ended.ru_utime + ended.ru_stime, ended.ru_maxrss / unit, digest.hexdigest()
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Runs over corpora whose workers, schedulers and runs are killed, for real."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.children import launch
+from tests.corpora import Killing, content, write_corpus
+
+from foldline.core.errors import StoreError
+from foldline.corpus import Compact, Index, Measure, Scan, run
+from foldline.corpus.dask_pool import cluster
+from foldline.corpus.parquet import read_rows
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+RUN = """
+import sys
+from tests.corpora import Killing
+from foldline.corpus import run
+
+if __name__ == "__main__":
+    folder, out, marker = sys.argv[1:]
+    run(Killing(victim=-1, marker=marker), [folder], out, workers=2)
+"""
+
+SCHEDULER = """
+import asyncio
+from distributed import Scheduler
+
+async def serve():
+    async with Scheduler(port=0, dashboard=False, host="127.0.0.1") as scheduler:
+        print(scheduler.address, flush=True)
+        await scheduler.finished()
+
+asyncio.run(serve())
+"""
+
+WORKER = """
+import asyncio
+import sys
+from distributed import Worker
+
+async def serve():
+    async with Worker(sys.argv[1], nthreads=1, death_timeout=5, dashboard=False) as worker:
+        await worker.finished()
+
+asyncio.run(serve())
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def scanned(corpus: Path, out: Path, operation: Scan | None = None, **settings: object) -> dict:
+    run(operation or Scan(), [str(corpus)], str(out), **settings)
+    return content(out)
+
+
+@pytest.mark.parametrize(
+    "operation", [Scan(), Compact(budget=0.5), Measure(budgets=(0.5,)), Index()]
+)
+def test_the_output_is_the_same_bytes_for_one_worker_and_two(corpus, tmp_path, operation):
+    one = scanned(corpus, tmp_path / "one", operation, workers=1)
+    two = scanned(corpus, tmp_path / "two", operation, workers=2)
+    assert len(one) > 4
+    assert one == two
+    assert multiprocessing.active_children() == []
+
+
+def test_the_output_is_the_same_bytes_wherever_it_is_made(corpus, tmp_path):
+    local = scanned(corpus, tmp_path / "local", workers=2)
+    assert scanned(corpus, tmp_path / "dask", engine="dask", workers=2) == local
+    with ThreadPoolExecutor(2) as pool:
+        assert scanned(corpus, tmp_path / "threads", client=pool) == local
+    threaded = pytest.importorskip("dask.threaded")
+    assert scanned(corpus, tmp_path / "graph", client=threaded.get) == local
+    assert multiprocessing.active_children() == []
+
+
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_path):
+    operation = Killing(marker=str(tmp_path / "marker"))
+    killed = scanned(corpus, tmp_path / "killed", operation, workers=2)
+    assert (tmp_path / "marker").exists()
+    assert scanned(corpus, tmp_path / "calm", operation, workers=1) == killed
+
+
+def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_path):
+    operation = Killing(marker=str(tmp_path / "marker"))
+    killed = scanned(corpus, tmp_path / "killed", operation, engine="dask", workers=2)
+    assert (tmp_path / "marker").exists()
+    assert scanned(corpus, tmp_path / "calm", operation, workers=1) == killed
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
+    corpus, tmp_path, engine
+):
+    report = run(Killing(), [str(corpus)], str(tmp_path), engine=engine, workers=2)
+    lost = [path for path, _, why in report.failures if "workers died of it" in why]
+    assert lost == [str(corpus / "day-2" / "session-044.json")]
+    assert (report.failed, report.totals["conversations"]) == (3, 79)
+    assert report.parts == len(list((tmp_path / "parts").iterdir()))
+    again = run(Killing(), [str(corpus)], str(tmp_path), workers=2)
+    assert 0 < again.resumed < again.parts
+    assert again.failed == report.failed
+
+
+def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(corpus, tmp_path):
+    marker, out = tmp_path / "marker", tmp_path / "out"
+    child = launch(
+        [sys.executable, "-c", RUN, corpus, out, marker],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    # Workers hold the other end of this pipe: it ends when the last of them has.
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode == -9, said
+    whole = {path.name: path.stat().st_mtime_ns for path in (out / "parts").glob("part-*")}
+    assert whole
+    operation = Killing(victim=-1, marker=str(marker))
+    report = run(operation, [str(corpus)], str(out), workers=2)
+    assert 0 < report.resumed < report.parts
+    kept = {path.name: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
+    assert sum(kept.get(name) == made for name, made in whole.items()) >= report.resumed
+    assert content(out) == scanned(corpus, tmp_path / "calm", operation, workers=1)
+
+
+def test_a_run_whose_scheduler_is_killed_says_so_and_goes_on_where_it_ended(corpus, tmp_path):
+    scheduler = launch([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True)
+    address = scheduler.stdout.readline().strip()
+    for _ in range(2):
+        launch([sys.executable, "-c", WORKER, address], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    operation = Killing(victim=scheduler.pid, marker=str(tmp_path / "marker"))
+    with pytest.raises(StoreError, match="scheduler is gone"):
+        scanned(corpus, tmp_path / "out", operation, scheduler=address)
+    assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"]
+    again = scanned(corpus, tmp_path / "out", operation, workers=2)
+    assert again == scanned(corpus, tmp_path / "calm", operation, workers=1)
+
+
+def test_a_client_of_ones_own_stays_open(corpus, tmp_path):
+    with cluster(1, 2**30) as client:
+        first = scanned(corpus, tmp_path / "a", client=client)
+        assert client.status == "running"
+        assert scanned(corpus, tmp_path / "b", client=client) == first
+
+
+def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
+    before = scanned(corpus, tmp_path)
+    with ThreadPoolExecutor(1) as pool:
+        pool.shutdown()
+        report = run(Scan(), [str(corpus)], str(tmp_path), client=pool)
+    assert report.resumed == report.parts
+    assert content(tmp_path) == before
+
+
+def test_files_that_come_and_go_move_only_the_parts_that_they_are_in(tmp_path):
+    corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "out"
+    run(Scan(), [str(corpus)], str(out), workers=1)
+    (corpus / "day-0" / "session-000.json").unlink()
+    (corpus / "aaa.json").write_text('[{"role": "user", "content": "new here"}]')
+    report = run(Scan(), [str(corpus)], str(out), workers=1)
+    assert report.resumed >= report.parts - 2 > 1
+    assert content(out) == scanned(corpus, tmp_path / "fresh", workers=1)
+
+
+def test_a_part_that_is_damaged_is_made_again(corpus, tmp_path):
+    before = scanned(corpus, tmp_path, workers=1)
+    part = next((tmp_path / "parts").iterdir())
+    part.write_bytes(part.read_bytes()[:-9])
+    assert scanned(corpus, tmp_path, workers=1) == before
+
+
+def test_another_run_in_the_same_folder_is_refused(corpus, tmp_path):
+    scanned(corpus, tmp_path, workers=1)
+    with pytest.raises(StoreError, match="another run"):
+        scanned(corpus, tmp_path, Index())
+    with pytest.raises(StoreError, match="Another run writes"):
+        scanned(corpus, tmp_path / "two", progress=lambda *_: scanned(corpus, tmp_path / "two"))
+
+
+def test_progress_ends_at_the_size_of_the_corpus(corpus, tmp_path):
+    seen, lock = [], threading.Lock()
+
+    def note(done: int, whole: int) -> None:
+        with lock:
+            seen.append((done, whole))
+
+    scanned(corpus, tmp_path, workers=2, progress=note)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1] > 100_000
+
+
+def test_every_failing_file_has_a_row_with_its_reason(corpus, tmp_path):
+    report = run(Scan(), [str(corpus)], str(tmp_path), workers=1)
+    assert (report.sessions, report.failed) == (82, 2)
+    broken = [str(corpus / "broken.json"), str(corpus / "cut.json.gz")]
+    rows = [
+        row
+        for part in sorted((tmp_path / "parts").iterdir())
+        for row in read_rows(str(part), "path", broken)
+    ]
+    assert [row["path"] for row in rows] == broken
+    assert "no transcript" in rows[0]["error"]
+    assert "gzip" in rows[1]["error"]
+    assert {row["tokens"] for row in rows} == {None}
