@@ -1,4 +1,4 @@
-"""A corpus of generated and recorded sessions: what two workers gain over one, and their memory."""
+"""A corpus of generated and recorded sessions: what a second worker gains, and their memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import synthetic
-
 from foldline.corpus import Compact, Index, Measure, Scan, run
 from foldline.corpus.operation import Operation
 

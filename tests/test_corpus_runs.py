@@ -169,7 +169,7 @@ def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
 
 
 def test_files_that_come_and_go_move_only_the_parts_that_they_are_in(tmp_path):
-    corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "out"
+    corpus, out = write_corpus(tmp_path / "corpus", 300), tmp_path / "out"
     run(Scan(), [str(corpus)], str(out), workers=1)
     (corpus / "day-0" / "session-000.json").unlink()
     (corpus / "aaa.json").write_text('[{"role": "user", "content": "new here"}]')

@@ -12,7 +12,7 @@ import click
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW, Amount
 from foldline.cli.bench import BUDGETS, MODEL, Budgets
-from foldline.cli.output import Voice, console, counted, flexible, table, write_json
+from foldline.cli.output import Voice, console, counted, flexible, shortened, table, write_json
 from foldline.core.errors import InputError
 from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
 from foldline.corpus.operation import Operation
@@ -143,9 +143,9 @@ def find(out: str, query: tuple[str, ...], most: int, **rest: Any) -> None:
         rows = [{name: getattr(one, name) for name in one.__slots__} for one in found]
         write_json("corpus-search/1", {"matches": rows})
         return
-    grid = table("*session", ">byte", ">message", ">score", "*matched")
+    grid = table("session", ">byte", ">message", ">score", "*matched")
     for one in found:
-        path, matched = flexible(one.path), flexible(" ".join(one.matched))
+        path, matched = shortened(one.path, 56), flexible(" ".join(one.matched))
         grid.add_row(path, f"{one.offset:,}", str(one.message), f"{one.score:.2f}", matched)
     console().print(grid)
 

@@ -111,7 +111,7 @@ def run(
                 if progress is not None:
                     progress(size, whole)
             if lost:
-                footers |= _alone(operation, place.folder, lost, there, mark)
+                footers |= _alone(operation, place.folder, lost, mark)
                 tasks = [one for task in tasks for one in _parts(task, lost, mark)]
         found = _found([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
@@ -139,12 +139,10 @@ def _worked(
             yield done.task, footer
 
 
-def _alone(
-    operation: Operation, out: str, lost: Sequence[Task], engine: Engine, mark: str
-) -> dict[str, Footer]:
-    """Work on every piece of lost tasks by itself, so that only the one at fault is missing."""
+def _alone(operation: Operation, out: str, lost: Sequence[Task], mark: str) -> dict[str, Footer]:
+    """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
     pieces = [piece for task in lost for piece in divided(task, mark)]
-    ended = _worked(operation, out, pieces, engine)
+    ended = _worked(operation, out, pieces, LocalPool(1))
     return {task.key: footer for task, footer in ended if footer is not None}
 
 
