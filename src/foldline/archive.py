@@ -67,6 +67,42 @@ class Archive:
             )
         return tuple(self._log(stored))
 
+    def compactions(self, name: str) -> tuple[Batch, ...]:
+        """
+        Return what was ever done to the view of a session, in order: also what was taken back.
+
+        Raises:
+            StoreError: This version of Foldline cannot read it.
+        """
+        stored = self._store.load(name)
+        return () if stored is None else tuple(_history(stored).batches)
+
+    def generation(self, name: str) -> int:
+        """Return how often a session was changed; -1 where there is none of this name."""
+        stored = self._store.load(name)
+        return -1 if stored is None else stored.generation
+
+    def undo(self, name: str) -> Receipt | None:
+        """
+        Take the last compaction of a session back, durably.
+
+        Args:
+            name: The session, which no other program has open.
+
+        Returns:
+            Its receipt; None when no compaction is in effect.
+
+        Raises:
+            StoreError: Somebody else changed the session meanwhile; nothing was recorded.
+        """
+        stored = self._store.load(name)
+        last = None if stored is None else _history(stored).last()
+        if stored is None or last is None:
+            return None
+        change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
+        self._store.commit(name, stored.generation, change)
+        return last.receipt
+
     def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
         """
         Keep a transcript that was compacted as a whole, so that its handles are recalled.
