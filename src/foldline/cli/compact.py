@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from foldline.app import Compaction, answering, compact_transcript
+from foldline.app import Compaction, answering, compact_transcript, counter_for
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW, Amount
 from foldline.cli.asking import Asking, asking
 from foldline.cli.compacted import Compacted, kept_in_archive
 from foldline.cli.output import Voice, json_text, write_bytes, write_json, write_text
-from foldline.cli.reading import Opened, counter_for, open_input
+from foldline.cli.reading import Opened, open_input
 from foldline.cli.tuning import pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget

@@ -9,6 +9,7 @@ from foldline.cli.lazy import LazyGroup
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
     "stats": "Show where the tokens of a conversation go.",
+    "inspect": "See what the model sees, and what it no longer sees.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "recall": "Show what a compaction removed.",

@@ -11,9 +11,7 @@ import click
 
 from foldline.cli.output import Voice
 from foldline.core.errors import InputError, UnknownFormat
-from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
-from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, read_file
 from foldline.formats.json_document import Document, Place
@@ -94,12 +92,6 @@ def open_input(
             f"Taking {opened.place}{named}, the current one; --conversation chooses another."
         )
     return opened
-
-
-def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
-    """Return what counts a transcript: as a model does, with the media rules of its provider."""
-    wire = DIALECTS.get(transcript.dialect)
-    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
 
 
 def _recording(file: str, format: str | None) -> Recording:  # noqa: A002  # as the option

@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.app import compact_transcript
+from foldline.app import compact_transcript, counter_for
 from foldline.cli.amounts import Amount
-from foldline.cli.reading import counter_for
 from foldline.cli.sessions import Candidate
 from foldline.core.budget import Budget
 from foldline.core.config import Config
