@@ -3,10 +3,10 @@ from __future__ import annotations
 from tests.cli.sample import conversation
 
 from foldline.cli.bars import STYLES, segments
-from foldline.cli.breakdown import KINDS
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
 from foldline.formats.registry import dialect
+from foldline.inspector.breakdown import KINDS
 
 
 def test_every_kind_has_a_colour_of_its_own() -> None:
