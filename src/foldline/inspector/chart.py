@@ -74,11 +74,11 @@ def over_time(trace: Trace, links: Links, drawn: Range) -> Html:
         list(_breaks(shown)),
         marks,
         h("line", class_="cursor", x1="0", x2="0", y1="18", y2="278", hidden=True),
-        h("text", f"request {shown[0].request.number}", x="0", y="300", class_="axis"),
-        h("text", _last(shown[-1]), x="100%", y="300", class_="axis end"),
+        h("text", f"request {shown[0].request.number}", x="0", y="322", class_="axis"),
+        h("text", _last(shown[-1]), x="100%", y="322", class_="axis end"),
         class_="over-time",
         width="100%",
-        height="306",
+        height="328",
         role="group",
         aria_label="Tokens by kind over time",
     )
@@ -122,9 +122,9 @@ def _places(shown: Sequence[Point]) -> list[float]:
 
 
 def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
-    across = [0.0, *(TALL * place for place in _places(shown)), TALL]
-    stacks = [list(accumulate(point.sizes, initial=0)) for point in shown]
-    stacks = [stacks[0], *stacks, stacks[-1]]
+    edges = [TALL * index / len(shown) for index in range(len(shown) + 1)]
+    across = [x for pair in pairwise(edges) for x in pair]
+    stacks = [list(accumulate(point.sizes, initial=0)) for point in shown for _ in (0, 1)]
     for band, name in enumerate(BANDS):
         if not any(point.sizes[band] for point in shown):
             continue
@@ -151,17 +151,13 @@ def _reported(shown: Sequence[Point], top: float) -> Html | None:
 
 
 def _limits(trace: Trace, top: float) -> Iterator[Html]:
-    above = []
     for limit, name in _lines(trace):
-        words = f"{name} {brief(limit)}"
         if limit > top:
-            above.append(words)
             continue
+        words = f"{name} {brief(limit)}"
         y = f"{18 + 260 * (1 - limit / top):.1f}"
         yield h("line", x1="0", x2="100%", y1=y, y2=y, class_=f"limit {name.split(',')[0]}")
         yield h("text", words, x="100%", y=f"{float(y) - 4:.1f}", class_="limit end")
-    if above:
-        yield h("text", f"above: {', '.join(above)}", x="100%", y="12", class_="limit end")
     yield h("text", f"{brief(top / 1.06)} tokens", x="0", y="12", class_="axis")
 
 
@@ -208,16 +204,23 @@ def _data(shown: Sequence[Point]) -> str:
     return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
 
 
-def legend(trace: Trace) -> Html:
+def legend(trace: Trace, drawn: Range) -> Html:
     """Say which colour stands for what, with the tokens of the request that comes next."""
+    top = _top(trace, columns(trace.timeline.points, drawn))
+    above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]
     now, used = trace.timeline.now, trace.timeline.points
     items = [
         h("li", swatch(band), f" {label(name)} ", h("b", now.sizes[band]))
         for band, name in enumerate(BANDS)
         if any(point.sizes[band] for point in used)
     ]
-    items.append(h("li", h("span", class_="line reported"), " as the provider counted"))
-    items.append(h("li", h("span", class_="dot break"), " cache break"))
+    if any(point.reported for point in used):
+        words = " as the provider counted, with what the session does not hold"
+        items.append(h("li", h("span", class_="line reported"), words))
+    if any(point.lost for point in used):
+        items.append(h("li", h("span", class_="dot break"), " cache break"))
+    if above:
+        items.append(h("li", f"above the drawing: {', '.join(above)}"))
     return h("ul", items, class_="legend", aria_label="What the colours mean; tokens now")
 
 

@@ -197,10 +197,10 @@ def describe(revision: Revision) -> str:
     """Say in a few words what the edits of a change were."""
     words = {
         Rewrite: "parts rewritten",
-        Drop: "stretches dropped",
-        Fold: "snapshots",
-        Insert: "messages inserted",
+        Drop: "stretches left out",
+        Fold: "snapshots made",
+        Insert: "messages put in",
         Move: "messages moved",
     }
     counts = {kind: sum(isinstance(edit, kind) for edit in revision.edits) for kind in words}
-    return ", ".join(f"{count:,} {words[kind]}" for kind, count in counts.items() if count)
+    return ", ".join(f"{words[kind]}: {count:,}" for kind, count in counts.items() if count)

@@ -90,7 +90,13 @@ def ask(
     found = tuple(_literal(wanted, view, log, handles))
     if found or " " not in wanted:
         return Answer(wanted, _best(found), found, literal=True)
-    near = tuple(_near(understand(wanted), view, log, handles))
+    order = list(WORDS)
+    near = tuple(
+        sorted(
+            _near(understand(wanted), view, log, handles),
+            key=lambda passage: order.index(passage.standing),
+        )
+    )
     return Answer(wanted, _best(near), near, literal=False)
 
 
@@ -157,10 +163,17 @@ def _near(
     for passage in find(sections(pool, handles), question).passages[:MOST]:
         handle = passage.section.handle
         message = by_handle.get(handle.partition(".")[0])
-        if message is None:
+        if message is None or not _answers(question, f"{passage.section.label}\n{passage.text}"):
             continue
         standing = _standing(passage.text, message, shown, snapshot, names)
         yield Passage(standing, message.id, handle, message.role, passage.text)
+
+
+def _answers(question: Question, text: str) -> bool:
+    """Return True if a text has every name of a question, and more than half of its words."""
+    lower = text.lower()
+    held = sum(any(one in lower for one in word.beginnings) for word in question.words)
+    return all(name in lower for name in question.names) and 2 * held > len(question.words)
 
 
 def _pool(question: Question, messages: Sequence[Message]) -> list[Message]:

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -148,7 +149,8 @@ def from_archive(
         changed=info.updated if info else 0.0,
     )
     current = Transcript(segments[-1].messages, source.agent)
-    return _measured(source, light, segments, current, model, config, progress, overhead)
+    window = info.head.window if info else None
+    return _measured(source, light, segments, current, model, config, progress, (overhead, window))
 
 
 def _lighter(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -167,14 +169,23 @@ def _measured(
     model: str,
     config: Config,
     progress: Progress,
-    besides: int = 0,
+    stored: tuple[int, int | None] = (0, None),
 ) -> Trace:
-    """Put a trace together and measure all of it, so that every page is quick afterwards."""
+    """
+    Put a trace together and measure all of it, so that every page is quick afterwards.
+
+    ``stored`` is what an archive says: the tokens that were sent besides, and the window.
+    """
+    besides, window = stored
     counter = counter_for(current, model or None)
     system = counter.overhead(current.system, ())
-    schemas = counter.overhead("", current.tools) + besides
+    schemas = counter.overhead("", current.tools)
     info = Catalogue.load().find(model)
-    trace = Trace(source, log, segments, current, counter, info, config, (system, schemas))
+    if window is not None:
+        info = replace(info, window=window, resolved=True)
+    trace = Trace(
+        source, log, segments, current, counter, info, config, (system + besides, schemas)
+    )
     progress(0.5, "Counting tokens")
     _ = trace.timeline
     progress(0.75, "Adding up tools and files")

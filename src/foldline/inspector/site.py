@@ -221,7 +221,9 @@ def entered(path: str) -> Answer:
     """Return the page that leads on from the first link, so that its token is not kept around."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
     body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))
-    head = Html('<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>')
+    head = Html(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>'
+    )
     icon = h("link", rel="icon", href="data:,")
     onwards = h("meta", http_equiv="refresh", content=f"0;url={path}")
     return Answer(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))

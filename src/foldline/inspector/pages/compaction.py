@@ -15,6 +15,7 @@ from foldline.inspector.pages.step import paging
 from foldline.inspector.replay import Revision
 from foldline.inspector.trace import Trace
 from foldline.inspector.words import moment, money, share
+from foldline.session.economizing import proportions
 
 PAGE = 120
 """Rows on one page."""
@@ -245,13 +246,14 @@ def receipt(trace: Trace, revision: Revision, made: Comparison) -> Child:
 
 def _facts(trace: Trace, held: Receipt, revision: Revision, made: Comparison) -> list[Html]:
     spent = held.spent
+    shown = [row for row in made.rows if row.new is not None]
     asked = "no model was asked"
     if spent.attempts:
         asked = (
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
             f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
         )
-    behind = sum(row.after for row in made.rows if row.fate != "added")
+    behind = sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added")
     added = sum(row.after for row in made.rows if row.fate == "added")
     fresh = trace.model.prices.input / 1e6 if trace.model.prices else 0.0
     pays = pays_after(
@@ -259,6 +261,7 @@ def _facts(trace: Trace, held: Receipt, revision: Revision, made: Comparison) ->
         behind=behind,
         added=added,
         asked=spent.usd / fresh if fresh else 0.0,
+        factors=proportions(trace.model.prices) if trace.model.prices else None,
     )
     pairs: list[tuple[str, Child]] = [
         ("policy", held.policy),

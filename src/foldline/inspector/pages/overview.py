@@ -26,7 +26,7 @@ def overview(trace: Trace, links: Links, drawn: Range | None = None) -> Html:
             h("h1", "Over time"),
             tiles(trace),
             over_time(trace, links, drawn),
-            legend(trace),
+            legend(trace, drawn),
             _walk(links, drawn, whole) if links.live else None,
         ),
         compactions(trace, links),

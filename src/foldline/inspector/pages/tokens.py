@@ -208,7 +208,7 @@ def _kinds(trace: Trace) -> Html:
     around = [
         f"{words} of {tokens:,} tokens"
         for words, tokens in (
-            ("a system prompt", trace.overhead[0]),
+            ("system prompt and tools" if trace.is_ours else "a system prompt", trace.overhead[0]),
             ("tool schemas", trace.overhead[1]),
         )
         if tokens
