@@ -13,11 +13,11 @@ BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help demo test check bench dist lock clean
+.PHONY: help demo test check bench web test-web screenshots dist lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 demo: $(DEMO)/.ready  ## Compact the bundled session and show the receipt
 	@$(DEMO)/bin/python examples/demo.py
@@ -33,6 +33,16 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 
 bench: $(DEV)/.ready  ## Measure Foldline and its peers: docs/benchmarks.md and its plots
 	$(BIN)/python bench/run.py $(BENCH)
+
+web: $(DEV)/.ready
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+	</dev/null >/dev/null || echo "NO BROWSER: Chromium could not be installed." >&2
+
+test-web: web  ## Open the pages of foldline inspect in a real browser
+	$(BIN)/python -m pytest -q tests/inspector tests/cli/test_inspect.py
+
+screenshots: web  ## Draw the pictures in docs/inspect.md
+	$(BIN)/python -m tests.inspector.screenshots
 
 dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist

@@ -6,13 +6,22 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from tests.children import launch
+
+from foldline.core.config import Config
+from foldline.inspector.access import Access
+from foldline.inspector.shelf import Listed, Shelf
+from foldline.inspector.site import Site
+from foldline.inspector.surveying import Survey
+from foldline.inspector.web import application, listen
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -94,24 +103,43 @@ def served(*words: Any, home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def browsing(link: str, **settings: Any) -> Iterator[Visit]:
-    """Open a browser, follow a link, and yield the page."""
+def hosted(find: Callable[[], Iterable[Listed]]) -> Iterator[str]:
+    """Serve pages in this process and yield the first link."""
+    place = listen(0)
+    access = Access(place.getsockname()[1])
+    site = Site(Shelf(find, Config()), Survey(Config()), access.token)
+    settings = uvicorn.Config(application(site.answer, access), log_level="error", lifespan="off")
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
+    thread.start()
+    try:
+        yield access.link()
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Start a browser with an empty profile."""
     from playwright.sync_api import sync_playwright
 
-    origin = "/".join(link.split("/")[:3])
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-        try:
-            context = browser.new_context(
-                **{"viewport": {"width": 1280, "height": 900}, **settings}
-            )
-            visit = Visit(context.new_page(), origin)
-            visit.page.goto(link)
-            visit.page.wait_for_url(lambda url: "token" not in url)
-            visit.page.wait_for_selector("main:not(:has(progress))", timeout=60_000)
-            yield visit
-        finally:
-            browser.close()
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def browsing(browser: Any, link: str, **settings: Any) -> Iterator[Visit]:
+    """Follow a link in a window of its own, and yield the page."""
+    origin = "/".join(link.split("/")[:3])
+    with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings}) as window:
+        visit = Visit(window.new_page(), origin)
+        visit.page.goto(link)
+        visit.page.wait_for_url(lambda url: "token" not in url)
+        visit.page.wait_for_selector("main:not(:has(progress))", timeout=60_000)
+        yield visit
 
 
 def texts(page: Any, selector: str) -> Sequence[str]:

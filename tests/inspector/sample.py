@@ -11,6 +11,7 @@ from tests.cli.sample import conversation
 from foldline import Session
 from foldline.core.config import Config
 from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.shelf import Listed
 from foldline.inspector.trace import Trace
 
 NAME = "nightly"
@@ -78,3 +79,11 @@ def claude_code(path: Path, *segments: list[tuple[str, Any]]) -> Path:
 
 def from_our_file(path: Path) -> Trace:
     return from_file(path, Config(), quiet)
+
+
+def in_files(folder: Path) -> list[Listed]:
+    """List the files of a folder as sessions."""
+    return [
+        Listed(path.name, "transcript", "file", path, size=path.stat().st_size, changed=1.0)
+        for path in sorted(folder.glob("*.json*"))
+    ]

@@ -7,11 +7,23 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.sample import conversation, write_conversation
-from tests.inspector.browser import AXE, Visit, browsing, requires_browser, served, texts
-from tests.inspector.sample import make_archive
+from tests.inspector.browser import (
+    AXE,
+    Visit,
+    browsing,
+    chromium,
+    hosted,
+    requires_browser,
+    served,
+    texts,
+)
+from tests.inspector.sample import in_files, make_archive
+
+from foldline.inspector.shelf import in_archive
 
 pytestmark = [requires_browser, pytest.mark.slow]
 
@@ -29,21 +41,36 @@ VIEWS = (
 
 
 @pytest.fixture(scope="module")
-def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("archive")
-    with served(make_archive(folder), home=folder) as found:
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_archive(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def link(archive: Path) -> Iterator[str]:
+    with hosted(lambda: in_archive(archive)) as found:
         yield found
 
 
 @pytest.fixture
-def visit(link: str) -> Iterator[Visit]:
-    with browsing(link) as made:
+def visit(browser: Any, link: str) -> Iterator[Visit]:
+    with browsing(browser, link) as made:
         yield made
         assert made.troubles == []
 
 
 def session_of(visit: Visit) -> str:
     return str(visit.page.locator("tbody a").first.get_attribute("href"))
+
+
+def figure(visit: Visit, index: int) -> int:
+    """Return one of the figures at the top of a session."""
+    return int(re.match(r"[\d,]+", texts(visit.page, ".tiles dd")[index])[0].replace(",", ""))
 
 
 def test_what_it_forgot_is_three_clicks_away(visit: Visit) -> None:
@@ -107,10 +134,11 @@ def test_a_session_is_replayed_under_every_policy(visit: Visit) -> None:
     assert "keep-recent" in texts(visit.page, "table th[scope=row]")
 
 
-def test_undo_asks_first_and_then_undoes(tmp_path: Path) -> None:
-    with served(make_archive(tmp_path), home=tmp_path) as link, browsing(link) as visit:
+def test_undo_asks_first_and_then_undoes(browser: Any, tmp_path: Path) -> None:
+    path = make_archive(tmp_path)
+    with hosted(lambda: in_archive(path)) as link, browsing(browser, link) as visit:
         visit.page.click("tbody a")
-        before = int(texts(visit.page, ".tiles dd")[0].split()[0].replace(",", ""))
+        before = figure(visit, 0)
         visit.page.locator("table a").first.click()
         visit.page.click("text=Undo this compaction…")
         visit.page.click("text=No, go back")
@@ -118,14 +146,14 @@ def test_undo_asks_first_and_then_undoes(tmp_path: Path) -> None:
         visit.page.click("text=Undo this compaction…")
         visit.page.click("button:has-text('Undo it')")
         visit.page.wait_for_selector("th:has-text('undo')")
-        after = int(texts(visit.page, ".tiles dd")[0].split()[0].replace(",", ""))
+        after = figure(visit, 0)
         assert after > before
         assert visit.troubles == []
 
 
-def test_a_growing_file_is_followed_without_a_reload(tmp_path: Path) -> None:
+def test_a_growing_file_is_followed_without_a_reload(browser: Any, tmp_path: Path) -> None:
     file = write_conversation(tmp_path / "s.json", 6)
-    with served(file, home=tmp_path) as link, browsing(link) as visit:
+    with served(file, home=tmp_path) as link, browsing(browser, link) as visit:
         visit.page.evaluate("window.stays = true")
         first = texts(visit.page, ".tiles dd")[2]
         write_conversation(file, 9)
@@ -143,11 +171,11 @@ def test_everything_is_reached_with_the_keyboard(visit: Visit) -> None:
     assert page.evaluate("document.activeElement.className") == "skip"
     page.locator("tbody a").first.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector(".chart[role=slider]")
-    page.locator(".chart").focus()
+    page.wait_for_selector(".scrub[role=slider]")
+    page.locator(".scrub").focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    assert page.locator(".chart").get_attribute("aria-valuenow") == "1"
+    assert page.locator(".scrub").get_attribute("aria-valuenow") == "1"
     page.keyboard.press("Enter")
     page.wait_for_url("**/requests/1")
     page.keyboard.press("ArrowRight")
@@ -162,8 +190,8 @@ def test_everything_is_reached_with_the_keyboard(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(link: str, scheme: str) -> None:
-    with browsing(link, color_scheme=scheme, bypass_csp=True) as visit:
+def test_axe_finds_nothing_serious(browser: Any, link: str, scheme: str) -> None:
+    with browsing(browser, link, color_scheme=scheme, bypass_csp=True) as visit:
         found = {"/": visit.serious()}
         base = session_of(visit)
         for view in VIEWS:
@@ -181,8 +209,8 @@ def test_every_page_has_an_outline(visit: Visit) -> None:
         assert page.locator("nav:not([aria-label])").count() == 0
 
 
-def test_no_page_is_wider_than_a_narrow_window(link: str) -> None:
-    with browsing(link, viewport={"width": 380, "height": 800}) as visit:
+def test_no_page_is_wider_than_a_narrow_window(browser: Any, link: str) -> None:
+    with browsing(browser, link, viewport={"width": 380, "height": 800}) as visit:
         base = session_of(visit)
         for view in VIEWS:
             page = visit.go(f"{base}{view}")
@@ -190,32 +218,31 @@ def test_no_page_is_wider_than_a_narrow_window(link: str) -> None:
         assert visit.troubles == []
 
 
-def test_without_a_script_the_pages_still_work(link: str) -> None:
-    with browsing(link, java_script_enabled=False) as visit:
+def test_without_a_script_the_pages_still_work(browser: Any, link: str) -> None:
+    with browsing(browser, link, java_script_enabled=False) as visit:
         visit.page.click("tbody a")
         visit.page.fill("input[name=n]", "5")
         visit.page.click("text=What the model saw")
         assert "request 5" in visit.page.inner_text("h1")
 
 
-def test_a_report_is_read_without_a_server(tmp_path: Path) -> None:
+def test_a_report_is_read_without_a_server(browser: Any, link: str, tmp_path: Path) -> None:
     from tests.inspector.sample import from_our_archive
 
     from foldline.inspector.report import report
 
     file = tmp_path / "report.html"
     file.write_text(report(from_our_archive(tmp_path), 1e9), encoding="utf-8")
-    with served(write_conversation(tmp_path / "s.json"), home=tmp_path) as link:
-        with browsing(link) as visit:
-            visit.origin = f"file://{file}"
-            visit.page.goto(f"file://{file}")
-            assert "What it forgot" in visit.page.inner_text("main")
-            width = visit.page.locator(".tiles > div").first.bounding_box()["width"]
-            assert width < 500, "its style does not hold"
-            visit.page.click("nav >> text=Where the tokens are")
-            pdf = visit.page.pdf()
-            assert pdf.startswith(b"%PDF")
-            assert visit.troubles == []
+    with browsing(browser, link) as visit:
+        visit.origin = f"file://{file}"
+        visit.page.goto(f"file://{file}")
+        assert "What it forgot" in visit.page.inner_text("main")
+        width = visit.page.locator(".tiles > div").first.bounding_box()["width"]
+        assert width < 500, "its style does not hold"
+        visit.page.click("nav >> text=Where the tokens are")
+        pdf = visit.page.pdf()
+        assert pdf.startswith(b"%PDF")
+        assert visit.troubles == []
 
 
 def test_the_checker_is_the_one_that_was_chosen() -> None:
@@ -264,7 +291,7 @@ def hostile(text: str) -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     for name, text in HOSTILE.items():
         nasty = "'<img src=x onerror=owned=1>" if name == "image" else ""
@@ -275,12 +302,17 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
         {"role": ("user", "assistant")[n % 2], "content": f"<b>{n}</b>"} for n in range(100_000)
     ]
     (folder / "many.json").write_text(json.dumps(many))
-    with served(folder, home=folder) as link:
-        yield link, folder
+    return folder
 
 
-def test_nothing_that_a_transcript_says_ever_acts(attack: tuple[str, Path]) -> None:
-    with browsing(attack[0]) as visit:
+@pytest.fixture(scope="module")
+def attack(hostile_folder: Path) -> Iterator[str]:
+    with hosted(lambda: in_files(hostile_folder)) as link:
+        yield link
+
+
+def test_nothing_that_a_transcript_says_ever_acts(browser: Any, attack: str) -> None:
+    with browsing(browser, attack) as visit:
         page = visit.go("/?q=json&sort=size&order=rising")
         rows = page.locator("tbody a").all()
         places = {row.inner_text(): str(row.get_attribute("href")) for row in rows}
@@ -301,8 +333,8 @@ def test_nothing_that_a_transcript_says_ever_acts(attack: tuple[str, Path]) -> N
             assert visit.troubles == [], name
 
 
-def test_a_search_for_something_hostile_stays_a_search(attack: tuple[str, Path]) -> None:
-    with browsing(attack[0]) as visit:
+def test_a_search_for_something_hostile_stays_a_search(browser: Any, attack: str) -> None:
+    with browsing(browser, attack) as visit:
         visit.go("/?q=json")
         base = str(visit.page.locator("tbody a:has-text('script')").first.get_attribute("href"))
         visit.go(f"{base}/knows?q=%3Cscript%3Ewindow.owned")
@@ -312,8 +344,8 @@ def test_a_search_for_something_hostile_stays_a_search(attack: tuple[str, Path])
         assert visit.troubles == []
 
 
-def test_a_long_line_is_read_page_by_page(attack: tuple[str, Path]) -> None:
-    with browsing(attack[0]) as visit:
+def test_a_long_line_is_read_page_by_page(browser: Any, attack: str) -> None:
+    with browsing(browser, attack) as visit:
         visit.go("/?q=line.json")
         visit.page.click("tbody a")
         visit.page.wait_for_selector(".chart", timeout=60_000)
@@ -325,14 +357,13 @@ def test_a_long_line_is_read_page_by_page(attack: tuple[str, Path]) -> None:
         assert visit.troubles == []
 
 
-def test_totals_are_those_of_stats(tmp_path: Path) -> None:
+def test_totals_are_those_of_stats(browser: Any, tmp_path: Path) -> None:
     from tests.cli.sample import foldline
 
     file = write_conversation(tmp_path / "s.json")
     stats = json.loads(foldline("stats", file, "--json").stdout)
-    with served(file, home=tmp_path) as link, browsing(link) as visit:
-        shown = texts(visit.page, ".tiles dd")[0].split()[0]
-        assert shown == f"{stats['tokens']:,}"
+    with served(file, home=tmp_path) as link, browsing(browser, link) as visit:
+        assert figure(visit, 0) == stats["tokens"]
         assert len(conversation()) == stats["messages"]
         visit.page.click("text=Where the tokens are")
         rows = texts(visit.page, "section:has(h2:text-is('By tool')) tbody tr")

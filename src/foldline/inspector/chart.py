@@ -85,6 +85,7 @@ def over_time(trace: Trace, links: Links, drawn: Range) -> Html:
     return h(
         "div",
         drawing,
+        h("div", class_="scrub", hidden=True),
         h("output", class_="tip", hidden=True),
         class_="chart",
         data_requests=_data(shown),

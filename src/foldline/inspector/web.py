@@ -38,6 +38,7 @@ def listen(port: int) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(("127.0.0.1", port))
+        made.listen(128)
     except OSError as error:
         made.close()
         raise FoldlineError(

@@ -29,6 +29,7 @@ function followChart(chart) {
   const drawing = chart.querySelector("svg.over-time");
   const cursor = chart.querySelector(".cursor");
   const tip = chart.querySelector(".tip");
+  const scrub = chart.querySelector(".scrub"); // lies over the drawing, not over its links
   let at = rows.length - 1;
 
   function words(row) {
@@ -50,8 +51,8 @@ function followChart(chart) {
     tip.classList.toggle("left", at > rows.length / 2);
     const lines = words(rows[at]);
     tip.textContent = lines.join("\n");
-    chart.setAttribute("aria-valuenow", rows[at][0]);
-    chart.setAttribute("aria-valuetext", lines.slice(0, 1).concat(lines.slice(1).map((l) => l.trim())).join(", "));
+    scrub.setAttribute("aria-valuenow", rows[at][0]);
+    scrub.setAttribute("aria-valuetext", lines.map((line) => line.trim()).join(", "));
   }
 
   function hide() {
@@ -68,24 +69,22 @@ function followChart(chart) {
     return Math.floor(((event.clientX - box.left) / box.width) * rows.length);
   }
 
-  chart.tabIndex = 0;
-  chart.setAttribute("role", "slider");
-  chart.setAttribute("aria-label", "Requests; arrow keys choose one, Enter opens it");
-  chart.setAttribute("aria-valuemin", rows[0][0]);
-  chart.setAttribute("aria-valuemax", rows[rows.length - 1][0]);
-  chart.setAttribute("aria-valuenow", rows[at][0]);
-  drawing.querySelectorAll("a").forEach((link) => { link.tabIndex = -1; });
-  drawing.setAttribute("aria-hidden", "true");
-  chart.addEventListener("mousemove", (event) => show(under(event)));
-  chart.addEventListener("mouseleave", hide);
-  chart.addEventListener("focus", () => show(at));
-  chart.addEventListener("blur", hide);
-  chart.addEventListener("click", (event) => {
-    if (event.target.closest("a")) return;
+  scrub.hidden = false;
+  scrub.tabIndex = 0;
+  scrub.setAttribute("role", "slider");
+  scrub.setAttribute("aria-label", "Requests; arrow keys choose one, Enter opens it");
+  scrub.setAttribute("aria-valuemin", rows[0][0]);
+  scrub.setAttribute("aria-valuemax", rows[rows.length - 1][0]);
+  scrub.setAttribute("aria-valuenow", rows[at][0]);
+  scrub.addEventListener("mousemove", (event) => show(under(event)));
+  scrub.addEventListener("mouseleave", hide);
+  scrub.addEventListener("focus", () => show(at));
+  scrub.addEventListener("blur", hide);
+  scrub.addEventListener("click", (event) => {
     show(under(event));
     open();
   });
-  chart.addEventListener("keydown", (event) => {
+  scrub.addEventListener("keydown", (event) => {
     const leap = Math.max(1, Math.round(rows.length / 10));
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: leap,
       PageDown: -leap, Home: -rows.length, End: rows.length };
