@@ -33,11 +33,12 @@ PROVED_IN = {
     "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
     "cli/test_stats.py": "inspector/stats.py",
     "inspector/test_report.py": "inspector/chart.py inspector/links.py inspector/words.py",
-    "inspector/test_site.py": "inspector/changing.py inspector/loading.py inspector/pages/compaction.py "
+    "inspector/test_site.py": "inspector/changing.py inspector/loading.py inspector/shelf.py "
+    "inspector/surveying.py inspector/trace.py inspector/pages/compaction.py "
     "inspector/pages/cost.py inspector/pages/knows.py inspector/pages/layout.py "
     "inspector/pages/message.py inspector/pages/messages.py inspector/pages/overview.py "
     "inspector/pages/sessions.py inspector/pages/step.py inspector/pages/tokens.py "
-    "inspector/pages/what_if.py inspector/shelf.py inspector/surveying.py inspector/trace.py",
+    "inspector/pages/what_if.py",
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
     "memory/test_memory.py": "memory/indexing.py memory/rows.py memory/tables.py "

@@ -58,7 +58,7 @@ def test_every_link_on_every_page_leads_to_a_page(visitor: Visitor) -> None:
         path, _, query = address.partition("?")
         said = dict(pair.split("=", 1) for pair in query.split("&") if pair)
         answer = visitor.ask(path, **said)
-        assert answer.status == 200, f"{address}: {answer.status}"
+        assert answer.status in (200, 303), f"{address}: {answer.status}"
         links = re.findall(r'(?:href|action)="(/[^"]*)"', answer.body)
         waiting += [link.replace("&amp;", "&") for link in links]
     assert len(seen) > 40
@@ -82,11 +82,12 @@ def test_undo_gives_back_what_was_out_of_view_after_a_confirmation(visitor: Visi
     with Archive.open(visitor.archive) as archive:
         before = [batch.undone_at for batch in archive.compactions(NAME)]
         asked = visitor.ask(f"{visitor.ours}/undo")
-        assert 'name="token" type="hidden"' in asked.body or 'value="t0ken"' in asked.body
+        assert 'value="t0ken"' in asked.body
         assert [batch.undone_at for batch in archive.compactions(NAME)] == before
         done = visitor.ask(f"{visitor.ours}/undo", "POST")
         assert (done.status, done.headers["Location"]) == (303, visitor.ours)
-        assert archive.compactions(NAME)[-1].undone_at is not None
+        undone = [batch.undone_at for batch in archive.compactions(NAME)]
+        assert len([at for at in undone if at is not None]) == 1
     assert "undo" in visitor.ask(visitor.ours).body
 
 

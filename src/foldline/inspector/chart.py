@@ -192,7 +192,6 @@ def _marks(trace: Trace, links: Links, drawn: Range) -> Iterator[Html]:
         label = h("text", str(index), x=x, y="296", class_="mark")
         yield h(
             "a",
-            h("title", f"{name} {index}, before request {number}"),
             line,
             h("circle", cx=x, cy="292", r="9", class_="mark"),
             label,

@@ -97,7 +97,7 @@ def compare(
         )
         for fate, before, after, quoted in fates.rows()
     )
-    return Comparison(rows, counter.messages(old), counter.messages(new))
+    return Comparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
 
 
 def around(segments: Sequence[Segment], index: int) -> tuple[Sequence[Message], Sequence[Message]]:

@@ -109,11 +109,17 @@ def _literal(
     wanted: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
 ) -> Iterator[Passage]:
     """Yield places where a text stands as it is: those in view first, then in the log."""
-    pattern = _pattern(wanted)
+    pattern, longest = _pattern(wanted), max(wanted.split(" "), key=len)
     shown = {message.id: message for message in view}
     counts: dict[Standing, int] = dict.fromkeys(WORDS, 0)
-    behind = (m for m in log if m.id not in shown or shown[m.id] != m)
-    for message in (*_snapshots_last(view), *behind):
+    behind = (m for m in log if shown.get(m.id) is not m and shown.get(m.id) != m)
+    places = [*_snapshots_last(view), *behind]
+    # Most texts are passed over by a plain look, first as it is written.
+    exact = [m for m in places if any(longest in text for text in visible_texts(m))]
+    lower = longest.lower()
+    for message in exact or places:
+        if not exact and not any(lower in text.lower() for text in visible_texts(message)):
+            continue
         standing: Standing = "handle"
         if shown.get(message.id) is message:
             standing = "snapshot" if _is_told(message) else "here"

@@ -102,7 +102,7 @@ def _forgotten(trace: Trace, links: Links) -> Html:
         "section",
         h("h1", "What it forgot"),
         note("Everything that was ever said, and where it stands in what the model sees now."),
-        fates(links, "forgotten", against_log(trace), ""),
+        fates(links, "forgotten", trace.once("forgotten", against_log), ""),
     )
 
 

@@ -22,6 +22,9 @@ Result = TypeVar("Result")
 KEPT: Final = 3
 """Sessions that stay in memory; what is opened beside them is read again."""
 
+EXTRAS: Final = 8
+"""Further work on a session whose results stay in memory."""
+
 PATIENCE: Final = 1.2
 """Seconds for which a page waits for a session before it shows how far reading is."""
 
@@ -175,6 +178,8 @@ class Shelf:
         held = self._reading(listed, conversation)
         with self._lock:
             if name not in held.extras:
+                while len(held.extras) >= EXTRAS:
+                    del held.extras[next(iter(held.extras))]
                 held.extras[name] = Job(work)
             return held.extras[name]
 

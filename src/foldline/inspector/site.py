@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.errors import FoldlineError
 from foldline.inspector.changing import Changed, compact_from, confirm_fold, confirm_undo, undo
@@ -16,15 +16,16 @@ from foldline.inspector.chart import Range
 from foldline.inspector.costs import alternatives
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.links import Links
+from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
-from foldline.inspector.pages.compaction import compaction, forgotten
+from foldline.inspector.pages.compaction import against_log, compaction, forgotten
 from foldline.inspector.pages.cost import cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Frame, note, page, session_header, top
 from foldline.inspector.pages.message import whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.step import step
-from foldline.inspector.pages.tokens import tokens
+from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
 from foldline.inspector.shelf import Job, Listed, Shelf
 from foldline.inspector.surveying import Survey
@@ -117,6 +118,7 @@ class Site:
         opened = self._shelf.open(listed, conversation)
         if isinstance(opened, Job):
             return _waiting(listed.title, opened)
+        opened.once("warm", _warm)
         self._survey.note(listed, opened)
         around = () if conversation is None else (("conversation", str(conversation)),)
         links = Links(f"/s/{listed.key}", around)
@@ -151,7 +153,7 @@ class Site:
             case ("knows",):
                 return knows(trace, links, call.query.get("q", ""), at)
             case ("what-if",):
-                return what_if(trace, links, call.query, at)
+                return self._what_if(call, listed, trace, links)
             case ("cost",):
                 return self._cost(call, listed, trace, links)
             case ("undo",):
@@ -171,6 +173,20 @@ class Site:
         if name == "fold":
             return confirm_fold(trace, links, what, self._token)
         return None
+
+    def _what_if(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
+        said = dict(call.query)
+        at = _within(call.number("at"), len(trace.timeline.points))
+        name = f"what-if {sorted(said.items())}"
+        job = self._shelf.beside(
+            listed,
+            call.number("conversation"),
+            name,
+            lambda progress: _tried(trace, links, said, at, progress),
+        )
+        if not job.wait(0.5):
+            return _waiting(listed.title, job)
+        return _trouble(job.error) if job.error is not None else job.result
 
     def _cost(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
         others = None
@@ -206,6 +222,24 @@ class Site:
         return Answer("", 303, headers={"Location": links.page()})
 
 
+def _warm(trace: Trace) -> Job[object]:
+    """Prepare beside the first page what the others take long for."""
+    return Job(
+        lambda _: (trace.once("groups", group_messages), trace.once("forgotten", against_log))
+    )
+
+
+def _tried(
+    trace: Trace, links: Links, said: Mapping[str, str], at: int | None, progress: Progress
+) -> Html:
+    progress(0.1, "Trying these settings")
+    return what_if(trace, links, said, at)
+
+
+def _trouble(error: Exception) -> Html:
+    return note(f"{type(error).__name__}: {error}", "note warning")
+
+
 def missing(words: str) -> Answer:
     """Return the answer for what does not exist."""
     return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
@@ -233,7 +267,7 @@ def _plain(title: str, body: Html, status: int) -> Answer:
     return Answer(page(Frame(title), h("header", top(())), body), status)
 
 
-def _waiting(title: str, job: Job[Trace]) -> Answer:
+def _waiting(title: str, job: Job[Any]) -> Answer:
     """Return the page that shows how far reading is; it asks again by itself."""
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from foldline.core.config import Config
 from foldline.core.errors import BudgetError
@@ -19,6 +19,7 @@ from foldline.inspector.stats import Stats, measure
 from foldline.inspector.timeline import Timeline, timeline
 from foldline.models.info import ModelInfo
 
+Result = TypeVar("Result")
 Origin: TypeAlias = Literal["file", "archive"]
 
 ROWS: Final = 400
@@ -64,6 +65,7 @@ class Trace:
     model: ModelInfo
     config: Config = field(repr=False)
     overhead: tuple[int, int] = (0, 0)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -107,6 +109,13 @@ class Trace:
         shown = self.segments[request.segment].messages[: request.length]
         last = next((m.id for m in reversed(shown) if m.id in self.positions), None)
         return self.log if last is None else self.log[: self.positions[last] + 1]
+
+    def once(self, name: str, make: Callable[[Trace], Result]) -> Result:
+        """Return what was made of it under a name, making it the first time."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        made: Result = self._made[name]
+        return made
 
     def find(self, number: str) -> Message | None:
         """Return a message of the log, or one that a compaction made, by its id."""

@@ -82,7 +82,7 @@ def compaction(
 
 def forgotten(trace: Trace, links: Links, fate: str = "", page: int = 0) -> Html:
     """Write what of everything that was ever said the model sees now, and what not."""
-    made = against_log(trace)
+    made = trace.once("forgotten", against_log)
     return h(
         "section",
         h("h1", "What it forgot"),

@@ -66,7 +66,7 @@ def tokens(trace: Trace, links: Links) -> Html:
 
 
 def _treemap(trace: Trace, links: Links) -> Html:
-    groups = _groups(trace)
+    groups = trace.once("groups", group_messages)
     boxes = squarify([sum(c.tokens for c in cells) for _, cells in groups], Box(0, 0, WIDE, TALL))
     pieces = [
         _group(name, cells, box, links, trace)
@@ -83,7 +83,7 @@ def _treemap(trace: Trace, links: Links) -> Html:
     )
 
 
-def _groups(trace: Trace) -> list[tuple[str, list[Cell]]]:
+def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
     """Return messages by what they come from: a tool by its name, else a role; largest first."""
     messages = trace.current.messages
     stale = {site.message for site in superseded(messages)}
