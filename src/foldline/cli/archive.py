@@ -13,7 +13,8 @@ from foldline.cli import options
 from foldline.cli.output import Voice, counted, one_line, write_json
 from foldline.core.errors import StoreError
 from foldline.core.ports import Store
-from foldline.stores.opening import is_url, open_store
+from foldline.sql import is_url
+from foldline.stores.opening import open_store
 from foldline.stores.transfer import check_sessions, copy_sessions
 
 EPILOG = """\b
