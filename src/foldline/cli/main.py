@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from foldline.cli.lazy import LazyGroup
+from foldline.cli.streams import prepare
 
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
@@ -68,4 +69,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the script ``foldline``."""
+    prepare()
     cli(prog_name="foldline")
