@@ -172,3 +172,32 @@ def test_where_an_error_came_from_commands_no_terminal(tmp_path: Path) -> None:
     told = foldline("--debug", "stats", tmp_path / "no\x1b[2J").stderr
     assert "Traceback" in told
     assert "\x1b" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "code"),
+    [
+        (["stats", "no-such-file"], "InputError", 3),
+        (["stats"], "UsageError", 2),
+        (["compact", "-", "--budget", "x"], "UsageError", 2),
+        (["compact", "-", "--budget", "1"], "CannotFit", 4),
+        (["recall", "123456"], "StoreError", 5),
+    ],
+)
+def test_a_failure_with_json_is_one_json_object(words: list[str], kind: str, code: int) -> None:
+    content = json.dumps([{"role": "user", "content": "Find out why the build fails."}])
+    done = foldline(*words, "--json", stdin=content.encode())
+    error = json.loads(done.stdout)
+    assert (done.exit_code, error["schema"]) == (code, "foldline.error/1")
+    assert (error["error"]["type"], error["error"]["exit_code"]) == (kind, code)
+    assert error["error"]["message"] in done.stderr
+    assert done.stderr.count("\n") == 1
+    if kind == "CannotFit":
+        assert error["error"]["needed"] > error["error"]["budget"] == 1
+
+
+def test_an_unexpected_error_with_json_is_one_json_object(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(fails, debug=False, as_json=True) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["type"] == "ValueError"

@@ -70,7 +70,8 @@ class LazyGroup(click.Group):
         words = sys.argv[1:] if given is None else list(given)
         debug = "--debug" in words or bool(os.environ.get("FOLDLINE_DEBUG"))
         parent = super().main
-        sys.exit(run(lambda: parent(*args, **extra), debug=debug))
+        as_json = "--json" in words
+        sys.exit(run(lambda: parent(*args, **extra), debug=debug, as_json=as_json))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader that hangs up is left to `foldline.cli.exits`."""
