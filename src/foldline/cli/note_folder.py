@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from foldline.cli import options
+from foldline.cli.numbers import Whole
 from foldline.core.errors import InputError
 from foldline.notes import KINDS, LEVELS, Notes
 
@@ -19,7 +20,7 @@ kind = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind 
 level = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 limit = click.option(
-    "--limit", metavar="N", type=click.IntRange(0, 10_000), default=20, help="How many at most."
+    "--limit", metavar="N", type=Whole(0, 10_000), default=20, help="How many at most."
 )
 
 
