@@ -24,7 +24,13 @@ def calling(**call: Any) -> list[dict[str, Any]]:
 
 BAD = {
     "not JSON": (b"this is not json", "text that begins with"),
-    "half JSON": (b'[{"role": "user", "content": "x"', "text that begins with"),
+    "half JSON": (
+        b'[{"role": "user", "content": "x"',
+        "is broken JSON: line 1, column 33: Expecting",
+    ),
+    "a cut string": (b'[\n{"role": "us', "is broken JSON: line 2, column 10: Unterminated string"),
+    "a comma too many": (b'{"messages": [],\n}', "is broken JSON: line 2, column 1"),
+    "a log": (b"[INFO] it began\n[INFO] it ended\n", "text that begins with"),
     "unknown role": (
         json.dumps([{"role": "wizard", "content": "x"}]).encode(),
         "Message 0, field role: unknown role 'wizard'",
@@ -201,3 +207,11 @@ def test_an_unexpected_error_with_json_is_one_json_object(
 ) -> None:
     assert run(fails, debug=False, as_json=True) == 1
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "ValueError"
+
+
+def test_broken_json_names_its_place_in_a_format_that_was_named_too(tmp_path: Path) -> None:
+    file = tmp_path / "half.json"
+    file.write_text('[\n {"role": "user",\n  "content": "x')
+    for named in ([], ["--from", "openai-chat"], ["--from", "anthropic"]):
+        done = foldline("stats", file, *named)
+        assert (done.exit_code, "line 3, column 14" in done.stderr) == (3, True), done.stderr

@@ -15,7 +15,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
-from foldline.formats.files import FILE_FORMATS, read_file
+from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
@@ -132,6 +132,7 @@ def _as_dialect(data: bytes, name: str, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
     source = Source.of(data, name)
     if not isinstance(source.document, (list, dict)):
+        check_json(source)
         raise InputError(
             f"{name} is not one JSON value, which messages in {format} are",
             hint="Leave out --from to let the kind of file be recognised.",

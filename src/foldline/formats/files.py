@@ -75,6 +75,20 @@ def detect_file(source: Source) -> FileFormat:
     )
 
 
+def check_json(source: Source) -> None:
+    """
+    Refuse a file that begins as JSON and is none.
+
+    Raises:
+        UnknownFormat: Naming line and column.
+    """
+    if source.broken_at:
+        raise UnknownFormat(
+            f"{source.name} is broken JSON: {source.broken_at}",
+            hint="It may have been cut off: copy it again, or mend that place.",
+        )
+
+
 def read_file(
     content: str | os.PathLike[str] | bytes,
     *,
@@ -96,6 +110,7 @@ def read_file(
         source = Source.of(content)
     else:
         source = Source.of(_read(Path(content)), Path(content).name)
+    check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
 
