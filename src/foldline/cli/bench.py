@@ -87,7 +87,14 @@ class Tally:
 @click.option(
     "--budgets", metavar="N,N", type=Budgets(), default=BUDGETS, help=f"Cut to ({BUDGETS})."
 )
-@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
+@click.option(
+    "--policy",
+    "policies",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=options.complete_policy,
+    help="Repeatable (default).",
+)
 @click.option("--limit", type=Whole(1, 100_000), default=20, help="Files (20).")
 @click.option("--seconds", type=Whole(1, 86_400), default=300, help="To take (300).")
 @click.option("--model", metavar="NAME", default=MODEL, help=f"Whose prices ({MODEL}).")

@@ -107,7 +107,12 @@ class Wanted:
 @options.conversation
 @options.model
 @click.option(
-    "-o", "--output", "out", metavar="OUT", help="Where to write; '-' or nothing is stdout."
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT",
+    shell_complete=options.any_file,
+    help="Where to write; '-' or nothing is stdout.",
 )
 @click.option(
     "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
@@ -148,7 +153,7 @@ def command(
     )
     _check(wanted)
     opened = open_input(file, source_format, conversation, voice)
-    counter = counter_for(opened.transcript, model)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)
     content = _written(wanted, opened, result)

@@ -21,6 +21,7 @@ SUMMARIES = {
     "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
+    "completion": "Let your shell complete commands and names.",
 }
 
 EPILOG = """\b

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from foldline.cli.output import Voice
+from foldline.core.config import POLICY_NAMES
 from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
@@ -19,7 +21,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
 
-input_file = click.argument("file", metavar="FILE")
+
+def any_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a policy."""
+    return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
+
+
+input_file = click.argument("file", metavar="FILE", shell_complete=any_file)
 
 from_format = click.option(
     "--from",
@@ -50,7 +63,10 @@ archive = click.option(
 )
 
 policy = click.option(
-    "--policy", metavar="NAME", help="How to compact (as 'foldline config show' says: default)."
+    "--policy",
+    metavar="NAME",
+    shell_complete=complete_policy,
+    help=f"How to compact: {', '.join(POLICY_NAMES)}.",
 )
 
 
