@@ -99,6 +99,10 @@ def command(path: Path, question: str | None, **rest: Any) -> None:
     )
     if resume and not rest["model"]:
         raise click.UsageError("--resume needs the --model that goes on.")
+    if question is not None and not rest["model"]:
+        voice.note(
+            "Nobody answers the question: it needs a --model. This is what can be counted without."
+        )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with ExitStack() as stack:
         one = stack.enter_context(_opened(path, rest))

@@ -24,15 +24,23 @@ limit = click.option(
 )
 
 
+def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    """Take the folder that was named before the subcommand where none is named after it."""
+    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
+
+
+folder = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+)
+
+
 def in_folder(command: Command) -> Command:
     """Give a command the folder of the notes, and what `options.voice` gives."""
-    folder = click.option(
-        "--notes",
-        "folder",
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-    )
     return folder(options.voice(command))
 
 

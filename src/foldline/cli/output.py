@@ -53,7 +53,8 @@ class Voice:
     def warn(self, warnings: Iterable[str]) -> None:
         """Tell people each of these sentences."""
         for warning in warnings:
-            self.note(f"warning: {warning.rstrip('.')}.")
+            stop = "" if warning.endswith((".", "!", "?")) else "."
+            self.note(f"warning: {warning}{stop}")
 
     @contextmanager
     def working(self, what: str, *, long: bool) -> Iterator[None]:

@@ -88,7 +88,7 @@ def command(
     voice = options.voiced(rest)
     opened = open_input(file, source_format, conversation, voice)
     voice.warn(opened.warnings)
-    counter = counter_for(opened.transcript, model)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):
         stats = measure(opened, counter, top)
     _show(opened, counter, stats, voice)
