@@ -102,8 +102,7 @@ def compact(
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
-        budget: The largest number of tokens that the returned messages may take: 8_000 or "8k", or
-            "25%" of what they take now.
+        budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
         format: The wire format, or "auto" to recognise it.
@@ -139,9 +138,8 @@ def compact(
             transcript.tools if tools is None else tools,
         )
     settings = _sized(_checked(config), model, window)
-    if isinstance(budget, str):
-        budget = Amount.parse(budget).of(counts.messages(transcript.messages))
-    limits = budget_for(budget, window, overhead, settings)
+    allowed = _allowed(budget, transcript, counts)
+    limits = budget_for(allowed, window, overhead, settings)
     ladder = configured(settings) if policy is None else named_policy(policy)
     if start is not None or up_to is not None:
         ends = ["" if end is None else transcript.named(end) for end in (start, up_to)]
@@ -235,6 +233,14 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _allowed(
+    budget: int | str | None, transcript: Transcript, counter: TokenCounter
+) -> int | None:
+    if not isinstance(budget, str):
+        return budget
+    return Amount.parse(budget).of(counter.messages(transcript.messages))
 
 
 def _partial(view: View, ends: Sequence[str], limits: Budget | None) -> tuple[Policy, Budget]:

@@ -49,9 +49,7 @@ def command(**rest: Any) -> None:
             grid.add_row(name, flexible(title))
         console().print(grid)
         console().print()
-    voice.note(
-        "The first two are read and written back; gzip is read too. --to takes the wire formats."
-    )
+    voice.note("All but the last are read and written, gzip is read. --to takes wire formats.")
 
 
 def _rows(names: list[tuple[str, str]], *, to: bool) -> list[dict[str, Any]]:
