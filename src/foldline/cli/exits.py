@@ -119,7 +119,9 @@ def _usage(error: click.ClickException) -> Failure:
     """Say what is wrong with the command line, and where its help is."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "foldline"
-    return Failure("UsageError", Exit.USAGE, error.format_message(), f"Try '{path} --help'.")
+    message = " ".join(error.format_message().split())
+    stop = "" if message.endswith((".", "?", "!", ")")) else "."
+    return Failure("UsageError", Exit.USAGE, message + stop, f"Try '{path} --help'.")
 
 
 def _closed(error: FoldlineError) -> str:

@@ -282,3 +282,6 @@ def stats(place: Place, /, **rest: Any) -> None:
     )
     if others:
         voice.note(f"Other namespaces: {one_line(', '.join(others), 400)}.")
+
+
+options.also_after(command)

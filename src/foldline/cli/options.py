@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -84,6 +85,32 @@ def voice(command: Command) -> Command:
 def voiced(settings: dict[str, Any]) -> Voice:
     """Take the options of `voice` out of the settings of a command."""
     return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
+
+
+def also_after(group: click.Group) -> None:
+    """
+    Let the options of a group stand behind its subcommands as well, where they win.
+
+    Args:
+        group: Its object is a dataclass whose fields are named as the options.
+    """
+    options = [option for option in group.params if isinstance(option, click.Option)]
+    for command in group.commands.values():
+        for option in options:
+            again = click.Option(
+                option.opts,
+                type=option.type,
+                metavar=option.metavar,
+                help=option.help,
+                callback=_replaced,
+                expose_value=False,
+            )
+            command.params.append(again)
+
+
+def _replaced(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name:
+        ctx.obj = replace(ctx.obj, **{option.name: value})
 
 
 def archive_file(given: Path | None) -> Path:
