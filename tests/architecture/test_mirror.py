@@ -18,7 +18,6 @@ PROVED_IN = {
     "agents/maintainer/reports.py agents/maintainer/tooling.py",
     "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
     "core/test_estimate.py": "core/estimate_weights.py",
-    "core/test_wide.py": "core/wide_tables.py",
     "evaluation/test_markdown.py": "evaluation/cells.py evaluation/plain.py",
     "evaluation/test_methods.py": "evaluation/broken.py",
     "evaluation/test_recordings.py": "evaluation/findings.py evaluation/tallies.py",
@@ -41,10 +40,11 @@ PROVED_IN = {
     "inspector/pages/what_if.py",
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
-    "memory/test_memory.py": "memory/indexing.py memory/rows.py memory/tables.py "
-    "memory/telling.py memory/writing.py",
+    "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "
+    "memory/tables.py memory/telling.py memory/writing.py",
     "models/test_answering.py": "models/protocol.py models/retrying.py models/sending.py",
     "models/test_catalogue.py": "models/info.py models/naming.py models/reading.py",
+    "postgres/test_database.py": "postgres/schema.py postgres/statements.py sql.py",
     "models/test_client.py": "models/completion.py",
     "models/test_place.py": "models/secret.py",
     "notes/test_catalog.py": "notes/sidecar.py notes/watching.py",
@@ -55,7 +55,8 @@ PROVED_IN = {
     "retrieval/test_terms.py": "retrieval/stop_words.py",
     "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",
-    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/rows.py",
+    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/opening.py "
+    "stores/rows.py stores/sql.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",
     "testing/test_promises.py": "testing/staying.py",
     "tools/files/test_workspace.py": "tools/files/backups.py",

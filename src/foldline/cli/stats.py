@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from foldline.app import counter_for
 from foldline.cli import options
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, write_json
-from foldline.cli.reading import Opened, open_input
+from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.core.tokens import TokenCounter
 from foldline.inspector.stats import Stats, measure
 
@@ -28,7 +28,7 @@ Examples:
 @options.from_format
 @options.conversation
 @options.model
-@click.option("--top", type=click.IntRange(1, 1_000), default=8, help="Rows of each table (8).")
+@click.option("--top", type=Whole(1, 1_000), default=8, help="Rows of each table (8).")
 @options.voice
 def command(
     file: str,
@@ -46,7 +46,7 @@ def command(
     voice = options.voiced(rest)
     opened = open_input(file, source_format, conversation, voice)
     voice.warn(opened.warnings)
-    counter = counter_for(opened.transcript, model)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):
         stats = measure(opened.transcript, counter, top)
     _show(opened, counter, stats, voice)
