@@ -225,7 +225,11 @@ class Site:
 def _warm(trace: Trace) -> Job[object]:
     """Prepare beside the first page what the others take long for."""
     return Job(
-        lambda _: (trace.once("groups", group_messages), trace.once("forgotten", against_log))
+        lambda _: (
+            trace.once("groups", group_messages),
+            trace.once("forgotten", against_log),
+            trace.stats,
+        )
     )
 
 

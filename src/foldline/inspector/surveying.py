@@ -88,7 +88,9 @@ def surveyed(trace: Trace) -> Surveyed:
         segment.revision is not None and segment.revision.cause != "undo"
         for segment in trace.segments
     )
-    return Surveyed(len(trace.log), trace.stats.tokens, changes, paid(trace).usd)
+    return Surveyed(
+        len(trace.log), trace.timeline.now.tokens - sum(trace.overhead), changes, paid(trace).usd
+    )
 
 
 def _quiet(_: float, __: str) -> None:
