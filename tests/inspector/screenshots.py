@@ -23,7 +23,7 @@ WINDOW = 24_000
 PICTURES = {
     "over-time": ("", 1100, 760, "light"),
     "dark": ("", 1100, 560, "dark"),
-    "compaction": ("/compactions/3?fate=quoted", 1100, 1000, "light"),
+    "compaction": ("/compactions/3", 1100, 860, "light"),
     "tokens": ("/tokens", 1100, 860, "light"),
     "knows": ("/knows?q=Why+did+the+receipt+tests+fail%3F", 1100, 640, "light"),
     "what-if": ("/what-if?try=1&budget=5000", 1100, 700, "light"),

@@ -110,7 +110,7 @@ def kinds_of(message: Message, counter: TokenCounter) -> Iterator[tuple[str, int
         taken = min(rest, counter.part(part))
         yield _kind(part, message), taken
         rest -= taken
-    yield _home(message), rest  # delimiters
+    yield home_kind(message), rest  # delimiters
 
 
 def by_tool(messages: Sequence[Message], counter: TokenCounter) -> tuple[ToolShare, ...]:
@@ -227,10 +227,11 @@ def _kind(part: Part, message: Message) -> str:
         case Media():
             return "media"
         case _:
-            return _home(message)
+            return home_kind(message)
 
 
-def _home(message: Message) -> str:
+def home_kind(message: Message) -> str:
+    """Return the kind of what a message takes besides its parts, and of its plain texts."""
     if message.role == "tool" or (message.results and not message.is_spoken()):
         return "tool results"
     told = message.role == "user" and (is_snapshot(message) or is_summary(message.text))

@@ -68,7 +68,7 @@ def compaction(
                 ".",
             ),
             _walk(trace, links, index),
-            receipt(trace, revision, made),
+            receipt(trace, revision, made, links.live),
             actions(trace, links, index, revision),
         ),
         h(
@@ -222,7 +222,7 @@ def _walk(trace: Trace, links: Links, index: int) -> Html:
     )
 
 
-def receipt(trace: Trace, revision: Revision, made: Comparison) -> Child:
+def receipt(trace: Trace, revision: Revision, made: Comparison, live: bool) -> Child:
     """Write the receipt of a compaction, its plan, its price and when it has paid."""
     if revision.receipt is None:
         return note(
@@ -240,7 +240,7 @@ def receipt(trace: Trace, revision: Revision, made: Comparison) -> Child:
         table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs),
         h("dl", list(_facts(trace, held, revision, made)), class_="facts"),
         [note(f"warning: {words}", "note warning") for words in held.warnings],
-        open=True,
+        open=not live,
     )
 
 

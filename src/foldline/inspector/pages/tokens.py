@@ -8,7 +8,7 @@ from typing import Final
 
 from foldline.core.groups import pair
 from foldline.core.messages import Message, ToolCall, ToolResult
-from foldline.inspector.breakdown import WASTE, superseded
+from foldline.inspector.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links
@@ -122,7 +122,7 @@ def _origin(message: Message, tools: dict[str | None, str]) -> str:
         if isinstance(part, ToolResult):
             name = part.name or tools.get(part.call_id, "")
             return f"{name}: results" if name else "tool results"
-    return message.role
+    return home_kind(message)
 
 
 def _largest(cells: list[Cell]) -> list[Cell]:
@@ -149,8 +149,17 @@ def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Trac
         h("rect", x=box.x, y=box.y, width=box.width, height=box.height, class_="group"),
         drawn,
         title,
-        class_="kind-results" if name.endswith("results") else "kind-other",
+        class_=f"of-{_band(name)}",
     )
+
+
+def _band(group: str) -> int:
+    """Return the kind whose colour a group has."""
+    kind = group.rpartition(": ")[2]
+    kind = {"calls": "tool calls", "results": "tool results", "other tools": "tool results"}.get(
+        kind, kind
+    )
+    return BANDS.index(kind) if kind in BANDS else 0
 
 
 def _file(cells: Sequence[Cell], box: Box, links: Links, trace: Trace, group: str) -> Html:
