@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from foldline.core.alarms import is_alarm
+from foldline.core.alarms import is_alarm, lines_with
 from foldline.core.groups import pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
@@ -27,6 +28,12 @@ _FAILURE = re.compile(
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
+_FAILURE_WORDS = (
+    *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
+    *("<returncode>", "错误", "失败"),
+)
+"""One of these stands in every line that `_FAILURE` finds."""
+
 _SHOWS = re.compile(
     r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
     r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
@@ -160,26 +167,41 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
             outcomes[aim] = (result_site.message, result, aim[1])
     newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
-    found = []
+    found: list[Finding] = []
     for position, result, aim_text in newest[:60]:
-        lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
-        alarms = [line for line in lines if _FAILURE.search(line)]
-        # "Error:" alone says nothing: what it announces stands on the next line.
-        alarms = [_announced(line, lines) for line in alarms]
-        if result.is_error and not alarms:
-            alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
-        if alarms:
-            telling = tuple(dict.fromkeys((alarms[0], alarms[-1])))
+        if len(found) == most:
+            break
+        if telling := _telling(result):
             found.append(Finding(position, telling, aim_text))
-    return found[:most]
+    return found
 
 
-def _announced(line: str, lines: Sequence[str]) -> str:
+def _telling(result: ToolResult) -> tuple[str, ...]:
+    """Return the first and the last line of a result that say that something failed."""
+    lines = result.text[:100_000].split("\n")
+    near = sorted(lines_with(lines, _FAILURE_WORDS))
+    first = next((place for place in near if _says_failure(lines[place])), None)
+    if first is not None:
+        last = next(place for place in reversed(near) if _says_failure(lines[place]))
+        return tuple(dict.fromkeys(_announced(lines, place) for place in (first, last)))
+    if not result.is_error:
+        return ()
+    bare = [line.strip()[:300] for line in lines]
+    alarms = [line for line in bare if is_alarm(line)] or [line for line in bare if line]
+    return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
+
+
+def _says_failure(line: str) -> bool:
+    return _FAILURE.search(line.strip()[:300]) is not None
+
+
+def _announced(lines: Sequence[str], place: int) -> str:
     """Return a line, and the next one where it only announces that."""
+    line = lines[place].strip()[:300]
     if len(line) > 40 or not line.endswith(":"):
         return line
-    behind = lines[lines.index(line) + 1 :]
-    return f"{line} {next((other for other in behind if other), '')}".rstrip()
+    behind = (other.strip()[:300] for other in islice(lines, place + 1, None))
+    return f"{line} {next(filter(None, behind), '')}".rstrip()
 
 
 def _aim(call: ToolCall) -> tuple[str, str] | None:

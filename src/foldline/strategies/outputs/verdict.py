@@ -7,9 +7,9 @@ What failed must never look as if it had passed, however little of it is shown.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+
+from foldline.core.alarms import lines_with
 
 NEEDLES = (
     *("fail", "error", "traceback", "panic", "fatal", "exception", "exit", "not ok", "critical"),
@@ -149,9 +149,7 @@ def is_summary(line: str) -> bool:
 
 def failing_lines(lines: Sequence[str]) -> set[int]:
     """Find all lines that say that something failed."""
-    text = "\n".join(lines)
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    near = {bisect_right(starts, place) - 1 for place in _everywhere(_lowered(text))}
+    near = lines_with(list(map(_lowered, lines)), NEEDLES)
     return {place for place in near if is_failure(lines[place])}
 
 
@@ -239,16 +237,6 @@ def _places(lowered: str) -> Iterator[int]:
                     del ahead[needle]
                 else:
                     ahead[needle] = further
-
-
-def _everywhere(lowered: str) -> Iterator[int]:
-    """Yield where needles stand, each at most once a line."""
-    for needle in NEEDLES:
-        place = lowered.find(needle)
-        while place >= 0:
-            yield place
-            after = lowered.find("\n", place)
-            place = lowered.find(needle, after) if after >= 0 else -1
 
 
 def _lowered(text: str) -> str:
