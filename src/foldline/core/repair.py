@@ -135,7 +135,7 @@ def _early(shown: Damaged) -> list[Edit]:
 def _orphans(shown: Damaged) -> list[Edit]:
     messages, pairing = shown.messages, shown.pairing
     lost: dict[int, list[int]] = {}
-    for site in sorted((*pairing.orphans, *pairing.late), key=lambda s: (s.message, s.part)):
+    for site in sorted((*pairing.orphans, *pairing.late)):
         lost.setdefault(site.message, []).append(site.part)
     return [edit for index, parts in lost.items() for edit in _noted(messages[index], parts)]
 
