@@ -143,7 +143,6 @@ def level_parts(
     if total <= room:
         return ()
     edits: list[Rewrite] = []
-    asked = Asked.of(view.messages, need.focus)
     for group in _order(list(_sites(view, staying)), room):
         excess = total - room
         if excess <= 0 or not group:
@@ -151,7 +150,7 @@ def level_parts(
         cap = level([site.tokens for site in group], excess)
         for site in group:
             if site.tokens > cap:
-                edit = _cut(view, need, site, cap, style, asked)
+                edit = _cut(view, need, site, cap, style)
                 saved = _saved(view, edit)
                 if saved > 0:
                     total -= saved
@@ -159,9 +158,7 @@ def level_parts(
     return tuple(edits)
 
 
-def _cut(
-    view: View, need: Need, site: Site, cap: int, style: Style, asked: Asked | None = None
-) -> Rewrite:
+def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
@@ -177,6 +174,7 @@ def _cut(
         if style == "salient" and _is_written(part, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
+            asked = Asked.of(view.messages, need.focus) if style == "salient" else None
             text = excerpt(
                 rest, inside, count, handle=handle, style=style, values=values, asked=asked
             )
@@ -269,7 +267,6 @@ def shorten_staying(
     staying, target = list(positions), need.target
     sites = list(_sites(view, staying))
     total = sum(view.counts[index] for index in staying)
-    asked = Asked.of(view.messages, need.focus)
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
     found: dict[tuple[int, int], Rewrite] = {}
@@ -295,7 +292,7 @@ def shorten_staying(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, need, site, cap, "salient", asked)
+                edit = _cut(view, need, site, cap, "salient")
                 if (less := _saved(view, edit)) > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
