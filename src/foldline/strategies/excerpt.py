@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
+from functools import cached_property
+from math import fsum, log1p
 from typing import Literal, TypeAlias
 
 from foldline.core.alarms import alarming
-from foldline.core.names import items
+from foldline.core.names import blanked, mentions
 from foldline.core.part_text import text_lines
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.asked import Asked
@@ -111,7 +112,7 @@ def marker(handle: str, tokens: int, lines: int, note: str = "") -> str:
     return f"[{tokens:,} tokens, {lines:,} lines left out{note}; recall {handle}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Source:
     """A text that is cut, perhaps several times, until it fits."""
 
@@ -173,10 +174,13 @@ class _Source:
 
     def _honest(self, lines: Sequence[str]) -> list[str]:
         """Add what failed first to lines none of which says that anything failed."""
-        failed = first_failure(self.text)
-        if not failed or any(map(is_failure, lines)):
+        if not self._failed or any(map(is_failure, lines)):
             return list(lines)
-        return [*lines, failed]
+        return [*lines, self._failed]
+
+    @cached_property
+    def _failed(self) -> str:
+        return first_failure(self.text)
 
 
 def _line_end(text: str, position: int) -> int:
@@ -219,9 +223,13 @@ def _chosen(
         for number, line in enumerate(offered.lines)
     ]
     alarms = alarming(lines)
+    named = _named(lines, values)
     ranked = sorted(
         (
-            (_density(line, number in alarms, offered.extra.get(number, 0.0), values), -number)
+            (
+                _density(line, named[number], number in alarms, offered.extra.get(number, 0.0)),
+                -number,
+            )
             for number, line in enumerate(lines)
         ),
         reverse=True,
@@ -237,9 +245,15 @@ def _chosen(
     return [lines[number] for number in sorted(chosen)]
 
 
-def _density(line: str, alarm: bool, extra: float, values: Mapping[str, float]) -> float:
+def _named(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
+    """Return what the names in each line are worth together."""
+    plain = blanked("\n".join(lines)).split("\n")
+    return [fsum(values.get(name, UNKNOWN) for name in {*mentions(line)}) for line in plain]
+
+
+def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     """Return what a line is worth for its size."""
-    worth = log1p(sum(values.get(name, UNKNOWN) for name in items(line)))
+    worth = log1p(named)
     size: float = (len(line) + 40) ** 0.55
     return (worth + (ALARM if alarm else 0.0) + extra) / size
 
