@@ -163,7 +163,7 @@ def outcome(text: str) -> tuple[str, bool]:
     bare = text.strip()
     if len(bare) <= OUTCOME:
         return bare, True
-    return verdict(bare)[:VERDICT], False
+    return verdict(text), False
 
 
 def verdict(text: str) -> str:

@@ -116,7 +116,7 @@ def compose(view: View, need: Need, positions: Sequence[int], room: int, account
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number)
     composer = _Composer(view, need, positions, reading, head, account)
-    standing = state(view, need, positions, reading.carried, composer.judge)
+    standing = state(view, need, positions, reading.carried, composer.judge, reading.verdicts)
     left = room - view.counter.text(render(head, ((titles.ACCOUNT, account.split("\n")),)))
     composer.state = standing.within(STATE_SHARE * left, view.counter)
     return composer.fit(room)

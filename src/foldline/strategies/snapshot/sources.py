@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.frames import segments
@@ -16,6 +16,7 @@ from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.facts import PLAN_TOOLS, arguments_of
 from foldline.strategies.snapshot.calls import (
+    VERDICT,
     call_line,
     changes_something,
     long_arguments,
@@ -93,12 +94,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What `read` found: sources in order, and the state that an earlier snapshot listed."""
+    """
+    What `read` found: sources in order, and the state that an earlier snapshot listed.
+
+    ``verdicts`` are those of results that were too long to be quoted whole.
+    """
 
     sources: tuple[Source, ...]
     carried: Mapping[str, tuple[str, ...]]
     messages: int
     tokens: int
+    verdicts: Mapping[Site, str] = field(default_factory=dict)
 
 
 class _Reader:
@@ -117,6 +123,7 @@ class _Reader:
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)
         self.covered = set[Site]()
+        self.verdicts: dict[Site, str] = {}
 
     def read(self, position: int) -> None:
         if is_snapshot(self.view.messages[position]):
@@ -188,6 +195,9 @@ class _Reader:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
                 came, is_all = outcome(result.text)
+                if not is_all:
+                    self.verdicts[site] = came
+                    came = came[:VERDICT]
                 line = f"{line}\n→ {came}" if came else line
                 if is_all:
                     self.covered.add(site)
@@ -239,7 +249,8 @@ def read(view: View, need: Need, positions: Sequence[int]) -> Reading:
     reader = _Reader(view, need, positions)
     for position in positions:
         reader.read(position)
-    return Reading(tuple(reader.sources), reader.carried, reader.count, reader.tokens)
+    sources = tuple(reader.sources)
+    return Reading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
 
 
 def observations(messages: Sequence[Message]) -> frozenset[int]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.frames import user_words
-from foldline.core.groups import pair
+from foldline.core.groups import Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
@@ -101,6 +101,7 @@ def state(
     positions: Sequence[int],
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
+    verdicts: Mapping[Site, str] | None = None,
 ) -> State:
     """
     Read off how things stand.
@@ -111,8 +112,9 @@ def state(
         positions: The messages that are folded.
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
+        verdicts: What results say, as far as that is known.
     """
-    found = _Found(view, need, frozenset(positions), judge)
+    found = _Found(view, need, frozenset(positions), judge, verdicts or {})
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return State(
@@ -131,8 +133,16 @@ def state(
 class _Found:
     """What the folded messages say about one thing after another."""
 
-    def __init__(self, view: View, need: Need, folded: frozenset[int], judge: Judge) -> None:
+    def __init__(
+        self,
+        view: View,
+        need: Need,
+        folded: frozenset[int],
+        judge: Judge,
+        verdicts: Mapping[Site, str],
+    ) -> None:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
+        self.verdicts = verdicts
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -230,7 +240,7 @@ class _Found:
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
                 command = one_line(facts.command_of(part))
-                last = verdict(came.text) if command else ""
+                last = self._verdict(result, came) if command else ""
                 if last:
                     found.pop(command, None)
                     row = f"{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
@@ -238,6 +248,10 @@ class _Found:
                     found[command] = row if is_here else ""
         rows = [row for row in found.values() if row]
         return errors, rows[: -COMMANDS - 1 : -1]
+
+    def _verdict(self, site: Site, result: ToolResult) -> str:
+        known = self.verdicts.get(site)
+        return verdict(result.text) if known is None else known
 
     def _failing(self, finding: facts.Finding) -> str:
         command = f"{_cut(one_line(finding.aim), COMMAND)} → " if finding.aim else ""
