@@ -18,7 +18,6 @@ PROVED_IN = {
     "agents/maintainer/reports.py agents/maintainer/tooling.py",
     "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
     "core/test_estimate.py": "core/estimate_weights.py",
-    "core/test_wide.py": "core/wide_tables.py",
     "evaluation/test_markdown.py": "evaluation/cells.py evaluation/plain.py",
     "evaluation/test_methods.py": "evaluation/broken.py",
     "evaluation/test_recordings.py": "evaluation/findings.py evaluation/tallies.py",
