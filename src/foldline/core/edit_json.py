@@ -114,7 +114,7 @@ def message_from_json(value: Any, thaw: Convert = _same) -> Message:
 
 
 def _write(thing: Any, freeze: Convert) -> dict[str, Any]:
-    tag = _TAGS.get(type(thing))
+    tag = next((_TAGS[kind] for kind in type(thing).__mro__ if kind in _TAGS), None)
     out: dict[str, Any] = {"type": tag} if tag else {}
     for field in fields(thing):
         value = getattr(thing, field.name)

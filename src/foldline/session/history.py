@@ -16,6 +16,7 @@ from foldline.core.receipt import Receipt
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
+from foldline.session.packed import packed
 from foldline.session.receipts import receipt_from_dict
 
 COMPACTION: Final = "compaction"
@@ -120,10 +121,22 @@ class History:
 
     def __init__(self, batches: Sequence[Batch] = ()) -> None:
         self.batches = list(batches)
+        self._packed = 0
+        self._pack()
 
     def add(self, batch: Batch) -> None:
         """Add the newest batch."""
         self.batches.append(batch)
+        self._pack()
+
+    def _pack(self) -> None:
+        """Pack the texts of compactions that a later one has replaced."""
+        last = self.last()
+        for number in range(self._packed, 0 if last is None else last.number):
+            batch = self.batches[number]
+            receipt = replace(batch.receipt, edits=tuple(map(packed, batch.edits)))
+            self.batches[number] = replace(batch, receipt=receipt)
+            self._packed = number + 1
 
     def repeated(self, receipt: Receipt) -> Batch | None:
         """Return the last attempt, where this one did no more than it: it counts as the same."""
