@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from sys import intern
 
 from foldline.core.budget import Budget
 from foldline.core.compaction import Outcome
@@ -107,12 +108,13 @@ def _words(message: Message) -> str:
     if message.results:
         return _part_words(message, 0)
     calls = ", ".join(call.name for call in message.calls)
-    return f"{message.role} message" + (f" calling {calls}" if calls else "")
+    # The same few words for thousands of messages: each is kept once.
+    return intern(f"{message.role} message" + (f" calling {calls}" if calls else ""))
 
 
 def _part_words(message: Message, index: int) -> str:
     part = message.parts[index] if index < len(message.parts) else None
     if isinstance(part, ToolResult):
-        return f"result of {part.name}" if part.name else "tool result"
+        return intern(f"result of {part.name}") if part.name else "tool result"
     kind = "part" if part is None else type(part).__name__.lower()
     return f"{kind} of a {message.role} message"
