@@ -36,6 +36,7 @@ PROVED_IN = {
     "memory/telling.py memory/writing.py",
     "models/test_answering.py": "models/protocol.py models/retrying.py models/sending.py",
     "models/test_catalogue.py": "models/info.py models/naming.py models/reading.py",
+    "postgres/test_database.py": "postgres/schema.py postgres/statements.py sql.py",
     "models/test_client.py": "models/completion.py",
     "models/test_place.py": "models/secret.py",
     "notes/test_catalog.py": "notes/sidecar.py notes/watching.py",
@@ -46,7 +47,8 @@ PROVED_IN = {
     "retrieval/test_terms.py": "retrieval/stop_words.py",
     "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",
-    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/rows.py",
+    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/opening.py "
+    "stores/rows.py stores/sql.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",
     "testing/test_promises.py": "testing/staying.py",
     "tools/files/test_workspace.py": "tools/files/backups.py",
