@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
-from typing import Final, NamedTuple
+from typing import Final
 
 from foldline.core.messages import visible_texts
 from foldline.core.names import items
@@ -24,6 +24,7 @@ from foldline.strategies.focus import Focus
 from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
+from foldline.strategies.snapshot.ranking import Ranking, Statement
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.statements import Slice, blocks, prose, shown
@@ -77,16 +78,6 @@ it loses a quarter of that where it has names that the account lacks, else two t
 """
 
 _WORD = re.compile(r"[^\W_]{4,}|\d+")
-
-
-class Statement(NamedTuple):
-    """A slice of a source, with its worth over its size and what it takes in tokens."""
-
-    density: float
-    cost: float
-    source: int
-    start: int
-    end: int
 
 
 @dataclass(slots=True)
@@ -145,7 +136,7 @@ class _Composer:
             self.sizes[source.step] += source.tokens
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
-        self.statements = sorted(self._judged(), reverse=True)
+        self.statements = Ranking(self._judged())
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
