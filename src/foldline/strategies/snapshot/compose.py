@@ -23,6 +23,7 @@ from foldline.strategies.asked import Asked
 from foldline.strategies.focus import Focus
 from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.announcements import without_chatter
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
@@ -75,6 +76,9 @@ OVERLAP: Final = 0.75
 What a statement loses of its worth whose words all stand in an account; of one with half of them
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
+
+SAYING: Final = frozenset(("agent", "report"))
+"""Who says what comes next, which nobody needs who knows what came."""
 
 _WORD = re.compile(r"[^\W_]{4,}|\d+")
 
@@ -185,7 +189,10 @@ class _Composer:
         if source.whole:
             return [(0, len(source.text))], {}
         if source.speaker not in QUOTED:
-            return prose(source.text), {}
+            slices = prose(source.text)
+            if source.speaker in SAYING:
+                slices = [without_chatter(source.text, *place) for place in slices]
+            return slices, {}
         if source.speaker == "result" and self._is_telling(source, total):
             return self._condensed(number, total)
         return blocks(source.text), {}
@@ -374,4 +381,5 @@ def _rows(step: _Step) -> Iterator[str]:
 
 
 def _lines(text: str) -> set[str]:
-    return {bare for line in text.split("\n") if len(bare := line.strip()) >= LEAST_LINE}
+    bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
+    return {line for line in bare if len(line) >= LEAST_LINE}

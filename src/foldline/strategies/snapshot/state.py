@@ -34,7 +34,11 @@ REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
 COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
-FILES_A_FOLDER: Final = 12
+FOLDER, FILES_A_FOLDER = 3, 12
+"""From how many files on their folder stands but once, and how many stand in a line then."""
+
+ITEM: Final = "- "
+"""How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
 
@@ -65,6 +69,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
+_SEPARATOR = re.compile("[,:] ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
@@ -233,7 +238,7 @@ class _Found:
                 last = verdict(came.text) if command else ""
                 if last:
                     found.pop(command, None)
-                    row = f"{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
+                    row = f"{ITEM}{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
                     is_here = result.message in self.folded and result.message not in failing
                     found[command] = row if is_here else ""
         rows = [row for row in found.values() if row]
@@ -298,8 +303,8 @@ def _cut(text: str, most: int) -> str:
 def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Write files by folder, those of an earlier snapshot too; what was done last counts."""
     done: dict[str, str] = {}
-    for line in earlier:
-        folder, _, listed = line.rpartition(": ")
+    for line in (row.removeprefix(ITEM) for row in earlier):
+        folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
         for item in listed.split(", "):
             name, _, what = item.rpartition(" (")
             path = posixpath.join("" if folder == "." else folder, name or item)
@@ -312,5 +317,9 @@ def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
         folder, name = posixpath.split(path)
         folders.setdefault(folder or ".", []).append(f"{name} ({what})" if what else name)
     for folder, names in folders.items():
+        single = len(names) < FOLDER and not any(_SEPARATOR.search(name) for name in names)
+        if single and folder != "." and not _SEPARATOR.search(folder):
+            yield from (ITEM + posixpath.join(folder, name) for name in names)
+            continue
         for start in range(0, len(names), FILES_A_FOLDER):
-            yield f"{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"
+            yield f"{ITEM}{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"
