@@ -114,18 +114,22 @@ def _unnumbered(snapshot: str) -> str:
 
 
 def _written(call: ToolCall) -> str:
-    """Return what a call says; texts as they are meant, so that no tab becomes part of a name."""
+    """
+    Return what a call was given.
+
+    Texts are as they are meant, so that no tab becomes part of a name; the names of the tool and
+    of its arguments are no news.
+    """
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        return f"{call.name} {call.arguments}"
-    return "\n".join((call.name, *_texts(value, DEPTH)))
+        return call.arguments
+    return "\n".join(_texts(value, DEPTH))
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, dict) and depth:
-        for key, inner in value.items():
-            yield key
+        for inner in value.values():
             yield from _texts(inner, depth - 1)
     elif isinstance(value, list) and depth:
         for inner in value:

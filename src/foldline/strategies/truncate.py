@@ -23,7 +23,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
-from foldline.strategies.snapshot.sources import is_report
+from foldline.strategies.snapshot.sources import is_report, observations
 from foldline.strategies.stubs import is_stub, short_arguments
 
 SOFT, HARD = 8_000, 20_000
@@ -233,6 +233,7 @@ def level(sizes: Iterable[int], excess: int) -> int:
 
 
 def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
+    observed = observations([view.original(index) for index in range(len(view.messages))])
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
@@ -241,7 +242,8 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
                 tokens = view.counter.part(part)
                 if tokens > SMALLEST:
                     text = view.counter.text(_text_of(part))
-                    yield Site(index, position, tokens, text, _rank(part, reason))
+                    rank = "tool" if index in observed else _rank(part, reason)
+                    yield Site(index, position, tokens, text, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:

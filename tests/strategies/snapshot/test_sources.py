@@ -125,3 +125,24 @@ def test_no_observations_are_looked_for_where_there_are_tool_calls():
     plain = (U("t"), A("```\nls\n```"), U("a.py"))
     assert observations(plain) == {2}
     assert observations((*plain, A(c("1")), T("1"))) == frozenset()
+
+
+def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
+    task = "We solve the following issue within our repository.\nISSUE: it fails\nbash-$"
+    ran = "The command that you gave ran successfully and it did not produce any output.\nbash-$"
+    messages = [U(task)]
+    for _ in range(3):
+        messages += [A("I run it.\n```\nmake\n```"), U(ran)]
+    messages += [A("It is done.\n```\nsubmit\n```"), U(task.replace("fails", "hangs"))]
+    assert observations(tuple(messages)) == {2, 4, 6}
+
+
+def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_out():
+    found = told(U("t"), A(run(path="skills/x/SKILL.md")), T("1", LONG))
+    assert ("document", LONG) in found
+    asked = A(run(name="Task", prompt="Look at every file of the project and " * 20))
+    assert [speaker for speaker, _ in told(U("t"), asked, T("1", LONG))] == [
+        "user",
+        "change",
+        "report",
+    ]

@@ -8,6 +8,7 @@ from tests.neutral import COUNTER, A, T, U, c, view
 from foldline.core.handles import handles
 from foldline.core.strategy import Need
 from foldline.strategies.focus import Focus
+from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import (
     FAILED,
     FAILING,
@@ -17,6 +18,9 @@ from foldline.strategies.snapshot.format import (
     REQUESTS,
     RESULTS,
     STATE,
+    header,
+    parse,
+    render,
 )
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.worth import Judge
@@ -195,4 +199,46 @@ def test_what_fits_is_kept_in_the_order_of_the_sections():
 def test_of_the_requests_the_newest_are_kept():
     made = State(((REQUESTS, tuple(f"{n} " + "x" * 36 for n in range(9))),))
     ((_, lines),) = made.within(40, COUNTER).sections
-    assert [line[0] for line in lines] == ["7", "8"]
+    assert [line[0] for line in lines[1:]] == ["7", "8"]
+    assert lines[0] == "[… 7 more]"
+
+
+def test_what_does_not_fit_of_a_list_is_counted_and_the_count_is_no_entry():
+    made = State(((FILES, tuple(f"- src/{n}.py (edited)" for n in range(9))),))
+    ((_, lines),) = made.within(30, COUNTER).sections
+    assert lines[-1] == f"[… {10 - len(lines)} more]"
+    assert parse(render(header(9, 9, "ab" * 16), ((FILES, lines),))).state[FILES] == lines[:-1]
+
+
+def test_only_the_latest_request_is_in_work():
+    working = (U("Mend a.py."), A("I work on the lock.", c("1")), T("1"))
+    first = standing(*working)[REQUESTS]
+    assert "in work, last said: I work on the lock." in first[0]
+    carried = {REQUESTS: tuple(row.replace(row[:6], "ffffff", 1) for row in first)}
+    old, new = standing(U("Now b.py."), A("Done: b.py."), carried=carried)[REQUESTS]
+    assert old.endswith("“Mend a.py.”: last said: I work on the lock.")
+    assert new.endswith("answered: Done: b.py.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If the lock still fails, tell me about it.",
+        "Let me verify that this does not fix it.",
+        "The option doesn't work on Windows at all.",
+        "Should we say that it did not work?",
+    ],
+)
+def test_what_is_only_supposed_was_not_tried(text):
+    assert FAILED not in standing(U("t"), A(text))
+
+
+def test_what_was_tried_stands_once_with_the_sentence_that_says_what():
+    said = A("I raised the limit to ninety. But it did not work at all.")
+    (row,) = standing(U("t"), said, U("u"), said)[FAILED]
+    assert row.endswith("I raised the limit to ninety. But it did not work at all.")
+
+
+def test_a_traceback_is_listed_by_what_was_raised():
+    failed = "Traceback (most recent call last):\n  File a.py\n    x()\nKeyError: 'port'\n"
+    assert verdict(failed) == "KeyError: 'port'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -43,6 +44,7 @@ runs something, "written" a text in a call, "report" what another agent answered
 _AGENT_TOOLS: Final = re.compile(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
+_GUIDES: Final = re.compile(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 _ACTION_END: Final = re.compile(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = re.compile(
     r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
@@ -61,6 +63,12 @@ CHOSEN_BEFORE: Final = 1.0
 
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
+
+PROMPTS, ALIKE = 3, 24
+"""
+How many outputs end alike where a shell prompts, and characters of a first line by which another
+task is known.
+"""
 
 SAMPLE: Final = 200
 """Lines by which that is judged."""
@@ -192,6 +200,9 @@ class _Reader:
                 if is_all:
                     self.covered.add(site)
         self._add(position, place, speaker, line, whole=True)
+        if site is not None and _AGENT_TOOLS.fullmatch(call.name):
+            # What another agent was asked for is superseded by its report.
+            return
         for text in long_arguments(call.arguments if arguments is None else arguments):
             self._add(position, place, "written", text)
 
@@ -202,8 +213,12 @@ class _Reader:
         call = self.calls.get(site)
         part = self.messages[call.message].parts[call.part] if call is not None else None
         name = part.name if isinstance(part, ToolCall) else result.name
-        report = _AGENT_TOOLS.fullmatch(name) is not None
-        self._add(position, place, "report" if report else "result", result_text(result.text))
+        speaker: Speaker = "result"
+        if _AGENT_TOOLS.fullmatch(name) is not None:
+            speaker = "report"
+        elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
+            speaker = "document"
+        self._add(position, place, speaker, result_text(result.text))
 
     def _snapshot(self, position: int) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
@@ -255,12 +270,36 @@ def observations(messages: Sequence[Message]) -> frozenset[int]:
 
 
 def _observations(messages: Sequence[Message]) -> Iterator[int]:
-    for position in range(1, len(messages)):
-        before, here = messages[position - 1], messages[position]
-        if before.role == "assistant" and here.role == "user" and not is_snapshot(here):
-            acted = _ACTION_END.search(before.text[-400:])
-            if acted and not is_prose(here.text):
-                yield position
+    behind = [
+        position
+        for position in range(1, len(messages))
+        if _acts(messages[position - 1])
+        and messages[position].role == "user"
+        and not is_snapshot(messages[position])
+    ]
+    task = next((m.text for m in messages if m.role == "user"), "")
+    prompts = Counter(_last_line(messages[position].text) for position in behind)
+    for position in behind:
+        text = messages[position].text
+        if _is_like(text, task):
+            continue
+        # A shell shows the same prompt again and again.
+        if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
+            yield position
+
+
+def _acts(message: Message) -> bool:
+    return message.role == "assistant" and _ACTION_END.search(message.text[-400:]) is not None
+
+
+def _is_like(text: str, task: str) -> bool:
+    """Return True if a text begins with the same line as the first that the user said."""
+    line = task[:400].partition("\n")[0].strip()
+    return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
+
+
+def _last_line(text: str) -> str:
+    return text[-200:].rstrip().rpartition("\n")[2]
 
 
 def is_prose(text: str) -> bool:

@@ -55,10 +55,19 @@ _OUTCOME = re.compile(
     re.IGNORECASE,
 )
 _VAIN = re.compile(
-    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) (?:work|help|fix)|no effect|in vain"
-    r"|still (?:fail\w*|broken|the same)|revert(?:ed|ing)?|gave up|not the (?:cause|problem|issue)"
-    r"|ruled out|dead end|won't work|wrong (?:approach|assumption))\b"
+    r"\b(?:did(?:n't| not) (?:work|help|fix|change anything)|had no effect|in vain|dead end"
+    r"|(?:that|this|it|which|fix|change|approach|attempt|workaround) (?:still )?"
+    r"(?:does(?:n't| not)|won't) (?:work|help|fix)"
+    r"|still (?:fail(?:s|ed|ing)?|broken)|gave up|ruled out"
+    r"|(?:isn't|wasn't|(?:is|was) not) the (?:cause|problem|issue|culprit)"
+    r"|wrong (?:approach|assumption))\b"
     r"|没有(?:用|效果)|不起作用|仍然失败",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
+    r"|verify|let me|let's|i'll)\b|\?\s*$|如果|是否",
     re.IGNORECASE,
 )
 _NEXT = re.compile(
@@ -67,6 +76,9 @@ _NEXT = re.compile(
     r"|let me (?:now )?(?:run|fix|add|write|update|create|implement|test|verify))"
     r"|下一步|接下来|待办",
     re.IGNORECASE,
+)
+_IN_WORK = re.compile(
+    r"”(?: \(stands in full beside this\))?: in work, (?:(last said: )|nothing said yet)"
 )
 _DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
 _SEPARATOR = re.compile("[,:] ")
@@ -96,6 +108,9 @@ class State:
                 if needed <= left:
                     chosen.append(line)
                     left -= needed
+            missing = len(lines) - len(chosen)
+            if missing and chosen:
+                chosen.append(titles.LEFT_OUT.replace("{count}", f"{missing:,}"))
             kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
         return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
 
@@ -126,7 +141,7 @@ def state(
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
-            (titles.REQUESTS, _latest(*carried.get(titles.REQUESTS, ()), *found.requests())),
+            (titles.REQUESTS, _latest(carried.get(titles.REQUESTS, ()), found.requests())),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -253,16 +268,20 @@ class _Found:
 
     def vain(self) -> list[str]:
         """Return the newest statements about what was tried and did not work."""
-        found: list[str] = []
+        found: dict[str, str] = {}
         for index in range(len(self.old) - 1, -1, -1):
             message = self.old[index]
             if message.role != "assistant" or len(found) >= VAIN:
                 continue
-            for sentence in _sentences(message):
-                if _VAIN.search(sentence):
-                    found.append(f"{self._handle(index)} {_cut(one_line(sentence), ANSWER)}")
+            sentences = _sentences(message)
+            for number, sentence in enumerate(sentences):
+                if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
+                    # "It did not work." needs the sentence before.
+                    start = number - 1 if number and _REFERS.match(sentence) else number
+                    text = one_line(" ".join(sentences[start : number + 1]))
+                    found.setdefault(text, f"{self._handle(index)} {_cut(text, ANSWER)}")
                     break
-        return found[::-1]
+        return list(found.values())[::-1]
 
     def next_step(self) -> Iterator[str]:
         """Yield the last sentence of the agent that names what comes next."""
@@ -277,14 +296,20 @@ class _Found:
                 return
 
 
-def _latest(*rows: str) -> tuple[str, ...]:
-    """Return rows without those whose step comes again: what was said of it last counts."""
-    found: dict[str, str] = {}
-    for row in rows:
+def _latest(earlier: Sequence[str], newer: Sequence[str]) -> tuple[str, ...]:
+    """Return rows of requests; what was said of one last counts, and only the last is in work."""
+    found = {row.partition(" ")[0]: _IN_WORK.sub(_left_off, row) for row in earlier}
+    if earlier and not newer:
+        found[earlier[-1].partition(" ")[0]] = earlier[-1]
+    for row in newer:
         handle = row.partition(" ")[0]
         found.pop(handle, None)
         found[handle] = row
     return tuple(found.values())
+
+
+def _left_off(found: re.Match[str]) -> str:
+    return "”: last said: " if found[1] else "”: no outcome stated"
 
 
 def _sentences(message: Message) -> list[str]:
