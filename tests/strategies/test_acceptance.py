@@ -302,3 +302,10 @@ def test_none_may_stand_in_every_section():
 def test_a_parser_of_the_caller_keeps_what_it_returns():
     mine = Template("mine", "p", parse=str.strip)
     assert judged("Sure! The port is 48113.", mine)[0] == "Sure! The port is 48113."
+
+
+def test_an_account_that_is_a_little_too_long_is_cut_behind_a_sentence_and_says_so():
+    account, why = judged(Reply("The lock in the port is never released. " * 25))
+    assert why == ""
+    assert account.endswith("is never released.\n[…]")
+    assert 100 < len(account) < 40 * 25

@@ -251,6 +251,8 @@ def test_words_of_the_user_are_shortened_to_whole_paragraphs_with_the_first_one(
     kept = after.messages[0].text.split("\n\n")
     assert kept[0] == SENTENCES.split("\n\n")[0]
     assert all(piece in SENTENCES or piece == "[…]" for piece in kept[:-1])
+    last = SENTENCES.rstrip().rpartition("\n\n")[2]
+    assert (kept[-2] == "[…]") != (kept[-2] == last)
     assert f"recall {handles(found.messages)[found.messages[0].id]}]" in kept[-1]
     assert after.tokens <= 1_000
 
