@@ -40,7 +40,8 @@ page.
 
 This is the quick lower bound of the reading exam: it finds about four of
 five facts that a reader can tell from whole lines, and fewer of those that a model told in other
-words. Libraries that ask a model get a stand-in which quotes; with a real one they may tell more."""
+words. Libraries that ask a model get a stand-in which quotes; with a real one they may tell
+more."""
 
 
 @dataclass(frozen=True, slots=True)

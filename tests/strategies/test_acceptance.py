@@ -305,7 +305,11 @@ def test_a_parser_of_the_caller_keeps_what_it_returns():
 
 
 def test_an_account_that_is_a_little_too_long_is_cut_behind_a_sentence_and_says_so():
-    account, why = judged(Reply("The lock in the port is never released. " * 25))
+    told = " ".join(f"Port {n} is never released by part {n * n}." for n in range(25))
+    account, why = judged(Reply(told))
     assert why == ""
-    assert account.endswith("is never released.\n[…]")
-    assert 100 < len(account) < 40 * 25
+    kept, mark = account.rsplit("\n", 1)
+    assert mark == "[…]"
+    assert told.startswith(kept)
+    assert kept.endswith(".")
+    assert 0.8 * 200 < count(account) <= 200

@@ -108,6 +108,19 @@ def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle
     assert found.tokens > 9_000
 
 
+def test_words_that_a_client_merged_behind_a_snapshot_are_the_users():
+    rows = [Row("agent", "It is done.", "1f0c2a"), Row("result", "exit 0")]
+    head = header(42, 9_000, "ab" * 16)
+    text = render(head, ((STORY, [row.write() for row in rows]),))
+    found = reading(U("t"), U(f"{text}\n\nNever touch legacy."), A("a"), positions=[1])
+    assert [(source.speaker, source.text.strip()) for source in found.sources] == [
+        ("agent", "It is done."),
+        ("result", "exit 0"),
+        ("user", "Never touch legacy."),
+    ]
+    assert found.messages == 43
+
+
 def test_sentences_are_prose_and_code_is_not():
     assert is_prose("This is a sentence that somebody wrote because it matters to the next one.")
     assert not is_prose("import os\nimport sys\n" * 9)

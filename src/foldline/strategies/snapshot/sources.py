@@ -13,6 +13,7 @@ from foldline.core.groups import Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult, visible_texts
 from foldline.core.part_text import result_text
 from foldline.core.protect import is_snapshot
+from foldline.core.snapshot_mark import split_snapshot
 from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.facts import PLAN_TOOLS, arguments_of
@@ -63,6 +64,9 @@ CHOSEN_BEFORE: Final = 1.0
 
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
+
+BEHIND: Final = 1_000_000
+"""The place of what stands behind a snapshot in one message."""
 
 PROMPTS, ALIKE = 3, 24
 """
@@ -128,7 +132,7 @@ class _Reader:
 
     def read(self, position: int) -> None:
         if is_snapshot(self.view.messages[position]):
-            self._snapshot(position)
+            self._snapshot(position, self.view.messages[position].text)
             return
         message = self.messages[position]
         self.count += 1
@@ -181,6 +185,11 @@ class _Reader:
         else:
             kinds: dict[str, Speaker] = {"words": "user", "rules": "rules", "summary": "summary"}
             for segment in segments(text):
+                if segment.kind == "summary" and split_snapshot(segment.text)[0]:
+                    # A client merged what the user said next into the same message.
+                    self._snapshot(position, segment.text)
+                    place = BEHIND
+                    continue
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
@@ -220,9 +229,9 @@ class _Reader:
             speaker = "document"
         self._add(position, place, speaker, result_text(result.text))
 
-    def _snapshot(self, position: int) -> None:
+    def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
-        earlier = parse(self.view.messages[position].text)
+        earlier = parse(text)
         self.count += earlier.messages
         self.tokens += earlier.tokens
         self.carried.update(earlier.state)
