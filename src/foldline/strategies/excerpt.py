@@ -19,7 +19,7 @@ from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.condensing import condense
 from foldline.strategies.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.strategies.snapshot.sources import Source
-from foldline.strategies.snapshot.statements import prose
+from foldline.strategies.snapshot.statements import Slice, prose
 from foldline.strategies.snapshot.worth import SIZE_POWER, Judge, cost
 
 Style: TypeAlias = Literal["head", "tail", "head_tail", "salient"]
@@ -258,6 +258,11 @@ def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     return (worth + (ALARM if alarm else 0.0) + extra) / size
 
 
+def _says(text: str, piece: Slice) -> bool:
+    """Return True if there is a word in a piece of a text: it is no mere rule."""
+    return any(map(str.isalnum, text[slice(*piece)]))
+
+
 def paragraphs(
     text: str, tokens: int, counter: TokenCounter, values: Mapping[str, float], *, handle: str
 ) -> str:
@@ -284,7 +289,7 @@ def paragraphs(
         (-worth / cost(source, *pieces[number]) ** SIZE_POWER, number)
         for number, worth in enumerate(judge.worths(source, pieces))
     )
-    order = [0, *(number for _, number in ranked if number)]
+    order = [0, *(number for _, number in ranked if number and _says(text, pieces[number]))]
     kept, left = set[int](), tokens - MARKER_TOKENS
     for number in order:
         start, end = pieces[number]
@@ -299,5 +304,7 @@ def paragraphs(
         shown += ["[…]"] if number != last + 1 else []
         shown.append(text[slice(*pieces[number])].rstrip())
         last = number
+    if last != len(pieces) - 1:
+        shown.append("[…]")
     note = f"[shortened from {whole:,} tokens; recall {handle}]"
     return "\n\n".join((*shown, note))

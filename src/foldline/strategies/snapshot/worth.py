@@ -19,6 +19,7 @@ from typing import Final
 
 from foldline.core.names import blanked
 from foldline.strategies.focus import Focus
+from foldline.strategies.snapshot.announcements import announces
 from foldline.strategies.snapshot.sources import Source, Speaker
 from foldline.strategies.snapshot.statements import Slice
 
@@ -42,8 +43,11 @@ BASE: Final = 0.46
 QUOTED: Final = frozenset(("result", "written"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
-REASON: Final = 0.5
-"""Factor of the logarithm of how many words give reasons, decisions or outcomes."""
+REASON, STRONG_REASON = 0.5, 0.4
+"""
+Factor of the logarithm of how many words give reasons, decisions or outcomes, and what is added
+where one of them holds for long.
+"""
 
 ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.25, 0.45, 0.22, 1.3, 0.38
 """
@@ -56,8 +60,8 @@ OPENING_BLOCKS: Final = 2
 BRIEF: Final = 500
 """Characters of a short output; a longer one gets as much less for being short."""
 
-ANNOUNCED, ANNOUNCEMENT = 0.25, 240
-"""What is left of the worth of "Now let me look at …", and how many characters it has at most."""
+ANNOUNCED: Final = 0.25
+"""What is left of the worth of "Now let me look at …"."""
 
 WORDLESS, LEAST = 0.4, 10
 """
@@ -84,26 +88,30 @@ FOCUSED: Final = 6.0
 
 _REASONS = re.findall(
     r"\S+",
-    "because since root cause caused causes why so instead decided decision decide must never "
-    "only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing works "
-    "worked working found turns out problem issue bug confirmed done remaining remains next still "
-    "should need needs needed require requires required reason already currently default option "
-    "recommend recommended prefer added removed changed created updated passes passed pass "
+    "because since always root cause caused causes why so instead decided decision decide must "
+    "never only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing "
+    "works worked working found turns problem issue bug confirmed done remaining remains next "
+    "still should need needs needed require requires required reason already currently default "
+    "option recommend recommended prefer added removed changed created updated passes passed pass "
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused",
 )
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
+STRONG: Final = frozenset(
+    (
+        *("because", "Because", "cause", "Cause", "caused", "causes", "root", "Root", "due"),
+        *("decided", "Decided", "decision", "Decision", "chose", "chosen", "cannot"),
+        *("must", "Must", "never", "Never", "always", "Always"),
+    )
+)
+"""Words of reasons, decisions and rules that hold for long."""
+
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
-)
-_ANNOUNCES = re.compile(
-    r"(?:(?:now|ok(?:ay)?|good|great|perfect|next|first|alright)\b[,.!: ]*)*"
-    r"(?:let me|let's|i'll|i will|i'm going to|i need to|now i|let us|i should)\b",
-    re.IGNORECASE,
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
@@ -152,15 +160,18 @@ class Judge:
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         for line, (start, end) in enumerate(slices):
             text = source.text[start:end]
-            worth, reasons = 0.0, 0
+            worth, reasons, strong = 0.0, 0, False
             if words := found[line]:
                 known = self.names.keys() & words
                 # Exact, so that it does not depend on the order of a set.
                 worth = log1p(fsum(map(self.names.__getitem__, known)))
                 reasons = len(REASONS & words)
+                strong = not STRONG.isdisjoint(words)
             if not is_ascii:
                 reasons += len(_REASONS_ELSEWHERE.findall(text))
             worth += REASON * log1p(reasons)
+            if strong:
+                worth += STRONG_REASON
             worth += _bonus(source, text, line)
             if line in alarming:
                 worth += ALARM
@@ -171,7 +182,7 @@ class Judge:
 
     @cached_property
     def _telling(self) -> frozenset[str]:
-        return frozenset((_MARK, *self.names, *REASONS))
+        return frozenset((_MARK, *self.names, *REASONS, *STRONG))
 
     def _words(self, text: str, slices: Sequence[Slice]) -> tuple[list[set[str]], int]:
         """Return the names and reasons in every statement, and the length of the longest word."""
@@ -229,7 +240,7 @@ def _share(speaker: Speaker, text: str, longest: int) -> float:
         share = ENCODED if longest > LONGEST_WORD and _is_encoded(text) else 1.0
     elif speaker not in PROSE:
         return 1.0
-    elif speaker == "agent" and len(text) < ANNOUNCEMENT and _ANNOUNCES.match(text):
+    elif speaker == "agent" and announces(text):
         share = ANNOUNCED
     else:
         share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
