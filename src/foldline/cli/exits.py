@@ -19,6 +19,7 @@ from foldline.core.errors import (
     RecallError,
     StoreError,
 )
+from foldline.core.redaction import explained
 
 
 class Exit(IntEnum):
@@ -86,7 +87,7 @@ def run(command: Callable[[], object], *, debug: bool) -> int:
     except OSError as error:
         return _told(f"{error}.", Exit.UNEXPECTED, debug=debug)
     except Exception as error:  # noqa: BLE001  # the last line of defence: a sentence, not a dump
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        what = explained(error) if str(error) else type(error).__name__
         hint = "This is a bug in Foldline; run it again with --debug to see where."
         return _told(f"Unexpected {what[:300]}. {hint}", Exit.UNEXPECTED, debug=debug)
     return result if isinstance(result, int) else Exit.DONE
