@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlite3 import Connection
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError
 from foldline.memory import forgetting, rows
 from foldline.memory.forgetting import By, Forgotten
@@ -26,6 +27,7 @@ from foldline.memory.writing import (
 from foldline.sqlite.database import Database
 
 
+@typed_methods
 class Changing:
     """
     The half of `Memory` that writes.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, StoreError
+from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
@@ -52,9 +52,6 @@ def open_state(
 
     What is asked for now counts for now; what is not is taken from when the session was started.
     """
-    for what, value, kind in (("config", config, Config), ("hooks", hooks, Hooks)):
-        if not isinstance(value, kind):
-            raise BudgetError(f"{what} is a foldline.{kind.__name__}, not {value!r:.40}.")
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."

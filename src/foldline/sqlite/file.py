@@ -12,9 +12,9 @@ from foldline.core.errors import StoreError
 
 def prepare(path: Path) -> None:
     """Create a missing file for its owner only; what agents say holds secrets."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
     try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except FileNotFoundError as error:
         raise StoreError(
