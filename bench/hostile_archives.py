@@ -19,6 +19,7 @@ from foldline import Archive, Config, Session
 from foldline.core.errors import FoldlineError
 from foldline.counters.estimated import EstimatedCounter
 from foldline.stores.sqlite import SqliteStore
+from hostile_changes import changed_bytes, changed_json
 
 SPARE = "the other one"
 COUNTER = EstimatedCounter("o200k")
@@ -26,10 +27,6 @@ COUNTER = EstimatedCounter("o200k")
 VALUES: tuple[Any, ...] = (
     *(None, -1, 0, 2**40, 2**63 - 1, 1.5, "", "x", "ä\u2028", b"", b"\xff\xfe", "-1", "[]"),
     *('{"a": 1}', b"\x00" * 40, "anthropic", "no-such-dialect", "compaction", "user"),
-)
-JSON_VALUES: tuple[Any, ...] = (
-    *(None, True, -1, 0, 10**30, 1.5, "", "x", "tool", [], {}, [None], [[]], {"type": "text"}),
-    *({"type": "fold"}, {"type": "nothing"}, "\ud800", [1, "a"], {"schema": "foldline.edits/1"}),
 )
 
 
@@ -63,14 +60,9 @@ def build(path: Path) -> None:
 
 def damage(data: bytes, path: Path, draw: random.Random) -> str:
     """Write a damaged copy of an archive and return how it was damaged."""
-    kind = draw.choice(("bytes", "cut", "page", "cell", "cell", "json", "json", "json", "row"))
-    changed = bytearray(data)
-    if kind == "bytes":
-        for _ in range(draw.choice((1, 3, 30))):
-            changed[draw.randrange(len(changed))] = draw.randrange(256)
-    elif kind == "cut":
-        del changed[draw.randrange(len(changed)) :]
-    elif kind == "page":
+    kind = draw.choice(("bytes", "bytes", "page", "cell", "cell", "json", "json", "json", "row"))
+    changed = bytearray(changed_bytes(data, draw) if kind == "bytes" else data)
+    if kind == "page":
         start = draw.randrange(len(changed) // 4096) * 4096
         changed[start : start + 4096] = draw.randbytes(4096)
     path.write_bytes(changed)
@@ -106,7 +98,7 @@ def _json(connection: sqlite3.Connection, draw: random.Random) -> None:
     ).fetchall()
     for number, codec, content in draw.sample(rows, min(len(rows), draw.choice((1, 1, 5)))):
         value = json.loads(zlib.decompress(content) if codec else content)
-        text = json.dumps(_changed(value, draw)).encode("utf-8", "surrogatepass")
+        text = json.dumps(changed_json(value, draw)).encode("utf-8", "surrogatepass")
         if draw.random() < 0.05:
             text = b"[" * 5_000 + b"]" * 5_000
         digest = blake2b(text, digest_size=16).digest()
@@ -145,19 +137,6 @@ def _belongs(table: str) -> str:
             f" AND id NOT IN (SELECT receipt FROM batches WHERE session = {other})"
         )
     return f"session <> {other}"
-
-
-def _changed(value: Any, draw: random.Random) -> Any:
-    """Return a JSON value with something in it changed."""
-    if isinstance(value, dict) and value and draw.random() < 0.85:
-        key = draw.choice(list(value))
-        if draw.random() < 0.15:
-            return {name: item for name, item in value.items() if name != key}
-        return {**value, key: _changed(value[key], draw)}
-    if isinstance(value, list) and value and draw.random() < 0.85:
-        at = draw.randrange(len(value))
-        return [*value[:at], _changed(value[at], draw), *value[at + 1 :]]
-    return draw.choice(JSON_VALUES)
 
 
 # --- using them ------------------------------------------------------------------------------
