@@ -56,7 +56,7 @@ class Awaiting(Working):
 
     async def acompact(
         self,
-        budget: Budget | int | None = None,
+        budget: Budget | int | str | None = None,
         *,
         force: bool = False,
         focus: str = "",
