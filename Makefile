@@ -13,7 +13,7 @@ BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help demo test check bench dist lock clean
+.PHONY: help demo test check bench hostile dist lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -33,6 +33,9 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 
 bench: $(DEV)/.ready  ## Measure Foldline and its peers: docs/benchmarks.md and its plots
 	$(BIN)/python bench/run.py $(BENCH)
+
+hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
+	$(BIN)/python bench/hostile.py $(HOSTILE)
 
 dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist

@@ -76,6 +76,7 @@ class Wanted:
 @click.command("compact", epilog=EPILOG, short_help="Bring a conversation within a budget.")
 @options.input_file
 @options.from_format
+@options.max_bytes
 @click.option(
     "--to",
     "target_format",
@@ -123,6 +124,7 @@ class Wanted:
 def command(
     file: str,
     source_format: str | None,
+    max_bytes: int | None,
     conversation: str | None,
     model: str | None,
     archive_path: Path | None,
@@ -152,7 +154,7 @@ def command(
         **rest,
     )
     _check(wanted)
-    opened = open_input(file, source_format, conversation, voice)
+    opened = open_input(file, source_format, conversation, voice, max_bytes)
     counter = counter_for(opened.transcript, model, voice)
     with voice.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)

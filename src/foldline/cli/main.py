@@ -13,6 +13,7 @@ SUMMARIES = {
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "recall": "Show what a compaction removed.",
+    "archive": "Copy and check whole archives.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",

@@ -9,13 +9,14 @@ from typing import Final
 
 from foldline.core.edit_json import edits_from_json, edits_to_json
 from foldline.core.edits import Edit, Fold, Rewrite
-from foldline.core.errors import InputError, StoreError
+from foldline.core.errors import StoreError
 from foldline.core.messages import Message
-from foldline.core.ports import StoredBatch, StoredMemory
+from foldline.core.ports import StoredBatch, StoredMemory, StoredSession
 from foldline.core.receipt import Receipt
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
+from foldline.session.damage import UNREADABLE, reading
 from foldline.session.packed import packed
 from foldline.session.receipts import receipt_from_dict
 
@@ -98,10 +99,11 @@ def restored_batch(stored: StoredBatch) -> Batch:
     try:
         edits = (*early, *edits_from_json(stored.edits, thaw))
         receipt = receipt_from_dict(stored.receipt, edits)
-    except (InputError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"The compaction {stored.number} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
         ) from error
     return Batch(
         stored.number,
@@ -114,6 +116,20 @@ def restored_batch(stored: StoredBatch) -> Batch:
         0 if stored.memory is None else stored.memory.at,
         stored.repeats,
     )
+
+
+def restored_history(stored: StoredSession) -> History:
+    """
+    Read the compactions of a session again.
+
+    Raises:
+        StoreError: One of them cannot be read, or is missing.
+    """
+    with reading(stored.head.name):
+        batches = [restored_batch(batch) for batch in stored.batches]
+        if [batch.number for batch in batches] != list(range(len(batches))):
+            raise ValueError("a compaction is missing")
+    return History(batches)
 
 
 class History:

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, TypeAlias
 from foldline.core.amounts import positive
 from foldline.core.errors import BudgetError
 from foldline.core.events import Event
+from foldline.core.redaction import redacted
 from foldline.session.turn import loop_of_turn
-from foldline.telemetry.redact import redacted
 from foldline.tools.timely import Late, started, timely
 
 Hook: TypeAlias = Callable[[Any], Any]

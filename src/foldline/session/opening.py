@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, StoreError
+from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.formats.nesting import bounded_nesting
 from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
+from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
 from foldline.session.state import Setting, State
 from foldline.session.summarizing import hired, sized
@@ -51,15 +52,13 @@ def open_state(
 
     What is asked for now counts for now; what is not is taken from when the session was started.
     """
-    for what, value, kind in (("config", config, Config), ("hooks", hooks, Hooks)):
-        if not isinstance(value, kind):
-            raise BudgetError(f"{what} is a foldline.{kind.__name__}, not {value!r:.40}.")
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
         )
     asked = "" if format == AUTO else _dialect_name(format)
-    stored = store.load(name)
+    with reading(name):
+        stored = store.load(name)
     new = SessionHead(name, asked, model or "", window, clock())
     head = new if stored is None else stored.head
     known = head.dialect
@@ -68,7 +67,8 @@ def open_state(
             f"The session {name!r} is in the format {known}, not {asked}.",
             hint=f'Open it with format="{known}", or start another one.',
         )
-    codec = _codec(asked or known, settled=bool(asked))
+    with reading(name):
+        codec = _codec(asked or known, settled=bool(asked))
     model = model or head.model
     counts = _counter(counter, model, codec)
     with bounded_nesting():

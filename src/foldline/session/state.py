@@ -24,7 +24,8 @@ from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
 from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
-from foldline.session.history import History, restored_batch
+from foldline.session.damage import reading
+from foldline.session.history import restored_history
 from foldline.session.hooks import Hooks
 from foldline.session.identities import Identities
 from foldline.session.log import Log
@@ -87,15 +88,17 @@ class State:
         log = Log(stored, self._read, lambda: self.setting.store.load(self.name))
         self.shown = Shown(self.setting.counter, log, self.setting.config.files)
         self.ids = Identities(log.positions)
-        self.history = History([restored_batch(batch) for batch in stored.batches])
+        self.history = restored_history(stored)
         self.calibration = Calibration()
         self.pace = Pace(rules=self.setting.config.pace)
         self.viewed = 0
         self.known_dialect = stored.head.dialect
-        self.codec.follow(self.known_dialect)
+        with reading(self.name):
+            self.codec.follow(self.known_dialect)
         if stored.messages:
             self.shown.restore(self.history.steps())
-            self.pace.active = stored.messages[-1].time
+            with reading(self.name):
+                self.pace.active = stored.messages[-1].time
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.breaker import Breaker
 from foldline.core.budget import Budget
@@ -31,6 +32,7 @@ from foldline.session.turn import Turn
 from foldline.strategies.touches import Touch, newest
 
 
+@typed_methods
 class Working:
     """What a session knows at once, and how it runs what changes it."""
 

@@ -55,7 +55,7 @@ _HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
 _COUNT = re.compile(r"(\d[\d,]{0,15}) folded messages \((\d[\d,]{0,15}) tokens")
 _LEFT_OUT = re.compile(r"\[… [\d,]{1,12} more\]")
 _LINE_END = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f]")
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
