@@ -69,6 +69,22 @@ def test_a_second_result_of_a_call_becomes_a_note():
     assert after[-1].text.endswith("finished")
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "gemini", "openai-responses"])
+@pytest.mark.parametrize("last", [(), (U("still there?"),), (A("done"),)])
+def test_of_several_results_of_a_call_the_last_one_is_its_answer(dialect, last):
+    retried = [T("1", "timeout", is_error=True), T("1", "timeout", is_error=True), T("1", "42")]
+    after = mended(U("t"), A(c("1")), *retried, *last, dialect=dialect)
+    assert results(after) == {"1": "42"}
+    assert len(after) == 3 + len(last)
+
+
+def test_of_several_results_in_one_message_the_last_one_stays():
+    both = Message("user", (*T("1", "old").parts, *T("1", "new").parts, Text("look")))
+    after = mended(U("t"), A(c("1")), both, dialect="anthropic")
+    assert results(after) == {"1": "new"}
+    assert after[2].text == "look"
+
+
 def test_a_lost_result_beside_text_goes_and_the_text_stays():
     message = Message("user", (*T("zz", "lost").parts, Text("and now?")))
     after = mended(U("t"), A("a"), message)

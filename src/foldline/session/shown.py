@@ -57,7 +57,6 @@ class Shown:
         self.anchor: Anchor | None = None
         self._files = files
         self._learned = None if len(log) else Learned(files)
-        self._calls: set[str] = set()
         self._open: set[str] = set()
         self._wires: list[Any] = []
         self._pristine = True
@@ -122,15 +121,13 @@ class Shown:
                 self._add(message)
 
     def _check(self, message: Message) -> None:
-        """Note open calls, and what has to be mended: a half of a pair, or a silent message."""
+        """Note open calls, and what has to be mended: half a pair, two results, a silent message."""
         for result in message.results:
             if result.call_id:
-                self.damaged |= result.call_id not in self._calls
+                self.damaged |= result.call_id not in self._open
                 self._open.discard(result.call_id)
         self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
-        numbers = {call.id for call in message.calls if call.id}
-        self._calls |= numbers
-        self._open |= numbers
+        self._open.update(call.id for call in message.calls if call.id)
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
@@ -145,7 +142,7 @@ class Shown:
         self.tokens = sum(view.counts)
         self.anchor = None
         self.damaged = False
-        self._calls, self._open = set(), set()
+        self._open = set()
         for message in view.messages:
             self._check(message)
         self._changed()
