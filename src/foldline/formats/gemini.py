@@ -16,6 +16,7 @@ from foldline.formats.gemini_parts import get, read_part, spelling, write_part
 from foldline.formats.gemini_rules import violations
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.tool_schemas import ToolSchema, tool_schemas
+from foldline.formats.unknown import unknown_role
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
 
@@ -128,12 +129,7 @@ def _message(item: Any, index: int) -> Message:
     wire = expect(item, dict, index, "")
     role = ROLES.get(expect(wire.get("role"), str, index, "role"))
     if role is None:
-        raise InputError(
-            f"unknown role {wire['role'][:40]!r}",
-            index=index,
-            field="role",
-            hint=f"Known roles: {', '.join(ROLES)}.",
-        )
+        return unknown_role(wire, wire["role"], Gemini.name, index)
     blocks = expect(wire.get("parts"), (list, type(None)), index, "parts") or []
     parts = tuple(_part(block, index, position) for position, block in enumerate(blocks))
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):

@@ -17,6 +17,7 @@ from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import Reason, is_snapshot
+from foldline.core.provider_rules import ANY_ORDER
 from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
@@ -233,6 +234,8 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
+        if reason == "system" and view.dialect in ANY_ORDER:
+            continue  # There it is what an agent is built on, and its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
