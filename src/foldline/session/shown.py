@@ -121,7 +121,7 @@ class Shown:
                 self._add(message)
 
     def _check(self, message: Message) -> None:
-        """Note open calls, and what has to be mended: half a pair, two results, a silent message."""
+        """Note open calls, and what has to be mended: pairs that are none, a silent message."""
         for result in message.results:
             if result.call_id:
                 self.damaged |= result.call_id not in self._open
