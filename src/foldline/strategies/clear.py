@@ -76,7 +76,7 @@ class Clear:
         return Plan(tuple(edits))
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
-        names, never = tool_names(view), _folded(self.never)
+        names, never = view.tool_names, _folded(self.never)
         only = None if self.only is None else _folded(self.only)
         with_results = [
             group
@@ -102,11 +102,6 @@ def _tool(result: ToolResult, names: Mapping[str, str]) -> str:
 
 def _folded(names: Collection[str]) -> set[str]:
     return {name.casefold() for name in names}
-
-
-def tool_names(view: View) -> dict[str, str]:
-    """Return the tool's name by call id, for results that do not carry it."""
-    return {call.id: call.name for message in view.messages for call in message.calls if call.id}
 
 
 def _saving(view: View, index: int, edit: Rewrite) -> int:

@@ -12,10 +12,9 @@ from foldline.core.alarms import is_alarm
 from foldline.core.groups import pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
+from foldline.strategies.plans import is_plan_tool, plan_lines
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
-PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")
-STEP_KEYS = ("content", "step", "title", "task", "text", "description")
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
@@ -109,8 +108,8 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         for call in message.calls:
-            if call.name.lower() in PLAN_TOOLS:
-                lines = _steps(arguments_of(call))
+            if is_plan_tool(call.name):
+                lines = plan_lines(arguments_of(call))
                 if lines or clears_plan(call):
                     return Finding(position, lines) if lines else None
         if message.role == "assistant":
@@ -125,22 +124,6 @@ def clears_plan(call: ToolCall) -> bool:
     value = arguments_of(call)
     given = value.values() if isinstance(value, dict) else (value,)
     return next((not item for item in given if isinstance(item, list)), False)
-
-
-def _steps(value: Any) -> tuple[str, ...]:
-    if isinstance(value, dict):
-        value = next((v for v in value.values() if isinstance(v, list)), None)
-    lines = []
-    for item in value if isinstance(value, list) else ():
-        if not isinstance(item, dict):
-            continue
-        text = next((item[k] for k in STEP_KEYS if k in item), "")
-        number = item.get("id")
-        name = f"{number}: " if number != "" and isinstance(number, (str, int)) else ""
-        # One step is one line: a line feed in it could pass for a heading or a handle.
-        told = f"- [{item.get('status', 'pending')}] {name}{text}"
-        lines.append(" ".join(told[:2_000].split()))
-    return tuple(lines[:40])
 
 
 def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
