@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from foldline.core.alarms import is_alarm
-from foldline.core.groups import pair
+from foldline.core.groups import Pairing, Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
 from foldline.strategies.plans import is_plan_tool, plan_lines
@@ -136,25 +137,41 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    outcomes: dict[tuple[str, str], tuple[int, ToolResult, str]] = {}
-    for call_site, result_site in pair(messages).answers.items():
+    failures = _failures(messages, pair(messages))
+    return [
+        Finding(site.message, tuple(dict.fromkeys((alarms[0], alarms[-1]))), aim)
+        for site, alarms, aim in islice(failures, most)
+    ]
+
+
+def open_failures(messages: Sequence[Message], pairing: Pairing, most: int = 5) -> frozenset[Site]:
+    """Return where the newest results stand that failed and that nothing later made good."""
+    return frozenset(site for site, _, _ in islice(_failures(messages, pairing), most))
+
+
+def _failures(
+    messages: Sequence[Message], pairing: Pairing
+) -> Iterator[tuple[Site, list[str], str]]:
+    """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult]] = {}
+    for call_site, result_site in pairing.answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim] = (result_site.message, result, aim[1])
-    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
-    found = []
-    for position, result, aim_text in newest[:60]:
-        lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
-        alarms = [line for line in lines if _FAILURE.search(line)]
-        # "Error:" alone says nothing: what it announces stands on the next line.
-        alarms = [_announced(line, lines) for line in alarms]
-        if result.is_error and not alarms:
-            alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
-        if alarms:
-            telling = tuple(dict.fromkeys((alarms[0], alarms[-1])))
-            found.append(Finding(position, telling, aim_text))
-    return found[:most]
+            outcomes[aim] = (result_site, result)
+    newest = sorted(outcomes.items(), key=lambda outcome: outcome[1][0].message, reverse=True)
+    for (_, aim_text), (site, result) in newest[:60]:
+        if alarms := _alarms(result):
+            yield site, alarms, aim_text
+
+
+def _alarms(result: ToolResult) -> list[str]:
+    lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
+    # "Error:" alone says nothing: what it announces stands on the next line.
+    alarms = [_announced(line, lines) for line in lines if _FAILURE.search(line)]
+    if result.is_error and not alarms:
+        alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
+    return alarms
 
 
 def _announced(line: str, lines: Sequence[str]) -> str:
