@@ -109,7 +109,8 @@ def compact(
         focus: What is to be remembered above all, in your own words.
         start: Position or id of the message from which on everything is folded, due or not; what
             comes before it stays as it is.
-        up_to: Position or id of the last message that is folded; what comes after it stays.
+        up_to: Position or id of the last message that is folded; what comes after it stays, and
+            so does a call whose results come after it.
         counter: What counts a text; default the best at hand.
         pins: Positions or ids of messages that must stay.
         tools: Tool schemas that are sent besides the messages.
