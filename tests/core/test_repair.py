@@ -174,7 +174,16 @@ def test_what_a_user_said_beside_a_late_result_stays_where_it_was():
 
 def test_gemini_gets_all_results_of_a_turn_in_one_message():
     after = mended(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("x"), dialect="gemini")
-    assert words(after) == ["U:t", "A{1,2}", "T(2)+T(1)", "A:x"]
+    assert words(after) == ["U:t", "A{1,2}", "T(1)+T(2)", "A:x"]
+
+
+def test_gemini_gets_results_in_the_order_of_their_calls():
+    both = Message("tool", (*T("2", "b").parts, *T("1", "a").parts))
+    told = (U("t"), A(c("1"), c("2")), both, A("x"))
+    after = mended(*told, dialect="gemini")
+    assert [result.text for result in after[2].results] == ["a", "b"]
+    assert repair(after, "gemini") == ()
+    assert mended(*told, dialect="anthropic")[2].parts == both.parts
 
 
 def test_gemini_gets_no_call_right_behind_another_message_of_the_model():

@@ -72,6 +72,25 @@ def test_the_last_result_of_a_call_is_sent_and_those_before_are_recalled(name):
     assert "timed out" in session.recall(handle).text
 
 
+@pytest.mark.parametrize("number", [{}, {"id": "1"}])
+def test_gemini_gets_results_in_the_order_of_their_calls(number):
+    def parts(kind, value, *names):
+        return [{kind: {"name": name, value: {}, **number}} for name in names]
+
+    history = [
+        {"role": "user", "parts": [{"text": "Go."}]},
+        {"role": "model", "parts": parts("functionCall", "args", "f", "g")},
+        {"role": "user", "parts": parts("functionResponse", "response", "g", "f")},
+    ]
+    if number:
+        for at, name in ((1, "functionCall"), (2, "functionResponse")):
+            for part in history[at]["parts"]:
+                part[name]["id"] = part[name]["name"] + "1"
+    sent = opened(history).view()
+    assert dialect("gemini").validate(sent) == []
+    assert [part["functionResponse"]["name"] for part in sent[2]["parts"]] == ["f", "g"]
+
+
 @pytest.mark.parametrize(
     "messages", [[USER, CALL, RESULT, ANSWER], [USER, CALL], [USER, CALL, RESULT], [ANSWER, USER]]
 )

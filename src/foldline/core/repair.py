@@ -28,7 +28,7 @@ from foldline.core.messages import (
 )
 from foldline.core.order import Order
 from foldline.core.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
-from foldline.core.renumber import part_at, renumbered
+from foldline.core.renumber import part_at, renumbered, reordered
 from foldline.core.untangle import untangled
 
 NO_RESULT = "[No result of this call was recorded.]"
@@ -260,6 +260,11 @@ def _scattered(shown: Damaged) -> list[Edit]:
     return edits
 
 
+def _disordered(shown: Damaged) -> list[Edit]:
+    """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
+    return reordered(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
+
+
 def _run_together(shown: Damaged) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
     dialect = shown.dialect
@@ -320,6 +325,7 @@ STEPS = (
     _tangled,
     _displaced,
     _scattered,
+    _disordered,
     _run_together,
     _dangling,
     _headless,

@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.core.files import FileSettings
 from foldline.core.messages import Message
+from foldline.core.provider_rules import ONE_ANSWER
 from foldline.core.repair import says_nothing
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -58,6 +59,7 @@ class Shown:
         self._files = files
         self._learned = None if len(log) else Learned(files)
         self._open: set[str] = set()
+        self._asked: list[str] = []
         self._wires: list[Any] = []
         self._pristine = True
         self._encoded = True
@@ -126,8 +128,19 @@ class Shown:
             if result.call_id:
                 self.damaged |= result.call_id not in self._open
                 self._open.discard(result.call_id)
+        if message.dialect in ONE_ANSWER:
+            self.damaged |= self._is_disordered(message)
         self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
         self._open.update(call.id for call in message.calls if call.id)
+
+    def _is_disordered(self, message: Message) -> bool:
+        """Return True if results come in another order than the calls of the last step."""
+        if message.has_calls:
+            self._asked = [call.id or call.name for call in message.calls]
+            return False
+        given = [result.call_id or result.name for result in message.results]
+        left = set(given)
+        return len(left) > 1 and [one for one in self._asked if one in left] != given
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
