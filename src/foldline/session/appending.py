@@ -70,7 +70,9 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
                 _show(state, entry)
             if batch is not None:
                 state.history.add(batch)
-    state.pace.active = now
+    if any(entry.message.role == "assistant" for entry in entries):
+        # An answer of the model has just read the prompt; anything else leaves its cache to age.
+        state.pace.active = now
     if batch is not None:
         note_bound(state, batch.receipt)
     note_pressure(state)
