@@ -20,6 +20,7 @@ from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.formats.source import MAX_BYTES, Source
+from foldline.models.catalogue import known_name
 
 LARGE = 4_000_000
 """Bytes from which reading is announced."""
@@ -99,7 +100,9 @@ def open_input(
 def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
     """Return what counts a transcript: as a model does, with the media rules of its provider."""
     wire = DIALECTS.get(transcript.dialect)
-    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
+    return TokenCounter(
+        choose_counter(known_name(model)), provider=wire.provider if wire else "openai"
+    )
 
 
 def _recording(file: str, format: str | None) -> Recording:  # noqa: A002  # as the option
