@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, TypeAlias, overload
 
 from foldline.core.ports import StoredMessage
+from foldline.sql import Connection
 from foldline.stores import rows
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
 
-Reading: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
+Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 """Looks at one moment of the file."""
 
 

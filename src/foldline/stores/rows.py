@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
@@ -12,6 +11,7 @@ from typing import Any
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
 from foldline.core.ports import Change, StoredBatch, StoredMemory, StoredMessage
+from foldline.sql import Connection
 from foldline.stores import blobs
 
 
@@ -22,7 +22,7 @@ def moment(change: Change) -> float:
 
 
 def insert_message(
-    connection: sqlite3.Connection,
+    connection: Connection,
     session: int,
     seq: int,
     message: StoredMessage,
@@ -38,7 +38,7 @@ def insert_message(
             message.id,
             message.role,
             message.time,
-            message.pinned,
+            int(message.pinned),
             None if message.usage is None else json.dumps(astuple(message.usage)),
             blobs.put(connection, wire),
             None if form is None else blobs.put(connection, form),
@@ -47,7 +47,7 @@ def insert_message(
 
 
 def insert_batch(
-    connection: sqlite3.Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
+    connection: Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
 ) -> None:
     """Add a batch; its edits and its receipt come packed."""
     prepared = None if batch.memory is None else _kept_memory(connection, session, batch.memory)
@@ -72,7 +72,7 @@ def insert_batch(
 
 
 def replace_memory(
-    connection: sqlite3.Connection, session: int, memory: StoredMemory | None, content: bytes
+    connection: Connection, session: int, memory: StoredMemory | None, content: bytes
 ) -> None:
     """Put what was prepared, its content packed, in the place of what was prepared before."""
     connection.execute(
@@ -85,7 +85,7 @@ def replace_memory(
 
 
 def _insert_memory(
-    connection: sqlite3.Connection, session: int, memory: StoredMemory, content: bytes
+    connection: Connection, session: int, memory: StoredMemory, content: bytes
 ) -> int:
     head = (memory.until, memory.digest, memory.at, memory.generation, memory.time)
     row = connection.execute(
@@ -97,7 +97,7 @@ def _insert_memory(
     return int(row[0])
 
 
-def _kept_memory(connection: sqlite3.Connection, session: int, memory: StoredMemory) -> int:
+def _kept_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
     """Find what was prepared, which is written already; a session that is copied brings it."""
     row = connection.execute(
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
@@ -108,7 +108,7 @@ def _kept_memory(connection: sqlite3.Connection, session: int, memory: StoredMem
     return _insert_memory(connection, session, memory, blobs.pack(memory.content))
 
 
-def memory(connection: sqlite3.Connection, session: int) -> StoredMemory | None:
+def memory(connection: Connection, session: int) -> StoredMemory | None:
     """Read what is prepared for the next compaction of a session; None where it is damaged."""
     row = connection.execute(
         "SELECT until, digest, at, generation, time, hash, codec, size, data FROM memories"
@@ -131,7 +131,7 @@ def _memory(row: Sequence[Any]) -> StoredMemory:
 # --- what is there already -------------------------------------------------------------------
 
 
-def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
+def mark(connection: Connection, session: int, change: Change) -> None:
     """Note what a change says about rows that are there already."""
     if change.undone is not None:
         connection.execute(
@@ -155,7 +155,7 @@ def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
         )
 
 
-def length(connection: sqlite3.Connection, session: int) -> int:
+def length(connection: Connection, session: int) -> int:
     """Return how many messages a session has."""
     (last,) = connection.execute(
         "SELECT max(seq) FROM messages WHERE session = ?", (session,)
@@ -163,7 +163,7 @@ def length(connection: sqlite3.Connection, session: int) -> int:
     return 0 if last is None else int(last) + 1
 
 
-def message_ids(connection: sqlite3.Connection, session: int, size: int) -> list[str]:
+def message_ids(connection: Connection, session: int, size: int) -> list[str]:
     """Read the ids of the first ``size`` messages of a session, in order."""
     found = connection.execute(
         "SELECT id FROM messages WHERE session = ? AND seq < ? ORDER BY seq", (session, size)
@@ -172,7 +172,7 @@ def message_ids(connection: sqlite3.Connection, session: int, size: int) -> list
 
 
 def messages(
-    connection: sqlite3.Connection, session: int, start: int, stop: int
+    connection: Connection, session: int, start: int, stop: int
 ) -> Iterator[StoredMessage]:
     """Read the messages of a session from position ``start`` to before ``stop``, in order."""
     rows = connection.execute(
@@ -196,7 +196,7 @@ def messages(
         )
 
 
-def batches(connection: sqlite3.Connection, session: int) -> Iterator[StoredBatch]:
+def batches(connection: Connection, session: int) -> Iterator[StoredBatch]:
     """Read the batches of a session, in order."""
     rows = connection.execute(
         """
