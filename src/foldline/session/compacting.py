@@ -30,6 +30,7 @@ from foldline.recall.resolve import resolve
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
+from foldline.session.hooks import rewritten
 from foldline.session.memory import Memory
 from foldline.session.observing import watched
 from foldline.session.reinjecting import read_files
@@ -53,7 +54,11 @@ def view(state: State) -> Steps[list[Any]]:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
-    return [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    made = rewritten(state.setting.hooks, "send", sent)
+    if not isinstance(made, list):
+        raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
+    return made
 
 
 def compact(
