@@ -141,9 +141,8 @@ def compact(
         ladder, limits = forced(ladder), limits.below(tokens)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
-    if result.receipt.status != "compacted":
-        return replace(result, messages=messages)
-    return replace(result, messages=wire.encode(result.shown))
+    changed = result.receipt.status == "compacted"
+    return replace(result, messages=wire.encode(result.shown) if changed else messages)
 
 
 def count(
