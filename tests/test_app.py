@@ -132,7 +132,8 @@ def test_a_summarizer_that_says_nothing_useful_keeps_the_promises():
     [
         ({"budget": 0}, "positive"),
         ({"budget": -3}, "positive"),
-        ({"budget": "8000"}, "positive"),
+        ({"budget": 8000.0}, "positive"),
+        ({"budget": "0"}, "no room"),
         ({"window": 0}, "positive"),
         ({"budget": 10, "window": 10}, "not both"),
         ({"window": 100, "system": "x " * 500}, "Nothing is left"),
@@ -218,3 +219,12 @@ def test_what_somebody_asks_for_is_done_although_it_is_not_due():
     assert result.receipt.status == "compacted"
     assert result.receipt.tokens_after <= result.receipt.tokens_before * 0.45
     assert "question 7" in str(result.messages)
+
+
+def test_a_budget_is_written_as_on_the_command_line():
+    messages = history()
+    before = foldline.count(messages, counter=COUNTER)
+    assert compact(messages, budget="10%").receipt.budget == before // 10
+    assert compact(messages, budget="2k").receipt.budget == 2_000
+    with pytest.raises(BudgetError, match="is no amount"):
+        compact(messages, budget="some")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from foldline.cli.lazy import LazyGroup
+from foldline.cli.streams import prepare
 
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
@@ -12,6 +13,7 @@ SUMMARIES = {
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "recall": "Show what a compaction removed.",
+    "archive": "Copy and check whole archives.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",
@@ -20,6 +22,7 @@ SUMMARIES = {
     "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
+    "completion": "Let your shell complete commands and names.",
 }
 
 EPILOG = """\b
@@ -68,4 +71,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the script ``foldline``."""
+    prepare()
     cli(prog_name="foldline")
