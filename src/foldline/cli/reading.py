@@ -22,6 +22,7 @@ from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.formats.source import Source, plain_limit
+from foldline.models.catalogue import known_name
 
 LARGE = 4_000_000
 """Bytes from which reading is announced."""
@@ -112,7 +113,7 @@ def counter_for(
         voice: Warns of a model that is not known.
     """
     wire = DIALECTS.get(transcript.dialect)
-    counter = choose_counter(model)
+    counter = choose_counter(known_name(model))
     if model and voice is not None:
         voice.warn(_unknown(model, counter.name))
     return TokenCounter(counter, provider=wire.provider if wire else "openai")

@@ -189,7 +189,9 @@ class Session(Awaiting):
 
         Args:
             said: What the provider said: the exception of any SDK, a response, or its JSON.
-            detectors: Functions that know further errors; see `foldline.core.overflow.detect`.
+            detectors: Functions that know further errors: each is given a
+                `foldline.core.overflow.Failure` and returns True, or an ``Overflow`` with the
+                limit, where that is one.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent, or it was too long as well; it

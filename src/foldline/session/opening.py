@@ -12,6 +12,7 @@ from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.formats.nesting import bounded_nesting
+from foldline.models.catalogue import known_name
 from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
@@ -19,7 +20,6 @@ from foldline.session.hooks import Hooks
 from foldline.session.state import Setting, State
 from foldline.session.summarizing import hired, sized
 from foldline.strategies.presets import configured
-from foldline.strategies.presets import policy as named_policy
 from foldline.strategies.session_memory import remembering
 
 AUTO: Final = "auto"
@@ -70,7 +70,8 @@ def open_state(
     with reading(name):
         codec = _codec(asked or known, settled=bool(asked))
     model = model or head.model
-    counts = _counter(counter, model, codec)
+    called = known_name(model) or ""
+    counts = _counter(counter, called, codec)
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
     window = window or head.window
@@ -79,7 +80,7 @@ def open_state(
     config = _as_told(config, window, output)
     own = hired(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
-    by_format = counts is not counter and not _provider(model)
+    by_format = counts is not counter and not _provider(called)
     setting = Setting(
         store,
         counts,
@@ -112,7 +113,7 @@ def _as_told(config: Config, window: int | None, output: int | None) -> Config:
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
-    ladder = configured(config) if policy is None else named_policy(policy)
+    ladder = configured(config, policy)
     return remembering(ladder) if config.memory.enabled else ladder
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from foldline.core.asks import Reader
 from foldline.core.budget import Budget
@@ -36,6 +36,10 @@ from foldline.session.shown import Anchor, Shown
 
 if TYPE_CHECKING:
     from foldline.models.client import Client
+
+
+ANSWERED_WITHIN: Final = 20
+"""Among so many messages the model's last answer is looked for when a session is taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ class State:
         if stored.messages:
             self.shown.restore(self.history.steps())
             with reading(self.name):
-                self.pace.active = stored.messages[-1].time
+                self.pace.active = self._last_read(stored)
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
@@ -107,6 +111,13 @@ class State:
 
     def _read(self, item: StoredMessage) -> Message:
         return restored(self.codec.dialect, item).message
+
+    def _last_read(self, stored: StoredSession) -> float:
+        """Return when the model last answered, in seconds; where that is long ago, about when."""
+        for item in reversed(stored.messages[-ANSWERED_WITHIN:]):
+            if self._read(item).role == "assistant":
+                return item.time
+        return stored.messages[max(0, len(stored.messages) - ANSWERED_WITHIN)].time
 
     def _resume(self) -> None:
         """Take up where the last process was: growth since the last attempt, reported usage."""

@@ -15,6 +15,7 @@ from foldline.core.events import Pressure
 from foldline.core.messages import Message
 from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
+from foldline.core.rounds import rounds
 from foldline.recall import Recalled, recall
 from foldline.session.answering import (
     Result,
@@ -82,6 +83,11 @@ class Working:
         stays in memory. When the session is closed, nothing more can be read.
         """
         return self._state.shown.log.whole()
+
+    @property
+    def rounds(self) -> tuple[tuple[Message, ...], ...]:
+        """The log in rounds, the oldest first: words of the user and all that followed them."""
+        return rounds(self.messages)
 
     @property
     def length(self) -> int:

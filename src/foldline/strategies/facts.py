@@ -10,13 +10,12 @@ from itertools import islice
 from typing import Any
 
 from foldline.core.alarms import is_alarm, lines_with
-from foldline.core.groups import pair
+from foldline.core.groups import Pairing, Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
+from foldline.strategies.plans import is_plan_tool, plan_lines
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
-PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")
-STEP_KEYS = ("content", "step", "title", "task", "text", "description")
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
@@ -116,8 +115,8 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         for call in message.calls:
-            if call.name.lower() in PLAN_TOOLS:
-                lines = _steps(arguments_of(call))
+            if is_plan_tool(call.name):
+                lines = plan_lines(arguments_of(call))
                 if lines or clears_plan(call):
                     return Finding(position, lines) if lines else None
         if message.role == "assistant":
@@ -134,22 +133,6 @@ def clears_plan(call: ToolCall) -> bool:
     return next((not item for item in given if isinstance(item, list)), False)
 
 
-def _steps(value: Any) -> tuple[str, ...]:
-    if isinstance(value, dict):
-        value = next((v for v in value.values() if isinstance(v, list)), None)
-    lines = []
-    for item in value if isinstance(value, list) else ():
-        if not isinstance(item, dict):
-            continue
-        text = next((item[k] for k in STEP_KEYS if k in item), "")
-        number = item.get("id")
-        name = f"{number}: " if number != "" and isinstance(number, (str, int)) else ""
-        # One step is one line: a line feed in it could pass for a heading or a handle.
-        told = f"- [{item.get('status', 'pending')}] {name}{text}"
-        lines.append(" ".join(told[:2_000].split()))
-    return tuple(lines[:40])
-
-
 def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     """
     Find failures that nothing later made good.
@@ -160,20 +143,29 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    outcomes: dict[tuple[str, str], tuple[int, ToolResult, str]] = {}
-    for call_site, result_site in pair(messages).answers.items():
+    failures = _failures(messages, pair(messages))
+    return [Finding(site.message, telling, aim) for site, telling, aim in islice(failures, most)]
+
+
+def open_failures(messages: Sequence[Message], pairing: Pairing, most: int = 5) -> frozenset[Site]:
+    """Return where the newest results stand that failed and that nothing later made good."""
+    return frozenset(site for site, _, _ in islice(_failures(messages, pairing), most))
+
+
+def _failures(
+    messages: Sequence[Message], pairing: Pairing
+) -> Iterator[tuple[Site, tuple[str, ...], str]]:
+    """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult]] = {}
+    for call_site, result_site in pairing.answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim] = (result_site.message, result, aim[1])
-    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
-    found: list[Finding] = []
-    for position, result, aim_text in newest[:60]:
-        if len(found) == most:
-            break
+            outcomes[aim] = (result_site, result)
+    newest = sorted(outcomes.items(), key=lambda outcome: outcome[1][0].message, reverse=True)
+    for (_, aim_text), (site, result) in newest[:60]:
         if telling := _telling(result):
-            found.append(Finding(position, telling, aim_text))
-    return found
+            yield site, telling, aim_text
 
 
 def _telling(result: ToolResult) -> tuple[str, ...]:

@@ -17,12 +17,14 @@ from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import Reason, is_snapshot
+from foldline.core.provider_rules import ANY_ORDER
 from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
+from foldline.strategies.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.strategies.snapshot.sources import is_report, observations
 from foldline.strategies.stubs import is_stub, short_arguments
 
@@ -165,7 +167,10 @@ def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
-    if isinstance(part, ToolCall):
+    plan = _short_plan(view, part, cap, handle)
+    if plan is not None:
+        text = plan
+    elif isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
         whole, lead = _text_of(part), leading(message, site.part)
@@ -183,6 +188,18 @@ def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
             )
         text = sealed(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
+    """Shorten what sets or shows a plan, by whole items; None for anything else."""
+    size = view.counter.text
+    if isinstance(part, ToolCall) and is_plan_tool(part.name):
+        return short_plan_call(part, room, size, handle)
+    if isinstance(part, ToolResult):
+        name = part.name or view.tool_names.get(part.call_id or "", "")
+        if is_plan_tool(name):
+            return short_plan_text(part.text, room, size, handle)
+    return None
 
 
 def _is_written(part: Part, text: str) -> bool:
@@ -235,6 +252,8 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
+        if reason == "system" and view.dialect in ANY_ORDER:
+            continue  # There it is what an agent is built on, and its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)

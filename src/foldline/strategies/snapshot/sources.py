@@ -16,7 +16,8 @@ from foldline.core.protect import is_snapshot
 from foldline.core.snapshot_mark import split_snapshot
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.facts import PLAN_TOOLS, arguments_of
+from foldline.strategies.facts import arguments_of
+from foldline.strategies.plans import is_plan_tool
 from foldline.strategies.snapshot.calls import (
     VERDICT,
     call_line,
@@ -201,7 +202,7 @@ class _Reader:
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
         site = self.results.get(Site(position, place))
-        if call.name.lower() in PLAN_TOOLS:
+        if is_plan_tool(call.name):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return

@@ -21,6 +21,7 @@ from foldline.core.strategy import Need
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies import facts
+from foldline.strategies.plans import is_done
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import handle_at, indented, one_line
@@ -80,7 +81,6 @@ _NEXT = re.compile(
 _IN_WORK = re.compile(
     r"”(?: \(stands in full beside this\))?: in work, (?:(last said: )|nothing said yet)"
 )
-_DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
 _SEPARATOR = re.compile("[,:] ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
@@ -224,7 +224,7 @@ class _Found:
         if newest is None or newest.position not in self.folded:
             return
         handle = self._handle(newest.position)
-        done = [line for line in newest.lines if _DONE.match(line)]
+        done = [line for line in newest.lines if is_done(line)]
         yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
