@@ -13,7 +13,7 @@ BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help demo test check bench web test-web screenshots dist lock clean
+.PHONY: help demo test check bench hostile web test-web screenshots dist lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -43,6 +43,9 @@ test-web: web  ## Open the pages of foldline inspect in a real browser
 
 screenshots: web  ## Draw the pictures in docs/inspect.md
 	$(BIN)/python -m tests.inspector.screenshots
+
+hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
+	$(BIN)/python bench/hostile.py $(HOSTILE)
 
 dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist

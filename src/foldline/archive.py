@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,8 +20,9 @@ from foldline.formats.dialect import Dialect
 from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.resolve import parse
 from foldline.session.codec import Reading, freeze, kept, restored
-from foldline.session.history import COMPACTION, Batch, History, restored_batch
-from foldline.session.log import Log
+from foldline.session.damage import reading
+from foldline.session.history import COMPACTION, Batch, History, restored_history
+from foldline.session.log import PAGE, Log
 
 
 class Archive:
@@ -59,13 +61,44 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
-        stored = self._store.load(name)
+        return tuple(self._log(self._load(name)))
+
+    def salvage(self, name: str) -> tuple[Message, ...]:
+        """
+        Return every message of a session that can still be read, in order.
+
+        Args:
+            name: A session that is damaged.
+
+        Raises:
+            RecallError: There is no session of this name.
+            StoreError: Nothing of it can be read.
+        """
+        stored = self._load(name)
+        found: list[Message] = []
+        damage: StoreError | None = None
+        for start in range(0, len(stored.messages), PAGE):
+            before = len(found)
+            for position in range(start, min(start + PAGE, len(stored.messages))):
+                try:
+                    found.append(_message(stored, position))
+                except StoreError as error:
+                    damage = damage or error
+            if len(found) == before:  # the rest is missing, however long it is said to be
+                break
+        if damage is not None and not found:
+            raise damage
+        return tuple(found)
+
+    def _load(self, name: str) -> StoredSession:
+        with reading(name):
+            stored = self._store.load(name)
         if stored is None:
             names = ", ".join(self._store.names()[:5])
             raise RecallError(
                 f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
             )
-        return tuple(self._log(stored))
+        return stored
 
     def compactions(self, name: str) -> tuple[Batch, ...]:
         """
@@ -75,7 +108,7 @@ class Archive:
             StoreError: This version of Foldline cannot read it.
         """
         stored = self._store.load(name)
-        return () if stored is None else tuple(_history(stored).batches)
+        return () if stored is None else tuple(restored_history(stored).batches)
 
     def generation(self, name: str) -> int:
         """Return how often a session was changed; -1 where there is none of this name."""
@@ -96,7 +129,7 @@ class Archive:
             StoreError: Somebody else changed the session meanwhile; nothing was recorded.
         """
         stored = self._store.load(name)
-        last = None if stored is None else _history(stored).last()
+        last = None if stored is None else restored_history(stored).last()
         if stored is None or last is None:
             return None
         change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
@@ -122,7 +155,7 @@ class Archive:
         """
         numbers = [message.id for message in transcript.messages]
         stored = self._place(name, transcript.dialect, numbers)
-        history = _history(stored)
+        history = restored_history(stored)
         last = history.last()
         if last is not None and last.edits == receipt.edits and last.at == len(numbers):
             return stored.head.name
@@ -196,10 +229,11 @@ class Archive:
         best = damage = None
         for name in names:
             try:
-                stored = self._store.load(name)
+                with reading(name):
+                    stored = self._store.load(name)
                 if stored is None:
                     continue
-                history = _history(stored)
+                history = restored_history(stored)
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue
@@ -223,8 +257,11 @@ class Archive:
         return RecallError(f"Nothing is kept under {handle}.")
 
     def _ids(self, name: str) -> Sequence[str]:
-        stored = self._store.load(name)
-        return () if stored is None else stored.ids
+        try:
+            stored = self._store.load(name)
+            return () if stored is None else list(stored.ids)
+        except StoreError:  # what is near is named as far as it can be read
+            return ()
 
     def _log(self, stored: StoredSession) -> Log:
         dialect, name = _dialect(stored.head.dialect), stored.head.name
@@ -253,8 +290,12 @@ class Archive:
 _NOTHING = Message("system", ())
 
 
-def _history(stored: StoredSession) -> History:
-    return History([restored_batch(batch) for batch in stored.batches])
+def _message(stored: StoredSession, position: int) -> Message:
+    with reading(stored.head.name):
+        item = stored.messages[position]
+        return replace(
+            restored(_dialect(stored.head.dialect), item).message, id=item.id, pinned=item.pinned
+        )
 
 
 def _dialect(name: str) -> Dialect | None:

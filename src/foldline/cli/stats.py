@@ -26,6 +26,7 @@ Examples:
 @click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
 @options.input_file
 @options.from_format
+@options.max_bytes
 @options.conversation
 @options.model
 @click.option("--top", type=Whole(1, 1_000), default=8, help="Rows of each table (8).")
@@ -33,6 +34,7 @@ Examples:
 def command(
     file: str,
     source_format: str | None,
+    max_bytes: int | None,
     conversation: str | None,
     model: str | None,
     top: int,
@@ -44,7 +46,7 @@ def command(
     FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
     """
     voice = options.voiced(rest)
-    opened = open_input(file, source_format, conversation, voice)
+    opened = open_input(file, source_format, conversation, voice, max_bytes)
     voice.warn(opened.warnings)
     counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):

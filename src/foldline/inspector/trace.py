@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import RLock
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from foldline.core.config import Config
@@ -66,6 +67,7 @@ class Trace:
     config: Config = field(repr=False)
     overhead: tuple[int, int] = (0, 0)
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -112,9 +114,10 @@ class Trace:
 
     def once(self, name: str, make: Callable[[Trace], Result]) -> Result:
         """Return what was made of it under a name, making it the first time."""
-        if name not in self._made:
-            self._made[name] = make(self)
-        made: Result = self._made[name]
+        with self._making:  # who asks while it is being made waits for it
+            if name not in self._made:
+                self._made[name] = make(self)
+            made: Result = self._made[name]
         return made
 
     def find(self, number: str) -> Message | None:

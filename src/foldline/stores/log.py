@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, overload
 from foldline.core.ports import StoredMessage
 from foldline.sql import Connection
 from foldline.stores import rows
+from foldline.stores.blobs import damaged
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
@@ -36,7 +37,10 @@ class StoredIds(Sequence[str]):
     @cached_property
     def _known(self) -> list[str]:
         with self._reading() as connection:
-            return rows.message_ids(connection, self._session, self._size)
+            known = rows.message_ids(connection, self._session, self._size)
+        if len(known) != self._size:
+            raise damaged(f"{len(known):,} of {self._size:,} messages")
+        return known
 
     def __len__(self) -> int:
         return self._size
@@ -96,4 +100,7 @@ class StoredLog(Sequence[StoredMessage]):
         if start >= stop:
             return []
         with self._reading() as connection:
-            return list(rows.messages(connection, self._session, start, stop))
+            found = list(rows.messages(connection, self._session, start, stop))
+        if len(found) != stop - start:
+            raise damaged(f"{len(found):,} of the {stop - start:,} messages from {start:,} on")
+        return found
