@@ -5,7 +5,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -248,9 +256,7 @@ class Relay:
             request = httpx2.Request(method, url, headers=list(headers), content=body)
             response = await self._pool.send(request, stream=True)
         self._pool.cookies.clear()
-        return Passed(
-            response.status_code, response.headers.raw, _raw(response), response.aclose
-        )
+        return Passed(response.status_code, response.headers.raw, _raw(response), response.aclose)
 
     async def aclose(self) -> None:
         """Close the connections."""

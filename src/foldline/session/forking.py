@@ -16,7 +16,8 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
     Record the beginning of a session as a session of its own, compactions included.
 
     A compaction that was made later comes along where it changed only what both share, so that a
-    branch shows that as it was shown before, and a provider's cache still holds it. The other one stays as it is, so that its handles are still recalled.
+    branch shows that as it was shown before, and a provider's cache still holds it. The other one
+    stays as it is, so that its handles are still recalled.
 
     Args:
         store: Where both are.
