@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from foldline.cli import options
 from foldline.core.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from foldline.core.ports import Store
+    from foldline.proxy.deciding import Options
 
 EPILOG = """\b
 Examples:
@@ -49,6 +53,22 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
 )
 @click.option("--token", default="", help="What every request has to bring in x-foldline-token.")
 @options.policy
+@click.option(
+    "--summarizer",
+    type=click.Choice(("same", "light", "none")),
+    default="none",
+    show_default=True,
+    help="A model that says in the background what happened, paid with the client's own key: the "
+    "one that it asks, or its cheaper sibling.",
+)
+@click.option(
+    "--spend",
+    metavar="USD",
+    type=click.FloatRange(0.0),
+    default=1.0,
+    show_default=True,
+    help="The most that such accounts may cost in all, as long as the proxy runs.",
+)
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
 @click.option(
     "--no-archive", is_flag=True, help="Keep sessions in memory only; nothing can be recalled."
@@ -66,32 +86,50 @@ def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> Non
     if missing:
         raise MissingExtra(missing[0], "serve")
     # Imported here: they load the network, which the help does not need.
-    from foldline.proxy.deciding import Options
     from foldline.proxy.serving import Service
-    from foldline.settings.loading import load_config
 
-    archived = not (settings["no_archive"] or settings["dry_run"])
     service = Service(
         upstream,
-        Options(
-            load_config(), settings["window"], settings["policy"], dry_run=settings["dry_run"]
-        ),
-        None,
+        _options(upstream, **settings),
+        _store(db, **settings),
         settings["host"],
         settings["port"],
         settings["token"],
         log=None if quiet else sys.stderr,
     )
-    if archived:
-        service = _archived(service, options.archive_file(db))
     service.run(lambda address: click.echo(address))
 
 
-def _archived(service: Any, path: Path) -> Any:
-    from dataclasses import replace
+def _options(
+    upstream: str,
+    *,
+    window: int | None,
+    policy: str | None,
+    dry_run: bool,
+    summarizer: Literal["same", "light", "none"],
+    spend: float,
+    **_: Any,
+) -> Options:
+    from foldline.models.place import Place
+    from foldline.proxy.accounts import Accounts
+    from foldline.proxy.deciding import Options
+    from foldline.proxy.serving import address_of
+    from foldline.settings.loading import load_config
 
+    config, accounts = load_config(), None
+    if summarizer != "none":
+        accounts = Accounts(Place(address_of(upstream)), summarizer, spend)
+        # One account costs no more than all of them may; and a price that is not known, too much.
+        config = config.replace(memory={"enabled": True}, limits={"usd": spend})
+    return Options(config, window, policy, dry_run, accounts)
+
+
+def _store(db: Path | None, *, no_archive: bool, dry_run: bool, **_: Any) -> Store | None:
+    if no_archive or dry_run:
+        return None
     from foldline.stores.sqlite import SqliteStore
 
+    path = options.archive_file(db)
     options.make_folder(path)
     # The client has everything that was said: after a power cut it says it again.
-    return replace(service, store=SqliteStore(path, durability="process"))
+    return SqliteStore(path, durability="process")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.config import Config
 from foldline.core.errors import ContextOverflow, FoldlineError, InputError, ModelError
 from foldline.core.messages import Usage
 from foldline.core.ports import Store
+from foldline.proxy.accounts import Accounts
 from foldline.proxy.body import write_message
+from foldline.proxy.clients import client_of, hint_of, own_compaction
 from foldline.proxy.conversations import Conversation, Conversations
 from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, mark_of, marked
@@ -39,7 +42,8 @@ class Decision:
     ``before`` and ``after`` are the tokens of system prompt, tools and messages as counted here,
     of what came and of what the session shows; ``receipt`` names the newest compaction in effect.
     ``length`` is how many messages the session had, ``risky`` says that so much of the window is
-    taken that it may be rejected.
+    taken that it may be rejected. ``compacts`` says how the client compacts by itself; see
+    `foldline.proxy.clients.own_compaction`.
     """
 
     body: bytes
@@ -54,6 +58,7 @@ class Decision:
     asked: Asked | None = None
     length: int = 0
     risky: bool = False
+    compacts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,15 @@ class Options:
     How sessions are opened.
 
     ``window`` is in tokens, None for the model's own. With ``dry_run`` everything is measured and
-    every request goes out as it came.
+    every request goes out as it came. ``accounts`` are models that say what happened, None for
+    none.
     """
 
     config: Config
     window: int | None = None
     policy: str | None = None
     dry_run: bool = False
+    accounts: Accounts | None = None
 
 
 class Judge:
@@ -90,21 +97,26 @@ class Judge:
         """How many sessions are at hand."""
         return len(self._conversations)
 
-    def decide(self, endpoint: Endpoint, data: bytes, hint: str, client: str) -> Decision:
+    def decide(
+        self, endpoint: Endpoint, data: bytes, headers: Mapping[str, str], path: str = ""
+    ) -> Decision:
         """
         Return what to send instead of a request. Blocks; nothing is raised.
 
         Args:
-            endpoint: Where it was sent to.
+            endpoint: What it was sent to.
             data: Its body.
-            hint: The client's own name for the session, "" for none.
-            client: What the client calls itself.
+            headers: Its headers, with names in lower case.
+            path: Where it was sent to.
         """
         try:
+            hint, client = hint_of(headers), client_of(headers)
             asked = self._reader.read(endpoint, data, hint=hint, client=client)
             if endpoint.counts:
                 return self._counted(asked, data)
             with self._conversations.continued(asked) as conversation:
+                if self._options.accounts is not None:
+                    self._options.accounts.allow(conversation.session.name, headers, path)
                 made = len(conversation.session.receipts)
                 view = conversation.session.view()
                 return self._decision(asked, data, conversation, view, made)
@@ -175,6 +187,7 @@ class Judge:
             asked,
             len(asked.ids),
             session.tokens + overhead > RISKY * session.budget.scale,
+            own_compaction([known.compacts for known in asked.known]),
         )
         if not changed or self._options.dry_run:
             return found
@@ -208,8 +221,15 @@ class Judge:
             policy=options.policy,
             config=options.config,
             counter=asked.counter,
-            output=None if options.window else asked.endpoint.cap(asked.body.fields),
+            output=None if options.window else _reserve(asked),
+            summarizer=None if options.accounts is None else options.accounts.of(name, asked),
         )
+
+
+def _reserve(asked: Asked) -> int | None:
+    """Return what a provider keeps for the answer; never more than half of a usual window."""
+    cap = asked.endpoint.cap(asked.body.fields)
+    return None if cap is None else min(cap, UNKNOWN_WINDOW // 2)
 
 
 def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:

@@ -15,6 +15,7 @@ from foldline.core.messages import Usage
 from foldline.models.place import Place
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers as heads
+from foldline.proxy.clients import client_of
 from foldline.proxy.deciding import Decision, Judge
 from foldline.proxy.endpoints import Endpoint, endpoint_of
 from foldline.proxy.guarding import Guard, Refusal
@@ -196,11 +197,7 @@ class Exchange:
             return
         arrived = monotonic()
         self.decision = await self._in_thread(
-            self.parts.judge.decide,
-            self.endpoint,
-            body,
-            heads.hint_of(self.headers),
-            heads.client_of(self.headers),
+            self.parts.judge.decide, self.endpoint, body, self.headers, self.path
         )
         self.added = monotonic() - arrived
         await self._pass(await self._answered(self.decision))
@@ -337,12 +334,13 @@ class Exchange:
             "method": self.scope["method"],
             "path": self.path[:200],
             "status": self.status,
-            "client": heads.client_of(self.headers),
+            "client": client_of(self.headers),
             "action": decision.outcome,
             "reason": decision.reason,
             "session": decision.session,
             "model": decision.model,
             "receipt": decision.receipt,
+            "client_compaction": decision.compacts,
             "tokens_before": decision.before,
             "tokens_after": decision.after,
             "input": usage.input,

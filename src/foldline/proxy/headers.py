@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from foldline.core.messages import Usage
@@ -22,11 +22,6 @@ HOP: Final = frozenset(
 
 FRAMING: Final = frozenset({b"host", b"content-length", b"expect"})
 """What is made anew for the connection to the provider."""
-
-HINTS: Final = ("x-claude-code-session-id", "session-id", "thread-id", "x-session-id")
-"""Where clients name their session."""
-
-LONGEST_HINT: Final = 200
 
 
 def outgoing(headers: Headers, *, reads: bool, length: bool = False) -> list[tuple[bytes, bytes]]:
@@ -64,24 +59,13 @@ def _readable(value: bytes) -> bytes:
     return ", ".join(kept).encode("latin-1") or b"identity"
 
 
-def hint_of(headers: Mapping[str, str]) -> str:
-    """Return the client's own name for its session, "" where it tells none."""
-    return next((headers[name][:LONGEST_HINT] for name in HINTS if headers.get(name)), "")
-
-
-def client_of(headers: Mapping[str, str]) -> str:
-    """Return what a client calls itself, as a short word for names and logs."""
-    product = headers.get("user-agent", "").partition("/")[0].lower()
-    word = "".join(c if c.isascii() and c.isalnum() else "-" for c in product[:20]).strip("-")
-    return {"claude-cli": "claude-code"}.get(word, word) or "client"
-
-
 def report(decision: Decision, usage: Usage | None, *, dry_run: bool) -> list[tuple[bytes, bytes]]:
     """Return what the client is told of what was done; the usage as far as it is known by now."""
     values = {
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,
         "receipt": decision.receipt,
+        "client-compaction": decision.compacts,
     }
     if decision.before:
         values |= {

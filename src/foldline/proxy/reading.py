@@ -16,6 +16,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
 from foldline.formats.registry import dialect
 from foldline.proxy.body import Body, read_body
+from foldline.proxy.clients import compacts
 from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, unmarked
 from foldline.session.identities import Identities
@@ -34,12 +35,16 @@ KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_sum
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A message: the hash of what it says, its tokens, its role, whether it must stay."""
+    """
+    A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
+    client compacts with it; see `foldline.proxy.clients.compacts`.
+    """
 
     content: str
     tokens: int
     role: Role
     stays: bool
+    compacts: str
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class Reader:
         message = dialect(endpoint.dialect).decode([unmarked(wire) if MARK in source else wire])
         read = message.messages[0]
         stays = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
-        known = Known(content_hash(read), counter.message(read), read.role, stays)
+        known = Known(content_hash(read), counter.message(read), read.role, stays, compacts(read))
         with self._lock:
             self._known[digest.digest()] = known
             if len(self._known) > REMEMBERED:

@@ -93,6 +93,8 @@ class Service:
         finally:
             workers.shutdown(cancel_futures=True)
             judge.close()
+            if self.options.accounts is not None:
+                self.options.accounts.close()
             bound.close()
             log.close()
 
