@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.cli import sessions
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home, walk
+from foldline.cli import agent_homes
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home, walk
 
 
 def names(found: object) -> list[str]:
@@ -60,10 +60,10 @@ def test_a_folder_is_walked_once_however_many_links_lead_there(tmp_path: Path) -
 def test_too_deep_and_too_many_folders_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deep = tmp_path.joinpath(*("d" for _ in range(sessions.MAX_DEPTH + 3)))
+    deep = tmp_path.joinpath(*("d" for _ in range(agent_homes.MAX_DEPTH + 3)))
     deep.mkdir(parents=True)
     assert any("too deep" in item.why for item in walk(tmp_path) if isinstance(item, Trouble))
-    monkeypatch.setattr(sessions, "MAX_ENTRIES", 0)
+    monkeypatch.setattr(agent_homes, "MAX_ENTRIES", 0)
     assert [type(item) for item in walk(tmp_path)] == [Trouble]
 
 
