@@ -21,6 +21,7 @@ from foldline.recall.resolve import parse
 from foldline.session.codec import Reading, freeze, kept, restored
 from foldline.session.history import COMPACTION, Batch, History, restored_batch
 from foldline.session.log import Log
+from foldline.stores.retention import Retention, prune
 
 
 class Archive:
@@ -59,13 +60,29 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
+        return tuple(self._log(self._stored(name)))
+
+    def _stored(self, name: str) -> StoredSession:
         stored = self._store.load(name)
         if stored is None:
             names = ", ".join(self._store.names()[:5])
             raise RecallError(
                 f"There is no session {name!r}.", hint=f"The newest are: {names or 'none'}."
             )
-        return tuple(self._log(stored))
+        return stored
+
+    def receipts(self, name: str) -> tuple[Receipt, ...]:
+        """
+        Return the receipts of what was tried on a session, in order, undone compactions included.
+
+        Raises:
+            RecallError: There is no session of this name.
+        """
+        return tuple(batch.receipt for batch in _history(self._stored(name)).batches)
+
+    def size(self) -> int:
+        """Return what everything takes, in bytes."""
+        return self._store.size()
 
     def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
         """
@@ -117,6 +134,22 @@ class Archive:
                 return stored
             attempt += 1
             title = f"{name} ({attempt})"
+
+    def delete(self, *names: str) -> int:
+        """
+        Remove sessions for good, with every content that no other session holds.
+
+        Returns:
+            How many of them there were.
+
+        Raises:
+            StoreError: Nothing was removed, or old bytes are still in the log of the file.
+        """
+        return self._store.delete(names)
+
+    def prune(self, retention: Retention) -> tuple[str, ...]:
+        """Delete what may no longer be kept; return the names of the sessions that went."""
+        return prune(self._store, retention, self._clock())
 
     def recall(
         self,
