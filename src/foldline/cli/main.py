@@ -12,6 +12,7 @@ SUMMARIES = {
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "recall": "Show what a compaction removed.",
+    "sessions": "List, show, export and delete what the archive holds.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from tests.cli.sample import PLANTED, conversation, foldline, write_conversation
+
+from foldline.settings.folders import data_folder
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """An archive with two sessions, one of them compacted."""
+    for name, steps in (("long.json", 12), ("short.json", 3)):
+        file = write_conversation(tmp_path / name, steps)
+        foldline("compact", file, "--budget", "30%", "-o", tmp_path / "out.json")
+    return data_folder() / "archive.db"
+
+
+def listed() -> list[str]:
+    told = json.loads(foldline("sessions", "list", "--json").stdout)
+    return [one["name"] for one in told["sessions"]]
+
+
+def test_the_sessions_are_listed_with_or_without_a_verb(kept: Path) -> None:
+    assert listed() == ["short.json", "long.json"]
+    for words in ((), ("list",)):
+        done = foldline("sessions", *words)
+        assert "long.json" in done.stdout
+        assert "2 sessions." in done.stderr
+    assert foldline("recall", "--list").stdout == foldline("sessions").stdout
+
+
+def test_a_session_shows_what_its_compactions_did(kept: Path) -> None:
+    told = json.loads(foldline("sessions", "show", "long.json", "--json").stdout)
+    (receipt,) = told["receipts"]
+
+    assert told["messages"] == len(conversation())
+    assert receipt["tokens_after"] < receipt["tokens_before"]
+    shown = foldline("sessions", "show", "long.json")
+    assert f"{receipt['tokens_before']:,}" in shown.stdout
+    assert "1 compaction" in shown.stderr
+
+
+def test_an_export_is_what_was_on_the_wire_and_private(kept: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert foldline("sessions", "export", "long.json", "-o", out).exit_code == 0
+    lines = out.read_text().splitlines()
+
+    assert [json.loads(line) for line in lines] == conversation()
+    assert foldline("sessions", "export", "long.json").stdout == out.read_text()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+def test_an_export_never_overwrites_the_archive(kept: Path) -> None:
+    before = kept.read_bytes()
+    assert foldline("sessions", "export", "long.json", "-o", kept).exit_code == 2
+    assert kept.read_bytes() == before
+
+
+def test_a_deleted_session_is_gone_from_the_bytes_of_the_file(kept: Path) -> None:
+    foldline("sessions", "delete", "short.json")
+    done = foldline("sessions", "delete", "long.json")
+
+    assert "Deleted 1 session" in done.stderr
+    assert listed() == []
+    for file in kept.parent.iterdir():
+        assert PLANTED.encode() not in file.read_bytes()
+
+
+def test_nothing_goes_where_one_name_is_wrong(kept: Path) -> None:
+    done = foldline("sessions", "delete", "long.json", "lang.json")
+    assert done.exit_code == 3
+    assert "lang.json" in done.stderr
+    assert len(listed()) == 2
+
+
+@pytest.mark.parametrize("words", [("--all",), ("--keep", "30d"), ("--max-size", "1MB"), ()])
+def test_more_than_what_is_named_needs_a_yes(kept: Path, words: tuple[str, ...]) -> None:
+    assert foldline("sessions", "delete", *words).exit_code == 2
+    assert len(listed()) == 2
+
+
+def test_age_size_and_all_say_what_goes(kept: Path) -> None:
+    def gone(*words: str) -> list[str]:
+        done = foldline("sessions", "delete", *words, "--yes", "--json")
+        return sorted(json.loads(done.stdout)["deleted"])
+
+    assert gone("--keep", "1h") == []
+    assert gone("--max-size", "1KB") == [], "sessions of the last hour are in use"
+    assert gone("--all") == ["long.json", "short.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("show", "nope"), ("export", "nope"), ("delete", "nope"), ("delete", "\udc80")],
+)
+def test_a_session_that_is_not_there_is_bad_input(kept: Path, words: tuple[str, ...]) -> None:
+    done = foldline("sessions", *words)
+    assert done.exit_code in (3, 5)
+    assert "Unexpected" not in done.stderr
+
+
+def test_without_an_archive_none_is_made() -> None:
+    for words in (("list",), ("show", "a"), ("delete", "--all", "--yes")):
+        done = foldline("sessions", *words)
+        assert done.exit_code == 5
+        assert "no archive" in done.stderr
+    assert not os.path.lexists(data_folder() / "archive.db")
