@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -78,11 +79,9 @@ def test_an_address_that_others_reach_asks_for_a_token() -> None:
 
 
 def _free_port() -> int:
-    code = (
-        "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"
-    )
-    asked = launch([sys.executable, "-c", code], stdout=-1)
-    return int(asked.communicate(timeout=30)[0])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _status(address: str, *, wait: bool = False, **headers: str) -> int:

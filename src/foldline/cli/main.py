@@ -11,6 +11,7 @@ SUMMARIES = {
     "stats": "Show where the tokens of a conversation go.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
+    "serve": "Run a proxy that compacts what agents send.",
     "recall": "Show what a compaction removed.",
     "sessions": "List, show, export and delete what the archive holds.",
     "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
