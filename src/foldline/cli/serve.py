@@ -93,4 +93,5 @@ def _archived(service: Any, path: Path) -> Any:
     from foldline.stores.sqlite import SqliteStore
 
     options.make_folder(path)
-    return replace(service, store=SqliteStore(path))
+    # The client has everything that was said: after a power cut it says it again.
+    return replace(service, store=SqliteStore(path, durability="process"))

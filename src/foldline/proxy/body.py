@@ -19,14 +19,20 @@ class Body:
     """
     A request body.
 
-    ``fields`` are the top-level values but for the messages; ``messages`` are those parsed, and
-    ``spans`` where each of them stands in ``text``.
+    ``fields`` are the top-level values but for the messages, ``places`` where they stand in
+    ``text``; ``messages`` are those parsed, ``spans`` where each of them stands.
     """
 
     text: str
     fields: dict[str, Any]
+    places: dict[str, tuple[int, int]]
     messages: list[Any]
     spans: list[tuple[int, int]]
+
+    def field(self, name: str) -> str:
+        """Return a field as it came, "" where there is none."""
+        start, end = self.places.get(name, (0, 0))
+        return self.text[start:end]
 
     def source(self, position: int) -> str:
         """Return a message as it came."""
@@ -77,6 +83,7 @@ def read_body(data: bytes, key: str) -> Body:
 
 def _read(text: str, key: str) -> Body:
     fields: dict[str, Any] = {}
+    places: dict[str, tuple[int, int]] = {}
     messages: list[Any] | None = None
     spans: list[tuple[int, int]] = []
     at = _past(text, 0, "{")
@@ -88,13 +95,15 @@ def _read(text: str, key: str) -> Body:
         if name == key and text[at] == "[":
             messages, spans, at = _listed(text, at)
         else:
+            start = at
             fields[name], at = _DECODER.raw_decode(text, at)
+            places[name] = (start, at)
         at = _next(text, at, "}")
     if _space(text, at + 1) != len(text):
         raise InputError("something stands behind the body")
     if not messages:
         raise InputError("the body has no list of messages", field=key)
-    return Body(text, fields, messages, spans)
+    return Body(text, fields, places, messages, spans)
 
 
 def _listed(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:
@@ -111,6 +120,8 @@ def _listed(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:
 
 
 def _space(text: str, at: int) -> int:
+    if text[at : at + 1] > " ":
+        return at
     found = _SPACE.match(text, at)
     return at if found is None else found.end()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -92,8 +91,8 @@ class Asked:
     @cached_property
     def around(self) -> bytes:
         """A digest of system prompt and tools, to see whether they are others than before."""
-        text = json.dumps([self.system, self.tools], ensure_ascii=False)
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        text = "\0".join(self.body.field(name) for name in (self.endpoint.system, "tools"))
+        return blake2b(text.encode("utf-8"), digest_size=16).digest()
 
     def wire(self, position: int) -> Any:
         """Return a message as a session keeps it: without the marks for the cache."""
