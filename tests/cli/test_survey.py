@@ -6,8 +6,8 @@ import pytest
 from tests.cli.sample import conversation
 
 from foldline import count
+from foldline.cli.agent_homes import Candidate
 from foldline.cli.amounts import Amount
-from foldline.cli.sessions import Candidate
 from foldline.cli.survey import project, survey
 from foldline.core.errors import InputError
 from foldline.strategies.presets import policy

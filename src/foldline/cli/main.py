@@ -13,6 +13,8 @@ SUMMARIES = {
     "bench": "Measure what compaction keeps, on your own sessions.",
     "serve": "Run a proxy that compacts what agents send.",
     "recall": "Show what a compaction removed.",
+    "sessions": "List, show, export and delete what the archive holds.",
+    "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",

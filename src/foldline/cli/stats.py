@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from foldline.cli import breakdown, options
+from foldline.cli import options
 from foldline.cli.output import Voice, write_json
 from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.core.messages import Usage
 from foldline.core.tokens import TokenCounter
+from foldline.evaluation import breakdown
 
 EPILOG = """\b
 Examples:

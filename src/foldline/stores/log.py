@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, TypeAlias, overload
 
+from foldline.core.errors import StoreError
 from foldline.core.ports import StoredMessage
 from foldline.stores import rows
 
@@ -96,4 +97,10 @@ class StoredLog(Sequence[StoredMessage]):
         if start >= stop:
             return []
         with self._reading() as connection:
-            return list(rows.messages(connection, self._session, start, stop))
+            found = list(rows.messages(connection, self._session, start, stop))
+        if len(found) < stop - start:
+            raise StoreError(
+                "This session was deleted from the archive while it was open.",
+                hint="Open it again; it begins anew.",
+            )
+        return found

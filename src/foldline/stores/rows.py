@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -66,6 +66,29 @@ def insert_batch(
             batch.repeats,
         ),
     )
+
+
+def delete_sessions(connection: sqlite3.Connection, names: Collection[str]) -> int:
+    """Remove sessions and the blobs that only they held; return how many sessions there were."""
+    chosen = (json.dumps([*names]),)
+    found = "SELECT id FROM sessions WHERE name IN (SELECT value FROM json_each(?))"
+    numbers = [number for (number,) in connection.execute(found, chosen)]
+    if not numbers:
+        return 0
+    gone = (json.dumps(numbers),)
+    # Batches point at memories, so they go first.
+    for table in ("messages", "batches", "memories"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE session IN (SELECT value FROM json_each(?))",  # noqa: S608  # the three names above
+            gone,
+        )
+    connection.execute("DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))", gone)
+    connection.execute(
+        "DELETE FROM blobs WHERE id NOT IN (SELECT wire FROM messages"
+        " UNION SELECT form FROM messages WHERE form IS NOT NULL"
+        " UNION SELECT edits FROM batches UNION SELECT receipt FROM batches)"
+    )
+    return len(numbers)
 
 
 # --- what was prepared -----------------------------------------------------------------------

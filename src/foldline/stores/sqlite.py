@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
+from collections.abc import Collection
 from typing import Final
 
 from foldline.core.errors import StoreError
@@ -29,6 +31,9 @@ PATIENCE: Final = 5.0
 """How long to wait for another writer, in seconds."""
 
 FOUND_AT_MOST: Final = 100
+
+FREE_SHARE: Final = 0.25
+"""From this share of free pages on, deleting writes the file anew without them."""
 
 
 class SqliteStore:
@@ -68,10 +73,22 @@ class SqliteStore:
         if found is not None:
             return found
         with self._database.writing() as connection:
+            # A number is never given out again: whoever still reads a session that was deleted
+            # must not find another one in its place.
             connection.execute(
-                "INSERT INTO sessions (name, dialect, model, window, created, updated, generation)"
-                " VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
-                (head.name, head.dialect, head.model, head.window, head.created, head.created),
+                "INSERT INTO sessions"
+                " (id, name, dialect, model, window, created, updated, generation)"
+                " SELECT max(coalesce(max(id), 0) + 1, ?), ?, ?, ?, ?, ?, ?, 0 FROM sessions"
+                " WHERE true ON CONFLICT (name) DO NOTHING",
+                (
+                    time.time_ns() // 1_000,
+                    head.name,
+                    head.dialect,
+                    head.model,
+                    head.window,
+                    head.created,
+                    head.created,
+                ),
             )
         created = self.load(head.name)
         assert created is not None  # noqa: S101  # the statement above made it
@@ -160,6 +177,36 @@ class SqliteStore:
                 (prefix, prefix + "\U0010ffff", FOUND_AT_MOST),
             ).fetchall()
         return tuple((str(name), str(number)) for name, number in found)
+
+    def delete(self, names: Collection[str]) -> int:
+        """
+        Remove sessions for good: their bytes are overwritten, and contents of no other go too.
+
+        The file becomes smaller where much of it is free then.
+
+        Returns:
+            How many sessions were removed.
+
+        Raises:
+            StoreError: Nothing was removed; or another process was reading for so long that old
+                bytes are still in the log of the file, which the error says.
+        """
+        with self._database.writing() as connection:
+            # Freed pages are zeroed: what was deleted cannot be read out of the file.
+            connection.execute("PRAGMA secure_delete = ON")
+            count = rows.delete_sessions(connection, names)
+        if count:
+            self._database.shrink(FREE_SHARE)
+        return count
+
+    def size(self) -> int:
+        """Return what is in use of the file, in bytes."""
+        with self._database.reading() as connection:
+            (pages, free, page), *_ = connection.execute(
+                "SELECT page_count, freelist_count, page_size FROM"
+                " pragma_page_count, pragma_freelist_count, pragma_page_size"
+            ).fetchall()
+        return int((pages - free) * page)
 
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""
