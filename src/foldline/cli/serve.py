@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from foldline.cli import options
+from foldline.cli.lengths import PERIOD, SIZE
 from foldline.core.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -51,7 +52,12 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
 @click.option(
     "--window", type=click.IntRange(1_000), help="Tokens of the window; default the model's own."
 )
-@click.option("--token", default="", help="What every request has to bring in x-foldline-token.")
+@click.option(
+    "--token",
+    default="",
+    envvar="FOLDLINE_SERVE_TOKEN",
+    help="What every request has to bring in x-foldline-token; also in FOLDLINE_SERVE_TOKEN.",
+)
 @options.policy
 @click.option(
     "--summarizer",
@@ -73,6 +79,14 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
 @click.option(
     "--no-archive", is_flag=True, help="Keep sessions in memory only; nothing can be recalled."
 )
+@click.option("--keep", metavar="TIME", type=PERIOD, help="Delete sessions that are older: 30d.")
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    type=SIZE,
+    help="Delete the oldest sessions while the archive is larger: 1GB.",
+)
+@click.option("--redact", is_flag=True, help="Take what looks like a key out of what is kept.")
 @click.option("--debug", is_flag=True, expose_value=False, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="No lines for requests on stderr.")
 def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> None:
@@ -87,7 +101,9 @@ def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> Non
         raise MissingExtra(missing[0], "serve")
     # Imported here: they load the network, which the help does not need.
     from foldline.proxy.serving import Service
+    from foldline.stores.retention import Retention
 
+    most = settings["max_size"]
     service = Service(
         upstream,
         _options(upstream, **settings),
@@ -96,6 +112,7 @@ def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> Non
         settings["port"],
         settings["token"],
         log=None if quiet else sys.stderr,
+        retention=Retention(settings["keep"], most and int(most)),
     )
     service.run(lambda address: click.echo(address))
 
@@ -124,12 +141,17 @@ def _options(
     return Options(config, window, policy, dry_run, accounts)
 
 
-def _store(db: Path | None, *, no_archive: bool, dry_run: bool, **_: Any) -> Store | None:
+def _store(
+    db: Path | None, *, no_archive: bool, dry_run: bool, redact: bool, **_: Any
+) -> Store | None:
     if no_archive or dry_run:
         return None
+    from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
+    from foldline.telemetry.redact import redacted
 
     path = options.archive_file(db)
     options.make_folder(path)
     # The client has everything that was said: after a power cut it says it again.
-    return SqliteStore(path, durability="process")
+    store = SqliteStore(path, durability="process")
+    return RedactingStore(store, redacted) if redact else store

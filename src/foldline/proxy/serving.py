@@ -7,16 +7,17 @@ import logging
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
 import uvicorn
 
-from foldline.core.errors import InputError
+from foldline.core.errors import InputError, StoreError
 from foldline.core.ports import Store
 from foldline.models.place import Place
 from foldline.models.transport import Relay
@@ -26,6 +27,7 @@ from foldline.proxy.forwarding import Limits, Parts
 from foldline.proxy.guarding import Guard, is_loopback
 from foldline.proxy.lines import LineLog
 from foldline.proxy.meter import Meter
+from foldline.stores.retention import Retention, prune
 
 UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
@@ -40,6 +42,9 @@ IDLE: Final = 75
 
 HEAD: Final = 64 << 10
 """The most that the head of a request may take, in bytes."""
+
+TENDED: Final = 3_600.0
+"""Seconds between two looks at what the archive may keep."""
 
 SWITCH: Final = 0.001
 """Seconds after which a busy thread makes room for the one that passes answers on."""
@@ -63,6 +68,7 @@ class Service:
     token: str = field(default="", repr=False)
     limits: Limits = field(default_factory=Limits)
     log: TextIO | None = None
+    retention: Retention = field(default_factory=Retention)
 
     def __post_init__(self) -> None:
         if not self.token and not is_loopback(self.host):
@@ -120,8 +126,39 @@ class Service:
         )
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        server = _Server(_config(parts), lambda: ready(address))
-        await server.serve(sockets=[bound])
+        log.add(self._started(address))
+        tending = asyncio.ensure_future(self._tend(parts))
+        try:
+            await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
+        finally:
+            tending.cancel()
+
+    def _started(self, address: str) -> dict[str, Any]:
+        return {
+            "event": "started",
+            "address": address,
+            "upstream": address_of(self.upstream),
+            "archive": self.store is not None,
+            "recall": "ready" if self.store else "off: nothing is kept, nothing can be recalled",
+            "dry_run": self.options.dry_run,
+        }
+
+    async def _tend(self, parts: Parts) -> None:
+        """Delete now and then what the archive may no longer keep."""
+        if self.store is None or self.retention == Retention():
+            return
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                now = time.time()
+                gone = await loop.run_in_executor(
+                    parts.workers, prune, self.store, self.retention, now
+                )
+                record: dict[str, Any] = {"event": "pruned", "sessions": len(gone)}
+            except StoreError as error:
+                record = {"event": "pruned", "problem": str(error)[:300]}
+            parts.log.add(record)
+            await asyncio.sleep(TENDED)
 
 
 class _Server(uvicorn.Server):
