@@ -40,7 +40,8 @@ class Guard:
     def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
         """Return why a request is refused, None when it is not; names are in lower case."""
         if "websocket" in headers.get("upgrade", "").lower():
-            return Refusal(404, "websocket", "There are no WebSockets here; use HTTP.")
+            # Codex tries again seven times, for seconds, at any other status than this one.
+            return Refusal(426, "websocket", "There are no WebSockets here; use HTTP.")
         if not self._is_ours(headers.get("host", "")):
             return Refusal(421, "host", "This proxy is not known under that name.")
         origin = headers.get("origin")
