@@ -44,7 +44,8 @@ class Conversation:
 
     ``ids`` are those of its log. ``sent`` is what was sent of it last: positions in the log, and
     the JSON of what an edit made. ``answer`` is the length of the log at the last request and the
-    usage that came with its answer. Whoever uses it holds the ``lock``.
+    usage that came with its answer. ``coming`` are the ids that it is about to have, so that the
+    same request again waits for it. Whoever uses it holds the ``lock``.
     """
 
     session: Session
@@ -55,6 +56,7 @@ class Conversation:
     sent: tuple[int | str, ...] = ()
     answer: tuple[int, Usage] | None = None
     around: bytes = b""
+    coming: Sequence[str] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def shares(self, ids: Sequence[str]) -> int:
@@ -108,7 +110,7 @@ class Conversations:
         """Return the session at hand that a request continues, as it is; None for none."""
         with self._guard:
             found, shared = self._nearest(asked)
-        return found if found is not None and shared == len(found.ids) else None
+        return found if found is not None and found.ids and shared == len(found.ids) else None
 
     def close(self) -> None:
         """Let go of all sessions."""
@@ -121,7 +123,7 @@ class Conversations:
     def _found(self, asked: Asked) -> Conversation:
         with self._guard:
             found, shared = self._nearest(asked)
-            if found is not None and shared == len(found.ids):
+            if found is not None and shared == len(found.ids or found.coming):
                 self._open.move_to_end(found.session.name)
                 return found
             kept = self._archived(asked, shared)
@@ -139,8 +141,9 @@ class Conversations:
         for conversation in self._open.values():
             if conversation.root != asked.root:
                 continue
-            shared = conversation.shares(asked.ids)
-            goes_on = shared == len(conversation.ids)
+            ids = conversation.ids or conversation.coming
+            shared = shared_length(ids, asked.ids)
+            goes_on = shared == len(ids)
             rank = (goes_on, shared, bool(asked.hint) and conversation.hint == asked.hint)
             if shared and rank >= most:
                 best, most = conversation, rank
@@ -182,7 +185,7 @@ class Conversations:
 
     def _put(self, asked: Asked, store: Store, name: str, ids: list[str]) -> Conversation:
         session = self._opens(asked, store, name)
-        made = Conversation(session, store, ids, asked.root, asked.hint)
+        made = Conversation(session, store, ids, asked.root, asked.hint, coming=asked.ids)
         self._open[name] = made
         for old in list(self._open.values())[: max(0, len(self._open) - self._most)]:
             # One that is in use is let go of another time.
