@@ -335,7 +335,7 @@ def test_what_is_no_honest_request_never_reaches_the_provider(upstream, serve, h
 def test_a_websocket_is_refused_at_once(upstream, serve):
     upgrade = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-key": "x"}
     found = serve().send(None, "/v1/responses", "GET", upgrade)
-    assert found.status == 404
+    assert found.status == 426
     assert upstream.sent == []
 
 

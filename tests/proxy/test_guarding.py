@@ -36,7 +36,7 @@ def test_pages_of_other_origins_are_refused(origin):
 def test_a_websocket_is_refused_at_once_whoever_asks():
     found = HERE.refusal({"host": "127.0.0.1", "upgrade": "WebSocket"})
     assert found is not None
-    assert (found.status, found.reason) == (404, "websocket")
+    assert (found.status, found.reason) == (426, "websocket")
 
 
 def test_two_lengths_are_refused():
