@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anthropic
@@ -51,8 +51,8 @@ def chat(base: str) -> str:
 
 
 def chat_async(base: str) -> str:
-    async def run() -> str:
-        client, messages = openai.AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY), [ASK]
+    async def run(client: openai.AsyncOpenAI) -> str:
+        messages: list[Any] = [ASK]
         while True:
             given = {"model": GPT, "messages": messages, "tools": CHAT_TOOLS}
             async with client.chat.completions.stream(**given) as stream:
@@ -68,7 +68,17 @@ def chat_async(base: str) -> str:
                 for call in message.tool_calls
             )
 
-    return asyncio.run(run())
+    return _awaited(run, base)
+
+
+def _awaited(run: Callable[[openai.AsyncOpenAI], Awaitable[str]], base: str) -> str:
+    """Run an agent with an async client, which is closed in the loop that it was used in."""
+
+    async def work() -> str:
+        async with openai.AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0) as client:
+            return await run(client)
+
+    return asyncio.run(work())
 
 
 # --- OpenAI Responses ---------------------------------------------------------------------------
@@ -94,8 +104,8 @@ def responses(base: str) -> str:
 
 
 def responses_async(base: str) -> str:
-    async def run() -> str:
-        client, items = openai.AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY), [ASK]
+    async def run(client: openai.AsyncOpenAI) -> str:
+        items: list[Any] = [ASK]
         while True:
             given = {"model": GPT, "input": items, "tools": RESPONSES_TOOLS}
             said = None
@@ -107,7 +117,7 @@ def responses_async(base: str) -> str:
                 return str(said.output_text)
             items += results
 
-    return asyncio.run(run())
+    return _awaited(run, base)
 
 
 # --- Anthropic --------------------------------------------------------------------------------
@@ -161,9 +171,11 @@ def claude_async(base: str) -> str:
     given = {"model": CLAUDE, "max_tokens": 1_000, "tools": CLAUDE_TOOLS}
 
     with asyncio.Runner() as runner:
-        return _claude_loop(
+        said = _claude_loop(
             lambda messages: runner.run(client.messages.create(messages=messages, **given))
         )
+        runner.run(client.close())
+        return said
 
 
 # --- frameworks ---------------------------------------------------------------------------------
@@ -198,15 +210,14 @@ def openai_agents(base: str) -> str:
     from agents import Agent, OpenAIResponsesModel, Runner, function_tool, set_tracing_disabled
 
     set_tracing_disabled(True)
-    client = openai.AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0)
-    model = OpenAIResponsesModel(GPT, client)
-    agent = Agent("printer", model=model, tools=[function_tool(print_turn)])
 
-    async def run() -> str:
+    async def run(client: openai.AsyncOpenAI) -> str:
+        model = OpenAIResponsesModel(GPT, client)
+        agent = Agent("printer", model=model, tools=[function_tool(print_turn)])
         done = await Runner.run(agent, ASK["content"], max_turns=2 * TURNS)
         return str(done.final_output)
 
-    return asyncio.run(run())
+    return _awaited(run, base)
 
 
 def pydantic_ai(base: str) -> str:
@@ -214,13 +225,12 @@ def pydantic_ai(base: str) -> str:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    client = anthropic.AsyncAnthropic(base_url=base, api_key=KEY, max_retries=0)
-    model = AnthropicModel(CLAUDE, provider=AnthropicProvider(anthropic_client=client))
-    agent = Agent(model, tools=[print_turn])
-
     async def run() -> str:
-        done = await agent.run(ASK["content"], usage_limits=UsageLimits(request_limit=2 * TURNS))
-        return str(done.output)
+        async with anthropic.AsyncAnthropic(base_url=base, api_key=KEY, max_retries=0) as client:
+            model = AnthropicModel(CLAUDE, provider=AnthropicProvider(anthropic_client=client))
+            agent = Agent(model, tools=[print_turn])
+            limits = UsageLimits(request_limit=2 * TURNS)
+            return str((await agent.run(ASK["content"], usage_limits=limits)).output)
 
     return asyncio.run(run())
 
