@@ -14,6 +14,7 @@ SUMMARIES = {
     "serve": "Run a proxy that compacts what agents send.",
     "recall": "Show what a compaction removed.",
     "sessions": "List, show, export and delete what the archive holds.",
+    "wrap": "Run Claude Code, Codex or opencode through the proxy.",
     "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
