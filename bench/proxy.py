@@ -55,7 +55,9 @@ def section(options: argparse.Namespace) -> Section:
 
 
 def _cache(cases: Sequence[tuple[str, list[object]]], window: int) -> tuple[Table, list[Goal]]:
-    config, counts, recorder = Config(), counter(), Recorder()
+    # Tool outputs are cut as late as the proxy cuts them.
+    outputs = {"hard": window // 2, "soft": window // 4}
+    config, counts, recorder = Config().replace(outputs=outputs), counter(), Recorder()
     shows = (in_session(configured(config), window, counts, config) for _ in cases)
     with (
         tempfile.TemporaryDirectory() as folder,

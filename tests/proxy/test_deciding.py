@@ -109,11 +109,35 @@ def test_a_marked_result_that_is_cut_keeps_its_mark(tmp_path):
         {"role": "assistant", "content": [call]},
         {"role": "user", "content": [{**result, "cache_control": MARK}]},
     ]
-    found = decide(judge(tmp_path / "a.db", window=200_000), history)
+    found = decide(judge(tmp_path / "a.db", window=60_000), history)
     assert found.outcome == "view"
     assert found.body.count(b"cache_control") == 1
     assert shown(found)[-1]["content"][-1]["cache_control"] == MARK
     assert len(found.body) < len(text)
+
+
+def test_a_history_that_its_provider_keeps_is_not_touched(tmp_path):
+    output = {"type": "function_call_output", "call_id": "c1", "output": "done"}
+    who = judge(tmp_path / "a.db")
+    found = decide(who, [output], "openai-responses", previous_response_id="r1")
+    assert (found.outcome, shown(found)) == ("unread", [output])
+    assert SqliteStore(tmp_path / "a.db").sessions() == ()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "?"}]},
+        {"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web"}]},
+        {"role": "assistant", "content": []},
+        {"role": "system", "content": "A reminder."},
+        {"role": "user", "content": [{"type": "unheard_of", "value": {"a": 1}}]},
+    ],
+)
+def test_what_looks_odd_here_is_not_mended_below_the_trigger(tmp_path, odd):
+    history = [*LONG[:2], odd, *LONG[2:3]]
+    found = decide(judge(tmp_path / "a.db"), history)
+    assert (found.outcome, shown(found)) == ("unchanged", history)
 
 
 def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):

@@ -20,6 +20,7 @@ from typing import Any, Final
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
 from foldline.core.ports import Store
+from foldline.core.receipt import Receipt
 from foldline.proxy.reading import Asked
 from foldline.session import Session
 from foldline.session.forking import fork
@@ -36,6 +37,9 @@ TRIED: Final = 16
 
 ATTEMPTS: Final = 3
 
+BYTES: Final = 128 << 20
+"""What the newest requests of all sessions at hand may take together, in bytes."""
+
 
 @dataclass(eq=False)
 class Conversation:
@@ -45,7 +49,8 @@ class Conversation:
     ``ids`` are those of its log. ``sent`` is what was sent of it last: positions in the log, and
     the JSON of what an edit made. ``answer`` is the length of the log at the last request and the
     usage that came with its answer. ``coming`` are the ids that it is about to have, so that the
-    same request again waits for it. Whoever uses it holds the ``lock``.
+    same request again waits for it; ``size`` is that of the newest request, in characters. Whoever
+    uses it holds the ``lock``.
     """
 
     session: Session
@@ -57,6 +62,7 @@ class Conversation:
     answer: tuple[int, Usage] | None = None
     around: bytes = b""
     coming: Sequence[str] = ()
+    size: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def shares(self, ids: Sequence[str]) -> int:
@@ -102,6 +108,7 @@ class Conversations:
                     if attempt + 1 == ATTEMPTS:
                         raise
                     continue
+                conversation.size = len(asked.body.text)
                 yield conversation
                 return
         raise StoreError("The session is changed by somebody else all the time.")
@@ -130,7 +137,7 @@ class Conversations:
             if kept is not None:
                 return kept
             name = f"{PREFIX}{asked.client}-{uuid.uuid4().hex[:12]}"
-            if found is not None and shared and _is_compacted(found.session):
+            if found is not None and shared and any(map(is_compaction, found.session.receipts)):
                 fork(found.store, found.session.name, name, shared, time.time())
                 return self._put(asked, found.store, name, list(found.ids[:shared]))
             return self._put(asked, self._store or MemoryStore(), name, [])
@@ -187,13 +194,21 @@ class Conversations:
         session = self._opens(asked, store, name)
         made = Conversation(session, store, ids, asked.root, asked.hint, coming=asked.ids)
         self._open[name] = made
-        for old in list(self._open.values())[: max(0, len(self._open) - self._most)]:
+        self._let_go(made)
+        return made
+
+    def _let_go(self, made: Conversation) -> None:
+        """Close the sessions that were idle longest, beyond a number and a size."""
+        size = sum(one.size for one in self._open.values())
+        for old in list(self._open.values()):
+            if len(self._open) <= self._most and size <= BYTES:
+                return
             # One that is in use is let go of another time.
             if old is not made and old.lock.acquire(blocking=False):
                 del self._open[old.session.name]
+                size -= old.size
                 old.session.close()
                 old.lock.release()
-        return made
 
     def _drop(self, conversation: Conversation) -> None:
         with self._guard:
@@ -237,5 +252,6 @@ def _usage(conversation: Conversation, asked: Asked) -> Usage | None:
     return conversation.answer[1] if answers[0] and answers == sorted(answers)[::-1] else None
 
 
-def _is_compacted(session: Session) -> bool:
-    return any(receipt.status == "compacted" for receipt in session.receipts)
+def is_compaction(receipt: Receipt) -> bool:
+    """Return True if something was made smaller, not just mended."""
+    return receipt.status == "compacted" and receipt.reason != "repair"

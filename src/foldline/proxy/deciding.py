@@ -10,12 +10,14 @@ from typing import Any, Final, Literal, TypeAlias
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.config import Config
 from foldline.core.errors import ContextOverflow, FoldlineError, InputError, ModelError
+from foldline.core.keeping import Outputs
 from foldline.core.messages import Usage
 from foldline.core.ports import Store
+from foldline.models.catalogue import Catalogue
 from foldline.proxy.accounts import Accounts
 from foldline.proxy.body import write_message
 from foldline.proxy.clients import client_of, hint_of, own_compaction
-from foldline.proxy.conversations import Conversation, Conversations
+from foldline.proxy.conversations import Conversation, Conversations, is_compaction
 from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, mark_of, marked
 from foldline.proxy.reading import Asked, Reader
@@ -32,6 +34,15 @@ RISKY: Final = 0.25
 
 AT_HAND: Final = 256
 """Sessions that are kept at hand."""
+
+AT_ONCE: Final = 0.5
+"""
+The part of the window from which on a single tool output is cut when it comes. A session of the
+library cuts much earlier; here a program that nobody changes has bounds of its own.
+"""
+
+ELSEWHERE: Final = ("previous_response_id", "conversation")
+"""Fields by which a request goes on from a history that its provider keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,8 @@ class Judge:
         try:
             hint, client = hint_of(headers), client_of(headers)
             asked = self._reader.read(endpoint, data, hint=hint, client=client)
+            if any(asked.body.fields.get(name) for name in ELSEWHERE):
+                return Decision(data, "unread", "the provider keeps the history")
             if endpoint.counts:
                 return self._counted(asked, data)
             with self._conversations.continued(asked) as conversation:
@@ -168,11 +181,13 @@ class Judge:
         made: int,
     ) -> Decision:
         session = conversation.session
-        pieces = _pieces(session, view)
-        conversation.sent = pieces
-        changed = pieces != tuple(range(len(asked.ids)))
         receipts = session.receipts
-        now = any(one.status == "compacted" for one in receipts[made:])
+        whole = tuple(range(len(asked.ids)))
+        # What the provider may reject is the client's to hear, as long as nothing was compacted.
+        pieces = _pieces(session, view) if any(map(is_compaction, receipts)) else whole
+        conversation.sent = pieces
+        changed = pieces != whole
+        now = any(map(is_compaction, receipts[made:]))
         overhead = session.budget.overhead
         found = Decision(
             data,
@@ -211,6 +226,11 @@ class Judge:
 
     def _session(self, asked: Asked, store: Store, name: str) -> Session:
         options = self._options
+        window = options.window or Catalogue.load().find(asked.model).window
+        config = options.config
+        if config.outputs == Outputs():
+            hard = int(AT_ONCE * window)
+            config = config.replace(outputs={"hard": hard, "soft": hard // 2})
         return Session.open(
             None,
             name,
@@ -219,7 +239,7 @@ class Judge:
             window=options.window,
             format=asked.endpoint.dialect,
             policy=options.policy,
-            config=options.config,
+            config=config,
             counter=asked.counter,
             output=None if options.window else _reserve(asked),
             summarizer=None if options.accounts is None else options.accounts.of(name, asked),
@@ -262,7 +282,7 @@ def _written(asked: Asked, pieces: Sequence[int | str]) -> bytes:
 def _newest(session: Session) -> str:
     """Name the newest compaction, "" where there is none."""
     receipts = session.receipts
-    numbers = [at for at, one in enumerate(receipts) if one.status == "compacted"]
+    numbers = [at for at, one in enumerate(receipts) if is_compaction(one)]
     return f"{session.name}/{numbers[-1]}" if numbers else ""
 
 

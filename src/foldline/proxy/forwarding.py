@@ -39,13 +39,16 @@ WHOLE: Final = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a request may take: ``body`` is read up to so many bytes, and a larger one passed on
-    unread; ``waiting`` are seconds for its next piece, ``silence`` seconds without a byte from
-    the provider; ``requests`` may be under way at once.
+    What a request may take.
+
+    Of a ``body`` so many bytes are read, and a larger one is passed on unread. ``waiting`` are the
+    seconds for its next piece, ``deciding`` those after which it goes out as it came, ``silence``
+    those without a byte from the provider. So many ``requests`` may be under way at once.
     """
 
     body: int = 32 << 20
     waiting: float = 60.0
+    deciding: float = 30.0
     silence: float = 600.0
     requests: int = 256
 
@@ -196,9 +199,13 @@ class Exchange:
             await self._pass(await self._sent(rest))
             return
         arrived = monotonic()
-        self.decision = await self._in_thread(
-            self.parts.judge.decide, self.endpoint, body, self.headers, self.path
-        )
+        try:
+            async with asyncio.timeout(self.parts.limits.deciding):
+                self.decision = await self._in_thread(
+                    self.parts.judge.decide, self.endpoint, body, self.headers, self.path
+                )
+        except TimeoutError:
+            self.decision = Decision(body, "failed", "deciding took too long")
         self.added = monotonic() - arrived
         await self._pass(await self._answered(self.decision))
 

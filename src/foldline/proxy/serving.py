@@ -16,6 +16,7 @@ from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.core.errors import InputError, StoreError
 from foldline.core.ports import Store
@@ -31,8 +32,8 @@ from foldline.stores.retention import Retention, prune
 
 UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
-WORKERS: Final = 8
-"""Threads that decide; SQLite and compactions run in them."""
+WORKERS: Final = 32
+"""Threads that decide; SQLite and compactions run in them, and waiting for another request."""
 
 ENDING: Final = 10
 """Seconds that answers under way have when the proxy is stopped."""
@@ -161,6 +162,27 @@ class Service:
             await asyncio.sleep(TENDED)
 
 
+class _Connection(H11Protocol):
+    """A connection that is closed when the head of a request does not come."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on waiting, as long as the head is not whole."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait()
+
+    def _wait(self) -> None:
+        if self.timeout_keep_alive_task is None and not self.transport.is_closing():
+            self.timeout_keep_alive_task = self.loop.call_later(
+                IDLE, self.timeout_keep_alive_handler
+            )
+
+
 class _Server(uvicorn.Server):
     """A server that ends by itself on a signal, and says when it takes requests."""
 
@@ -194,7 +216,7 @@ def _config(parts: Parts) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         ws="none",
-        http="h11",
+        http=_Connection,
         loop="asyncio",
         lifespan="on",
         h11_max_incomplete_event_size=HEAD,
