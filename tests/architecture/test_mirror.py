@@ -31,6 +31,7 @@ PROVED_IN = {
     "formats/transcripts/test_openhands.py": "formats/transcripts/devai.py",
     "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
+    "cli/test_sessions.py": "cli/session_tables.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
     "memory/test_memory.py": "memory/indexing.py memory/rows.py memory/tables.py "
     "memory/telling.py memory/writing.py",
