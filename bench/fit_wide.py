@@ -5,18 +5,17 @@ side is encoded in its place by every vocabulary, and a token that begins on its
 paid by the pair that it makes with the character before, tokens that begin inside it by itself.
 Characters of like price over all vocabularies make a class (k-means), and so do the pairs that
 differ most from what their second character takes elsewhere. `fit_tokens.py` calls this, writes
-`foldline.core.wide_tables` and fits a weight for each class and vocabulary.
+``wide_classes.bin`` and fits a weight for each class and vocabulary.
 """
 
 import zlib
-from base64 import b85encode
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-CHARACTER_CLASSES = 16
-PAIR_CLASSES = 24
+from foldline.core.wide import CHARACTER_CLASSES, PAIR_CLASSES
+
 PAIRS = 7_168
 SEEN = 8  # times: what a pair costs is not known from fewer
 THRIFT = 1.0  # squared tokens a bit of the packed table is worth
@@ -202,44 +201,10 @@ def _distances(points: Any, centres: Any) -> Any:
     return np.maximum(away, 0)
 
 
-MODULE = '''"""
-The classes of characters and pairs beyond ASCII: data, fitted, not chosen.
-
-Written by ``bench/fit_tokens.py``, which says how the classes were found. Both tables are packed
-with zlib and written in base 85. ``CHARACTERS`` is the class of every UTF-16 unit from U+0080 on.
-``PAIRS`` is {pairs:,} pairs of units, little-endian, in four lanes of bytes, then their classes.
-"""
-
-from typing import Final
-
-CHARACTER_CLASSES: Final = {characters}
-PAIR_CLASSES: Final = {pair_classes}
-
-CHARACTERS: Final = (
-{character_lines}
-)
-
-PAIRS: Final = (
-{pair_lines}
-)
-'''
-
-
-def module(classes: Classes) -> str:
-    """Write the tables as a module."""
+def packed(classes: Classes) -> bytes:
+    """Return the tables as `foldline.core.wide` reads them."""
     order = sorted(classes.pairs)
     numbers = bytes(classes.pairs[pair] for pair in order)
     units = np.array([(pair >> 16, pair & 0xFFFF) for pair in order], "<u2").tobytes()
     lanes = b"".join(units[lane::4] for lane in range(4))
-    return MODULE.format(
-        pairs=len(order),
-        characters=CHARACTER_CLASSES,
-        pair_classes=PAIR_CLASSES,
-        character_lines=_lines(classes.characters[FIRST_WIDE:]),
-        pair_lines=_lines(lanes + numbers),
-    )
-
-
-def _lines(data: bytes) -> str:
-    packed = b85encode(zlib.compress(data, 9)).decode()
-    return "\n".join(f'    "{packed[at : at + 92]}"' for at in range(0, len(packed), 92))
+    return zlib.compress(classes.characters[FIRST_WIDE:] + lanes + numbers, 9)

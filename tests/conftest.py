@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.children import end_all
+from tests.postgres_server import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
 
 settings.register_profile(
     "foldline",

@@ -52,9 +52,9 @@ class Archive:
         Raises:
             StoreError: The file cannot be opened or is no archive.
         """
-        from foldline.stores.sqlite import SqliteStore
+        from foldline.stores.opening import open_store
 
-        return cls(SqliteStore(path))
+        return cls(open_store(path))
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions with their sizes, the one that was changed last first."""

@@ -15,6 +15,9 @@ from tests.architecture.sources import PACKAGE, ROOT, modules, relative, tree
 HEAVY = {"asyncio", "concurrent", "dataclasses", "inspect", "json", "logging", "socket", "sqlite3"}
 """What `import foldline` must not load: each of them takes longer than Foldline itself."""
 
+LIKE_THE_LANGUAGE = {"regex"}
+"""Used wherever the module of the standard library that it extends would be."""
+
 
 def test_every_layer_imports_only_what_lies_below_it():
     linter = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
@@ -29,7 +32,7 @@ def test_a_package_of_others_is_imported_in_one_file_only():
     files: dict[str, set[str]] = defaultdict(set)
     for path in modules():
         for name in _imported(path):
-            if name != "foldline" and name not in sys.stdlib_module_names:
+            if name not in {"foldline", *LIKE_THE_LANGUAGE, *sys.stdlib_module_names}:
                 folder = relative(path).split("/")[0]
                 files[name].add("cli" if folder == "cli" else relative(path))
     assert files, (

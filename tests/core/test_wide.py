@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.wide import wide_counts
-from foldline.core.wide_tables import CHARACTER_CLASSES, PAIR_CLASSES
+from foldline.core.wide import CHARACTER_CLASSES, PAIR_CLASSES, wide_counts
 
 
 def characters(text: str) -> list[int]:

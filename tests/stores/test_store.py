@@ -9,14 +9,19 @@ from foldline.core.errors import InputError, StoreError
 from foldline.core.messages import Usage
 from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores.memory import MemoryStore
-from foldline.stores.sqlite import SqliteStore
+from foldline.stores.opening import open_store
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "postgres", "memory"])
 def store(request, tmp_path):
-    made = SqliteStore(tmp_path / "a.db") if request.param == "sqlite" else MemoryStore()
+    if request.param == "memory":
+        made = MemoryStore()
+    elif request.param == "sqlite":
+        made = open_store(tmp_path / "a.db")
+    else:
+        made = open_store(request.getfixturevalue("postgres_url"))
     yield made
     made.close()
 

@@ -51,7 +51,7 @@ or embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly k
 
 from typing import Final
 
-from foldline.core.wide_tables import CHARACTER_CLASSES, PAIR_CLASSES
+from foldline.core.wide import CHARACTER_CLASSES, PAIR_CLASSES
 
 DEFAULT_FAMILY: Final = "o200k"
 """The family for a model whose vocabulary is unknown."""

@@ -4,9 +4,9 @@ Counting what makes tokens beyond ASCII: characters and pairs of neighbours, by 
 A tokenizer joins neighbouring characters that often stand together. So the tokens of a text are
 what its characters take alone, less what is joined: 文 and 件 take two tokens, 文件 one. Which
 characters are dear, and which pairs are joined, was read off the real vocabularies and put into
-classes of like price (`foldline.core.wide_tables`): characters by what they take beside a
-neighbour that is nothing special, pairs by how far they differ from that. Each family of
-vocabularies has a weight for every class.
+classes of like price (``wide_classes.bin``, written by ``bench/fit_tokens.py``): characters by
+what they take beside a neighbour that is nothing special, pairs by how far they differ from that.
+Each family of vocabularies has a weight for every class.
 
 Looking up a character or a pair costs some 50 ns, in two passes over the UTF-16 units of the
 text; of the ASCII in it only the last character before something wide is looked at, because a
@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import re
 import sys
-from base64 import b85decode
 from functools import cache
 from itertools import repeat
+from pkgutil import get_data
 from typing import Final
 from zlib import decompress
 
-from foldline.core.wide_tables import CHARACTER_CLASSES, CHARACTERS, PAIR_CLASSES, PAIRS
+CHARACTER_CLASSES: Final = 16
+PAIR_CLASSES: Final = 24
+CLASSES_FILE: Final = "wide_classes.bin"
+"""Packed with zlib: the class of every UTF-16 unit from U+0080 on, a byte each; then the pairs of
+units that have a class, little-endian, in four lanes of bytes; then the classes of those pairs."""
 
 _NATIVE: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 _BESIDE_ASCII = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f])")
@@ -57,15 +61,21 @@ def _pair_classes(units: bytes) -> bytes:
 
 
 @cache
+def _classes() -> bytes:
+    packed = get_data(__package__, CLASSES_FILE)
+    return decompress(packed or b"")
+
+
+@cache
 def _characters() -> bytes:
-    """Unpack the class of every UTF-16 unit; 0 is ASCII."""
-    return bytes(_FIRST_WIDE) + decompress(b85decode(CHARACTERS), bufsize=_UNITS)
+    """Return the class of every UTF-16 unit; 0 is ASCII."""
+    return bytes(_FIRST_WIDE) + _classes()[: _UNITS - _FIRST_WIDE]
 
 
 @cache
 def _pairs() -> dict[int, int]:
-    """Unpack the class of every pair of units that has one."""
-    packed = decompress(b85decode(PAIRS))
+    """Return the class of every pair of units that has one."""
+    packed = _classes()[_UNITS - _FIRST_WIDE :]
     count = len(packed) // 5
     units = bytearray(4 * count)
     for lane in range(4):

@@ -245,6 +245,6 @@ def _store(path: str | os.PathLike[str] | None) -> Store:
         from foldline.stores.memory import MemoryStore
 
         return MemoryStore()
-    from foldline.stores.sqlite import SqliteStore
+    from foldline.stores.opening import open_store
 
-    return SqliteStore(os.fspath(path))
+    return open_store(os.fspath(path))

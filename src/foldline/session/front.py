@@ -330,6 +330,6 @@ class Session(Awaiting):
 def _archive(path: str | os.PathLike[str] | None) -> Store:
     if path is None:
         raise StoreError("A session needs a place.", hint="Give a path, or a store.")
-    from foldline.stores.sqlite import SqliteStore
+    from foldline.stores.opening import open_store
 
-    return SqliteStore(os.fspath(path))
+    return open_store(os.fspath(path))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from hashlib import blake2b
 from typing import Any
 
 from foldline.core.errors import InputError, StoreError
+from foldline.sql import Connection
 
 PLAIN, ZLIB = 0, 1
 """How the bytes of a blob are kept."""
@@ -54,7 +54,7 @@ def unpack(data: bytes) -> Any:
         ) from error
 
 
-def put(connection: sqlite3.Connection, data: bytes) -> int:
+def put(connection: Connection, data: bytes) -> int:
     """
     Keep bytes, unless they are kept already.
 

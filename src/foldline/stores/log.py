@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -10,12 +9,13 @@ from typing import Final, TypeAlias, overload
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import StoredMessage
+from foldline.sql import Connection
 from foldline.stores import rows
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
 
-Reading: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
+Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 """Looks at one moment of the file."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple
@@ -11,7 +10,8 @@ from typing import Any
 
 from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
-from foldline.core.ports import Change, StoredBatch, StoredMemory, StoredMessage
+from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.sql import Connection
 from foldline.stores import blobs
 
 
@@ -22,7 +22,7 @@ def moment(change: Change) -> float:
 
 
 def insert_message(
-    connection: sqlite3.Connection,
+    connection: Connection,
     session: int,
     seq: int,
     message: StoredMessage,
@@ -38,7 +38,7 @@ def insert_message(
             message.id,
             message.role,
             message.time,
-            message.pinned,
+            int(message.pinned),
             None if message.usage is None else json.dumps(astuple(message.usage)),
             blobs.put(connection, wire),
             None if form is None else blobs.put(connection, form),
@@ -47,7 +47,7 @@ def insert_message(
 
 
 def insert_batch(
-    connection: sqlite3.Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
+    connection: Connection, session: int, batch: StoredBatch, edits: bytes, receipt: bytes
 ) -> None:
     """Add a batch; its edits and its receipt come packed."""
     prepared = None if batch.memory is None else _kept_memory(connection, session, batch.memory)
@@ -68,34 +68,42 @@ def insert_batch(
     )
 
 
-def delete_sessions(connection: sqlite3.Connection, names: Collection[str]) -> int:
+def session_values(head: SessionHead) -> tuple[Any, ...]:
+    """Return the values of a new session's row, in the order of its columns."""
+    return (head.name, head.dialect, head.model, head.window, head.created, head.created)
+
+
+def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     """Remove sessions and the blobs that only they held; return how many sessions there were."""
-    chosen = (json.dumps([*names]),)
-    found = "SELECT id FROM sessions WHERE name IN (SELECT value FROM json_each(?))"
-    numbers = [number for (number,) in connection.execute(found, chosen)]
-    if not numbers:
-        return 0
-    gone = (json.dumps(numbers),)
-    # Batches point at memories, so they go first.
-    for table in ("messages", "batches", "memories"):
+    count = 0
+    for name in dict.fromkeys(names):
+        row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            continue
+        # Batches point at memories, so they go first.
+        for statement in (
+            "DELETE FROM messages WHERE session = ?",
+            "DELETE FROM batches WHERE session = ?",
+            "DELETE FROM memories WHERE session = ?",
+            "DELETE FROM sessions WHERE id = ?",
+        ):
+            connection.execute(statement, (row[0],))
+        count += 1
+    if count:
         connection.execute(
-            f"DELETE FROM {table} WHERE session IN (SELECT value FROM json_each(?))",  # noqa: S608  # the three names above
-            gone,
+            "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
+            " EXCEPT SELECT wire FROM messages"
+            " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
+            " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
         )
-    connection.execute("DELETE FROM sessions WHERE id IN (SELECT value FROM json_each(?))", gone)
-    connection.execute(
-        "DELETE FROM blobs WHERE id NOT IN (SELECT wire FROM messages"
-        " UNION SELECT form FROM messages WHERE form IS NOT NULL"
-        " UNION SELECT edits FROM batches UNION SELECT receipt FROM batches)"
-    )
-    return len(numbers)
+    return count
 
 
 # --- what was prepared -----------------------------------------------------------------------
 
 
 def replace_memory(
-    connection: sqlite3.Connection, session: int, memory: StoredMemory | None, content: bytes
+    connection: Connection, session: int, memory: StoredMemory | None, content: bytes
 ) -> None:
     """Put what was prepared, its content packed, in the place of what was prepared before."""
     connection.execute(
@@ -108,7 +116,7 @@ def replace_memory(
 
 
 def _insert_memory(
-    connection: sqlite3.Connection, session: int, memory: StoredMemory, content: bytes
+    connection: Connection, session: int, memory: StoredMemory, content: bytes
 ) -> int:
     head = (memory.until, memory.digest, memory.at, memory.generation, memory.time)
     row = connection.execute(
@@ -120,7 +128,7 @@ def _insert_memory(
     return int(row[0])
 
 
-def _kept_memory(connection: sqlite3.Connection, session: int, memory: StoredMemory) -> int:
+def _kept_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
     """Find what was prepared, which is written already; a session that is copied brings it."""
     row = connection.execute(
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
@@ -131,7 +139,7 @@ def _kept_memory(connection: sqlite3.Connection, session: int, memory: StoredMem
     return _insert_memory(connection, session, memory, blobs.pack(memory.content))
 
 
-def memory(connection: sqlite3.Connection, session: int) -> StoredMemory | None:
+def memory(connection: Connection, session: int) -> StoredMemory | None:
     """Read what is prepared for the next compaction of a session; None where it is damaged."""
     row = connection.execute(
         "SELECT until, digest, at, generation, time, hash, codec, size, data FROM memories"
@@ -154,7 +162,7 @@ def _memory(row: Sequence[Any]) -> StoredMemory:
 # --- what is there already -------------------------------------------------------------------
 
 
-def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
+def mark(connection: Connection, session: int, change: Change) -> None:
     """Note what a change says about rows that are there already."""
     if change.undone is not None:
         connection.execute(
@@ -178,7 +186,7 @@ def mark(connection: sqlite3.Connection, session: int, change: Change) -> None:
         )
 
 
-def length(connection: sqlite3.Connection, session: int) -> int:
+def length(connection: Connection, session: int) -> int:
     """Return how many messages a session has."""
     (last,) = connection.execute(
         "SELECT max(seq) FROM messages WHERE session = ?", (session,)
@@ -186,7 +194,7 @@ def length(connection: sqlite3.Connection, session: int) -> int:
     return 0 if last is None else int(last) + 1
 
 
-def message_ids(connection: sqlite3.Connection, session: int, size: int) -> list[str]:
+def message_ids(connection: Connection, session: int, size: int) -> list[str]:
     """Read the ids of the first ``size`` messages of a session, in order."""
     found = connection.execute(
         "SELECT id FROM messages WHERE session = ? AND seq < ? ORDER BY seq", (session, size)
@@ -195,7 +203,7 @@ def message_ids(connection: sqlite3.Connection, session: int, size: int) -> list
 
 
 def messages(
-    connection: sqlite3.Connection, session: int, start: int, stop: int
+    connection: Connection, session: int, start: int, stop: int
 ) -> Iterator[StoredMessage]:
     """Read the messages of a session from position ``start`` to before ``stop``, in order."""
     rows = connection.execute(
@@ -219,7 +227,7 @@ def messages(
         )
 
 
-def batches(connection: sqlite3.Connection, session: int) -> Iterator[StoredBatch]:
+def batches(connection: Connection, session: int) -> Iterator[StoredBatch]:
     """Read the batches of a session, in order."""
     rows = connection.execute(
         """

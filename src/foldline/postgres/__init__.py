@@ -1,0 +1,1 @@
+"""PostgreSQL databases that many machines share; the extra ``postgres``."""

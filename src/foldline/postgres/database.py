@@ -1,0 +1,245 @@
+"""
+One schema of a PostgreSQL database: connected to, brought up to date, changed in transactions.
+
+Connections come from a pool. One that the server dropped is replaced before a transaction begins,
+with a backoff; one that is lost while a transaction commits is asked about afterwards, so that a
+change is either known to be recorded or known not to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from foldline.core.errors import MissingExtra, StoreError
+from foldline.postgres.schema import PostgresSchema, migrate
+from foldline.postgres.statements import PostgresConnection
+
+try:
+    import psycopg
+    from psycopg import errors
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg_pool import ConnectionPool, PoolTimeout
+except ImportError as missing:
+    raise MissingExtra("psycopg", "postgres") from missing
+
+PATIENCE: Final = 10.0
+"""How long to wait for a connection, a lock or another writer, in seconds."""
+
+STATEMENT: Final = 60.0
+"""The longest that one statement may run, in seconds."""
+
+CONNECTIONS: Final = 8
+"""The most connections of one process to one schema."""
+
+
+class PostgresDatabase:
+    """
+    A pool of connections to one schema.
+
+    Args:
+        url: ``postgresql://user@host:port/database``; what it leaves out comes from the usual
+            ``PG…`` variables and ``~/.pgpass``.
+        schema: What it holds.
+        patience: How long to wait for a connection or another writer, in seconds.
+        connections: The most connections at once.
+
+    Raises:
+        StoreError: The database cannot be reached, or a newer Foldline wrote it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        schema: PostgresSchema,
+        *,
+        patience: float = PATIENCE,
+        connections: int = CONNECTIONS,
+    ) -> None:
+        self._patience = patience
+        self._schema = schema
+        self.place = _described(url)
+        self._pool: ConnectionPool[Any] | None = ConnectionPool(
+            url,
+            min_size=0,
+            max_size=connections,
+            open=False,
+            timeout=patience,
+            max_idle=120.0,
+            configure=self._configure,
+            kwargs={
+                "autocommit": True,
+                "application_name": f"foldline {schema.what}",
+                "connect_timeout": max(2, round(patience)),
+            },
+        )
+        self._pool.open()
+        try:
+            with self._errors(), self._open().connection() as connection:
+                migrate(PostgresConnection(connection), schema, self.place)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresConnection]:
+        """Look at one moment of the database."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresConnection]:
+        """
+        Change the database, all or nothing; what is committed is on the server's disk.
+
+        Raises:
+            StoreError: It cannot be written, and nothing was changed, or the server was lost
+                while it committed and cannot be asked whether it did; the message says which.
+        """
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the database; closing twice is allowed."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close(timeout=self._patience)
+
+    def _configure(self, connection: Any) -> None:
+        for name, value in (
+            ("search_path", f"{self._schema.name}, public"),
+            ("lock_timeout", f"{round(self._patience * 1000)}"),
+            ("statement_timeout", f"{round(STATEMENT * 1000)}"),
+            ("idle_in_transaction_session_timeout", f"{round(STATEMENT * 1000)}"),
+        ):
+            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+
+    def _open(self) -> ConnectionPool[Any]:
+        if self._pool is None:
+            raise StoreError(f"{self.place} is closed.", hint="Open it again.")
+        return self._pool
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[PostgresConnection]:
+        with self._errors():
+            pool = self._open()
+            connection = self._begun(pool, begin)
+            try:
+                yield PostgresConnection(connection)
+                self._commit(pool, connection)
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            finally:
+                pool.putconn(connection)
+
+    def _begun(self, pool: ConnectionPool[Any], begin: str) -> Any:
+        """Begin a transaction on a connection that lives; the server may have dropped some."""
+        for _ in range(pool.max_size + 1):
+            connection = pool.getconn()
+            try:
+                connection.execute(begin)
+            except psycopg.OperationalError:
+                broken = connection.broken
+                pool.putconn(connection)
+                if not broken:
+                    raise
+            except BaseException:
+                pool.putconn(connection)
+                raise
+            else:
+                return connection
+        return pool.getconn()
+
+    def _commit(self, pool: ConnectionPool[Any], connection: Any) -> None:
+        found = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
+        try:
+            connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            if not connection.broken or found[0] is None:
+                raise
+            if not self._is_committed(pool, str(found[0])):
+                raise StoreError(
+                    f"The connection to {self.place} was lost; nothing was recorded.",
+                    hint="Try again when the server is back.",
+                ) from error
+
+    def _is_committed(self, pool: ConnectionPool[Any], transaction: str) -> bool:
+        """Ask the server, when it is back, what became of a transaction that was committing."""
+        try:
+            with pool.connection() as connection:
+                row = connection.execute(
+                    "SELECT pg_xact_status(%s::xid8)", (transaction,)
+                ).fetchone()
+        except (psycopg.Error, PoolTimeout) as error:
+            raise StoreError(
+                f"The connection to {self.place} was lost while it recorded a change, and the "
+                "server does not come back: whether it was recorded is not known.",
+                hint="Open the session again when the server is back: it shows what is there.",
+            ) from error
+        return row is not None and row[0] == "committed"
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, PoolTimeout) as error:
+            raise explained(error, self.place, self._patience) from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise _unfit(self.place, error) from error
+
+
+def _described(url: str) -> str:
+    """Name a database without the password that its URL may hold."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error:  # its words repeat the URL, and so the password
+        raise StoreError(
+            "This is no URL of a PostgreSQL database.",
+            hint="Write it as postgresql://user@host:5432/database",
+        ) from None
+    host, name = given.get("host") or "localhost", given.get("dbname") or ""
+    return f"PostgreSQL at {host}/{name}".rstrip("/")
+
+
+def explained(error: Exception, place: str, patience: float) -> StoreError:
+    """Say what went wrong and what to do next; nothing of it holds the password."""
+    match error:
+        case PoolTimeout():
+            return StoreError(
+                f"{place} cannot be reached within {patience:g} seconds, or all connections to "
+                "it are in use.",
+                hint="Check that the server runs and lets this user in: psql with the same URL.",
+            )
+        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
+            return StoreError(
+                f"{place}: another process was changing the same thing; nothing was changed.",
+                hint="Try again when it is done.",
+            )
+        case errors.InsufficientPrivilege():
+            return StoreError(
+                f"{place}: this user may not do that: {_first_line(error)}.",
+                hint="Grant it what docs/scale.md lists, or use another user.",
+            )
+        case errors.DataError() | psycopg.ProgrammingError():
+            return _unfit(place, error)
+        case psycopg.OperationalError():
+            return StoreError(
+                f"{place} was lost: {_first_line(error)}; nothing was changed.",
+                hint="Try again when the server is back.",
+            )
+        case _:
+            return StoreError(f"{place}: {_first_line(error)}.", hint="Nothing was changed.")
+
+
+def _unfit(place: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"{place}: a value is not one that PostgreSQL holds: {_first_line(error)}.",
+        hint="Use valid Unicode without NUL in names, and numbers below 2^63.",
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

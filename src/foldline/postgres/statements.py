@@ -1,0 +1,44 @@
+"""One dialect of SQL for both databases: SQLite's placeholders become those of psycopg."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+from foldline.sql import Parameters, Rows
+
+_PLACE: Final = re.compile(r"\?|(?<!:):([a-z_]+)")
+
+
+@lru_cache(maxsize=256)
+def translated(statement: str) -> str:
+    """
+    Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
+
+    The statements are Foldline's own; none has a question mark or a colon inside a string.
+    """
+    return _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))
+
+
+class PostgresConnection:
+    """
+    A connection of psycopg that takes the statements written for SQLite.
+
+    Args:
+        connection: In autocommit mode: transactions are begun and ended by statements.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self.raw = connection
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
+        """Run one statement."""
+        rows: Rows = self.raw.execute(translated(statement), parameters or None)
+        return rows
+
+    def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> None:
+        """Run one statement for each set of values."""
+        with self.raw.cursor() as cursor:
+            cursor.executemany(translated(statement), parameters)

@@ -1,0 +1,56 @@
+"""What stores ask of a database, whichever it is: statements, and transactions around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
+
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+
+
+class Rows(Protocol):
+    """What a statement found."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows a change touched."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """Runs statements; a value stands where they have a question mark, or ``:name``."""
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
+        """Run one statement."""
+        ...
+
+    def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Any:
+        """Run one statement for each set of values."""
+        ...
+
+
+class Database(Protocol):
+    """A place for rows that several processes share. Every method raises StoreError."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Look at one moment of the database."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Change the database, all or nothing; what is committed stays."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database; closing twice is allowed."""
+        ...

@@ -1,0 +1,178 @@
+"""
+Sessions in a database: every change is one transaction, in any number of processes.
+
+A session carries a generation, so that two processes writing to the same session cannot lose each
+other's messages: the later one gets an error. The row of a session is locked while it changes, and
+that lock dies with its connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from foldline.core.errors import StoreError
+from foldline.core.ports import (
+    Change,
+    SessionHead,
+    SessionInfo,
+    StoredSession,
+)
+from foldline.sql import Connection, Database
+from foldline.stores import blobs, rows
+from foldline.stores.log import StoredIds, StoredLog
+
+FOUND_AT_MOST: Final = 100
+
+
+class SqlStore:
+    """
+    A store in a database; see `foldline.core.ports.Store`.
+
+    Args:
+        database: Where the tables of the archive are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # --- the Store protocol ----------------------------------------------------------------
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        found = self.load(head.name)
+        if found is not None:
+            return found
+        with self._database.writing() as connection:
+            self._insert(connection, head)
+        created = self.load(head.name)
+        assert created is not None  # noqa: S101  # the statement above made it
+        return created
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        # One transaction, so that all of it is of the same moment.
+        with self._database.reading() as connection:
+            row = connection.execute(
+                'SELECT name, dialect, model, "window", created, generation, id'
+                " FROM sessions WHERE name = ?",
+                (name,),
+            ).fetchone()
+            if row is None:
+                return None
+            session, size = row[6], rows.length(connection, row[6])
+            return StoredSession(
+                SessionHead(*row[:5]),
+                row[5],
+                StoredIds(self._database.reading, session, size),
+                StoredLog(self._database.reading, session, size),
+                tuple(rows.batches(connection, session)),
+                rows.memory(connection, session),
+            )
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """
+        Record a change durably, in one transaction.
+
+        Returns:
+            The new generation.
+
+        Raises:
+            InputError: A message is not JSON; ``index`` is not known here.
+            StoreError: Somebody else changed the session since; nothing was recorded.
+        """
+        # Serialised before the lock is taken: other writers do not wait for it.
+        contents = [
+            (blobs.pack(m.wire), None if m.form is None else blobs.pack(m.form))
+            for m in change.messages
+        ]
+        made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
+        prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
+        with self._database.writing() as connection:
+            session = self._claim(connection, name, generation, change)
+            for position, message in enumerate(change.messages):
+                rows.insert_message(
+                    connection, session, change.at + position, message, contents[position]
+                )
+            for batch, (edits, receipt) in zip(change.batches, made, strict=True):
+                rows.insert_batch(connection, session, batch, edits, receipt)
+            if change.memory is not None or change.forgets:
+                rows.replace_memory(connection, session, change.memory, prepared)
+            rows.mark(connection, session, change)
+        return generation + 1
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                """
+                SELECT s.name, s.dialect, s.model, s."window", s.created, s.updated,
+                    (SELECT coalesce(max(m.seq) + 1, 0) FROM messages m WHERE m.session = s.id),
+                    (SELECT count(*) FROM batches b WHERE b.session = s.id
+                        AND b.kind = 'compaction' AND b.undone_at IS NULL),
+                    (SELECT coalesce(sum(length(d.data)), 0) FROM messages m
+                        JOIN blobs d ON d.id = m.wire WHERE m.session = s.id)
+                FROM sessions s ORDER BY s.updated DESC, s.id DESC
+                """
+            ).fetchall()
+        return tuple(SessionInfo(SessionHead(*row[:5]), *row[5:]) for row in found)
+
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT name FROM sessions ORDER BY updated DESC, id DESC")
+            return tuple(str(name) for (name,) in found)
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT s.name, m.id FROM messages m JOIN sessions s ON s.id = m.session"
+                " WHERE m.id >= ? AND m.id < ? ORDER BY s.updated DESC, s.id DESC, m.seq LIMIT ?",
+                (prefix, prefix + "\U0010ffff", FOUND_AT_MOST),
+            ).fetchall()
+        return tuple((str(name), str(number)) for name, number in found)
+
+    def delete(self, names: Collection[str]) -> int:
+        """Remove sessions and every content that no other holds; return how many there were."""
+        with self._database.writing() as connection:
+            self._begin_delete(connection)
+            return rows.delete_sessions(connection, names)
+
+    def size(self) -> int:
+        """Return what the contents take, in bytes."""
+        with self._database.reading() as connection:
+            (size,) = connection.execute(
+                "SELECT coalesce(sum(length(data)), 0) FROM blobs"
+            ).fetchone() or (0,)
+        return int(size)
+
+    def close(self) -> None:
+        """Let go of the database; closing twice is allowed."""
+        self._database.close()
+
+    def _insert(self, connection: Connection, head: SessionHead) -> None:
+        """Add a session unless there is one of its name; its number was never used before."""
+        connection.execute(
+            'INSERT INTO sessions (name, dialect, model, "window", created, updated,'
+            " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+            rows.session_values(head),
+        )
+
+    def _begin_delete(self, connection: Connection) -> None:
+        """Do what has to come before deleting, in its transaction."""
+
+    def _claim(self, connection: Connection, name: str, generation: int, change: Change) -> int:
+        row = connection.execute(
+            "UPDATE sessions SET generation = generation + 1, updated = ?"
+            " WHERE name = ? AND generation = ? RETURNING id",
+            (rows.moment(change), name, generation),
+        ).fetchone()
+        if row is None:
+            raise StoreError(
+                f"The session {name!r} was changed by somebody else since it was opened here; "
+                "nothing was recorded.",
+                hint="Open it again to go on from its newest state, and let one process at a "
+                "time write to a session.",
+            )
+        return int(row[0])
