@@ -2,7 +2,7 @@
 The proxy, as a process of its own: the prompt cache, the price, what it adds, and many at once.
 
     python bench/proxy.py [SHARED] [--quick] [--json FILE] [--windows 64000,200000] [--every N]
-                          [--seconds N]
+                          [--seconds N] [--without-sessions]
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if it begins with every byte of the messages that were sent before it. Latency i
 def section(options: argparse.Namespace) -> Section:
     """Measure everything."""
     tables, goals = list[Table](), list[Goal]()
-    if cuts.there(options.shared):
+    if cuts.there(options.shared) and not options.without_sessions:
         cases = histories(options.shared, options.every * (12 if options.quick else 1))
         for window in map(int, options.windows.split(",")):
             table, more = _cache(cases, window)
@@ -155,6 +155,7 @@ def main() -> None:
     parser.add_argument("--windows", default="64000,200000")
     parser.add_argument("--every", type=int, default=1, help="use every Nth session only")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of the load")
+    parser.add_argument("--without-sessions", action="store_true", help="latency and load only")
     options = parser.parse_args()
     if not cuts.there(options.shared):
         print(f"No transcripts in {options.shared}: the cache is not measured.", file=sys.stderr)

@@ -132,7 +132,8 @@ def test_a_summarizer_that_says_nothing_useful_keeps_the_promises():
     [
         ({"budget": 0}, "positive"),
         ({"budget": -3}, "positive"),
-        ({"budget": "8000"}, "positive"),
+        ({"budget": 8000.0}, "positive"),
+        ({"budget": "0"}, "no room"),
         ({"window": 0}, "positive"),
         ({"budget": 10, "window": 10}, "not both"),
         ({"window": 100, "system": "x " * 500}, "Nothing is left"),
@@ -179,3 +180,12 @@ def test_tools_nested_beyond_reading_are_bad_input():
         deep = {"a": deep}
     with pytest.raises(InputError, match="nested too deeply"):
         foldline.compact(history(), budget=100, tools=[deep])
+
+
+def test_a_budget_is_written_as_on_the_command_line():
+    messages = history()
+    before = foldline.count(messages, counter=COUNTER)
+    assert compact(messages, budget="10%").receipt.budget == before // 10
+    assert compact(messages, budget="2k").receipt.budget == 2_000
+    with pytest.raises(BudgetError, match="is no amount"):
+        compact(messages, budget="some")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
@@ -16,6 +16,7 @@ from foldline.core.errors import BudgetError
 from foldline.core.handles import handles
 from foldline.core.receipt import Receipt
 from foldline.core.strategy import Need, Policy
+from foldline.core.token_amounts import Amount
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.core.view import View
@@ -32,8 +33,12 @@ if TYPE_CHECKING:
     from foldline.recall import Recalled
 
 
+Wire = TypeVar("Wire")
+"""Messages of a caller, of whatever type: a list of them, or a request body."""
+
+
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(Generic[Wire]):
     """
     The result of `compact`.
 
@@ -41,7 +46,7 @@ class Compaction:
     receipt's status is "compacted". ``transcript`` is what was read, ``shown`` what is left.
     """
 
-    messages: Any
+    messages: Wire
     receipt: Receipt
     transcript: Transcript = field(repr=False)
     shown: Transcript = field(repr=False)
@@ -75,9 +80,9 @@ class Compaction:
 
 
 def compact(
-    messages: Any,
+    messages: Wire,
     *,
-    budget: int | None = None,
+    budget: int | str | None = None,
     window: int | None = None,
     format: str = "auto",  # noqa: A002  # the word of the field
     policy: str | Policy | None = None,
@@ -91,13 +96,13 @@ def compact(
     tools: Sequence[Any] | None = None,
     system: str | None = None,
     config: Config | None = None,
-) -> Compaction:
+) -> Compaction[Wire]:
     """
     Bring a conversation within a budget.
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
-        budget: The largest number of tokens that the returned messages may take.
+        budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
         format: The wire format, or "auto" to recognise it.
@@ -133,7 +138,8 @@ def compact(
             transcript.tools if tools is None else tools,
         )
     settings = _sized(_checked(config), model, window)
-    limits = budget_for(budget, window, overhead, settings)
+    allowed = _allowed(budget, transcript, counts)
+    limits = budget_for(allowed, window, overhead, settings)
     ladder = configured(settings) if policy is None else named_policy(policy)
     if start is not None or up_to is not None:
         ends = ["" if end is None else transcript.named(end) for end in (start, up_to)]
@@ -141,9 +147,8 @@ def compact(
         ladder, limits = _partial(view, ends, None if budget is None else limits)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
-    if result.receipt.status != "compacted":
-        return replace(result, messages=messages)
-    return replace(result, messages=wire.encode(result.shown))
+    sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages
+    return Compaction(sent, result.receipt, transcript, result.shown, counts)
 
 
 def count(messages: Any, *, format: str = "auto", counter: TextCounter | None = None) -> int:  # noqa: A002
@@ -168,7 +173,7 @@ def compact_transcript(
     summarizer: Model | Callable[[Ask], Reply | str] | None = None,
     focus: str = "",
     config: Config | None = None,
-) -> Compaction:
+) -> Compaction[None]:
     """
     Compact a decoded conversation; see `compact`.
 
@@ -228,6 +233,14 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _allowed(
+    budget: int | str | None, transcript: Transcript, counter: TokenCounter
+) -> int | None:
+    if not isinstance(budget, str):
+        return budget
+    return Amount.parse(budget).of(counter.messages(transcript.messages))
 
 
 def _partial(view: View, ends: Sequence[str], limits: Budget | None) -> tuple[Policy, Budget]:

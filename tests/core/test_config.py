@@ -26,7 +26,7 @@ def test_a_configuration_is_json_and_is_read_back():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Config(enabled="no"), "enabled is true or false"),
+        (lambda: Config(enabled="no"), "enabled must be true or false"),
         (lambda: Config(policy="defalt"), "no policy 'defalt'.*Did you mean 'default'"),
         (lambda: Config(policy=["default"]), "no policy"),
         (lambda: Config(summarizer=""), "summarizer is a name"),

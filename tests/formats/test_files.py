@@ -33,8 +33,8 @@ FOLDERS = {
     "swe-agent": "swe-agent",
     "tau-bench": "tau-bench",
     "tau2": "tau2",
-    "magentic": None,
-    "moatless": None,
+    "magentic": "magentic-one",
+    "moatless": "moatless",
     "provider-wire": None,
     "sse-replay": None,
 }
@@ -43,6 +43,10 @@ MISCELLANEOUS = {
     "gemini-large.json": "gemini-cli",
     "example-claude-code.jsonl.gz": "claude-code",
     "claude-code-with-thinking.jsonl": "claude-code",
+    "droid-session.jsonl": "droid",
+    "droid-session_store_large.jsonl": "droid",
+    "T-019ca1ce-3ae2-7686-a41e-ccc078837f8a.json": None,
+    "qwen-019f0000-0000-7000-8000-000000000004.jsonl": None,
     "kimi-assistant_tools.jsonl": None,
     "copilot-small.jsonl": None,
     "copilot_session_simple.json": None,
@@ -106,6 +110,9 @@ def test_every_format_can_be_loaded_and_says_what_it_is() -> None:
         "langgraph",
         "inspect-ai",
         "gemini-contents",
+        "droid",
+        "moatless",
+        "magentic-one",
         "wire",
     ]
     for name, found in FILE_FORMATS.items():

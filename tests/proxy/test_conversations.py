@@ -62,6 +62,21 @@ def test_a_branch_shows_what_it_shares_as_it_was_shown_before(tmp_path):
     assert shown(branch)[-1] == edited[-1]
 
 
+def test_a_branch_from_before_a_compaction_is_shown_whole(tmp_path):
+    who = judge(tmp_path / "a.db")
+    compacted(who, LONG)
+    early = [*LONG[:4], {"role": "user", "content": "something else from here"}]
+    found = decide(who, early)
+    assert (found.outcome, shown(found)) == ("unchanged", early)
+
+
+def test_a_rewound_question_is_never_hidden(tmp_path):
+    who = judge(tmp_path / "a.db")
+    length, _ = compacted(who, LONG)
+    for back in range(1, length, 2):
+        assert shown(decide(who, LONG[:back]))[-1] == LONG[back - 1]
+
+
 def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
     first = judge(tmp_path / "a.db")
     length, before = compacted(first, LONG)

@@ -12,12 +12,13 @@ import click
 
 from foldline.app import Compaction, answering, compact_transcript
 from foldline.cli import options
-from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.asking import Asking, asking
 from foldline.cli.compacted import Compacted, kept_in_archive
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, json_text, write_bytes, write_json, write_text
 from foldline.cli.reading import Opened, counter_for, open_input
-from foldline.cli.tuning import pinned, tuned_policy
+from foldline.cli.tuning import parted, pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget
 from foldline.core.config import Config
@@ -26,6 +27,7 @@ from foldline.core.errors import CannotFit
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
 from foldline.core.strategy import Policy
+from foldline.core.token_amounts import Amount
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.formats.files import file_format
@@ -85,12 +87,16 @@ class Wanted:
 @click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
 @options.policy
 @click.option(
-    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of the policy."
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting of the policy, or one that 'foldline config' prints.",
 )
 @click.option(
     "--keep",
     metavar="N",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     help="Pin the newest N messages.",
 )
@@ -101,7 +107,12 @@ class Wanted:
 @options.conversation
 @options.model
 @click.option(
-    "-o", "--output", "out", metavar="OUT", help="Where to write; '-' or nothing is stdout."
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT",
+    shell_complete=options.any_file,
+    help="Where to write; '-' or nothing is stdout.",
 )
 @click.option(
     "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
@@ -128,9 +139,12 @@ def command(
     """
     voice = options.voiced(rest)
     who = Asking.taken(rest)
+    changes, rest["settings"] = parted(rest["settings"])
+    if changes and rest["policy"] is not None:
+        changes["policy"] = rest["policy"].replace("-", "_")
     wanted = Wanted(
         file=file,
-        config=who.configured(load().config),
+        config=who.configured(load(changes).config),
         model=model,
         asking=who,
         out=None if out in (None, "-") else Path(str(out)),
@@ -139,7 +153,7 @@ def command(
     )
     _check(wanted)
     opened = open_input(file, source_format, conversation, voice)
-    counter = counter_for(opened.transcript, model)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)
     content = _written(wanted, opened, result)
@@ -165,7 +179,7 @@ def _check(wanted: Wanted) -> None:
             check_apart(path, wanted.archive, "The output", "the archive")
 
 
-def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction:
+def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction[None]:
     """
     Compact the conversation.
 
@@ -218,7 +232,7 @@ def _budget(
     return wanted.config.budget(wanted.window.tokens, overhead=overhead)
 
 
-def _written(wanted: Wanted, opened: Opened, result: Compaction) -> bytes:
+def _written(wanted: Wanted, opened: Opened, result: Compaction[None]) -> bytes:
     """Write the conversation, in the format of the file or in the one that was asked for."""
     changed = result.receipt.status == "compacted"
     if wanted.target_format is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from foldline.cli.lazy import LazyGroup
+from foldline.cli.streams import prepare
 
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
@@ -24,6 +25,7 @@ SUMMARIES = {
     "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
+    "completion": "Let your shell complete commands and names.",
 }
 
 EPILOG = """\b
@@ -72,4 +74,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the script ``foldline``."""
+    prepare()
     cli(prog_name="foldline")

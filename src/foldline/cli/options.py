@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from foldline.cli.output import Voice
+from foldline.core.config import POLICY_NAMES
 from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
@@ -22,7 +25,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
 
-input_file = click.argument("file", metavar="FILE")
+
+def any_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a policy."""
+    return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
+
+
+input_file = click.argument("file", metavar="FILE", shell_complete=any_file)
 
 from_format = click.option(
     "--from",
@@ -53,7 +67,10 @@ archive = click.option(
 )
 
 policy = click.option(
-    "--policy", metavar="NAME", help="How to compact (as 'foldline config show' says: default)."
+    "--policy",
+    metavar="NAME",
+    shell_complete=complete_policy,
+    help=f"How to compact: {', '.join(POLICY_NAMES)}.",
 )
 
 
@@ -71,6 +88,32 @@ def voice(command: Command) -> Command:
 def voiced(settings: dict[str, Any]) -> Voice:
     """Take the options of `voice` out of the settings of a command."""
     return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
+
+
+def also_after(group: click.Group) -> None:
+    """
+    Let the options of a group stand behind its subcommands as well, where they win.
+
+    Args:
+        group: Its object is a dataclass whose fields are named as the options.
+    """
+    options = [option for option in group.params if isinstance(option, click.Option)]
+    for command in group.commands.values():
+        for option in options:
+            again = click.Option(
+                option.opts,
+                type=option.type,
+                metavar=option.metavar,
+                help=option.help,
+                callback=_replaced,
+                expose_value=False,
+            )
+            command.params.append(again)
+
+
+def _replaced(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name:
+        ctx.obj = replace(ctx.obj, **{option.name: value})
 
 
 def archive_file(given: Path | None) -> Path:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import stat
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from foldline.cli.output import Voice
+from foldline.core.amounts import meant
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
-from foldline.counters.choose import choose_counter
+from foldline.counters.choose import choose_counter, family_of
 from foldline.formats.detect import detect_dialect
-from foldline.formats.files import FILE_FORMATS, read_file
+from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
@@ -96,10 +98,33 @@ def open_input(
     return opened
 
 
-def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
-    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+def counter_for(
+    transcript: Transcript, model: str | None, voice: Voice | None = None
+) -> TokenCounter:
+    """
+    Return what counts a transcript.
+
+    Args:
+        transcript: Whose provider has the rules for media.
+        model: As whom to count.
+        voice: Warns of a model that is not known.
+    """
     wire = DIALECTS.get(transcript.dialect)
-    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
+    counter = choose_counter(model)
+    if model and voice is not None:
+        voice.warn(_unknown(model, counter.name))
+    return TokenCounter(counter, provider=wire.provider if wire else "openai")
+
+
+def _unknown(model: str, counter: str) -> Iterator[str]:
+    """Say that a model is not known, and which one may have been meant."""
+    # Imported here: the catalogue is read from a file, which only a named model needs.
+    from foldline.models.catalogue import Catalogue
+
+    known = Catalogue.load()
+    if not known.find(model.rpartition(":")[2]).resolved and family_of(model) is None:
+        near = meant(model, known.models)
+        yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
 
 
 def _recording(file: str, format: str | None) -> Recording:  # noqa: A002  # as the option
@@ -132,6 +157,7 @@ def _as_dialect(data: bytes, name: str, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
     source = Source.of(data, name)
     if not isinstance(source.document, (list, dict)):
+        check_json(source)
         raise InputError(
             f"{name} is not one JSON value, which messages in {format} are",
             hint="Leave out --from to let the kind of file be recognised.",

@@ -9,6 +9,7 @@ import click
 
 from foldline.archive import Archive
 from foldline.cli import options
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, json_text, write_json, write_text
 from foldline.cli.session_tables import list_sessions
 from foldline.session.codec import freeze
@@ -31,16 +32,16 @@ Examples:
 @click.option("--query", metavar="WORDS", help="The passages that answer a question best.")
 @click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
 @click.option(
-    "--context", metavar="N", type=click.IntRange(0, 10_000), default=2, help="Lines around a hit."
+    "--context", metavar="N", type=Whole(0, 10_000), default=2, help="Lines around a hit."
 )
 @click.option("--lines", metavar="A:B", help="Only these lines, from 1; -50: are the last 50.")
 @click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
 @click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
-@click.option("--max-tokens", metavar="N", type=click.IntRange(1), help="The most to show.")
+@click.option("--max-tokens", metavar="N", type=Whole(1), help="The most to show.")
 @click.option(
     "--start",
     metavar="N",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     help="Go on from this match or character.",
 )

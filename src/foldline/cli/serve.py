@@ -127,6 +127,7 @@ def _options(
     spend: float,
     **_: Any,
 ) -> Options:
+    from foldline.cli.tuning import tuned_policy
     from foldline.models.place import Place
     from foldline.proxy.accounts import Accounts
     from foldline.proxy.deciding import Options
@@ -138,7 +139,8 @@ def _options(
         accounts = Accounts(Place(address_of(upstream)), summarizer, spend)
         # One account costs no more than all of them may; and a price that is not known, too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
-    return Options(config, window, policy, dry_run, accounts)
+    ladder = tuned_policy(policy, ()) if policy else None
+    return Options(config, window, ladder, dry_run, accounts)
 
 
 def _store(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, write_json
 from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.core.messages import Usage
@@ -70,7 +71,7 @@ def measure(opened: Opened, counter: TokenCounter, top: int) -> Stats:
 @options.from_format
 @options.conversation
 @options.model
-@click.option("--top", type=click.IntRange(1, 1_000), default=8, help="Rows of each table (8).")
+@click.option("--top", type=Whole(1, 1_000), default=8, help="Rows of each table (8).")
 @options.voice
 def command(
     file: str,
@@ -88,7 +89,7 @@ def command(
     voice = options.voiced(rest)
     opened = open_input(file, source_format, conversation, voice)
     voice.warn(opened.warnings)
-    counter = counter_for(opened.transcript, model)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):
         stats = measure(opened, counter, top)
     _show(opened, counter, stats, voice)

@@ -83,7 +83,7 @@ class Config:
                     hint=f'Write {name}={{"…": …}}.',
                 )
         if not isinstance(self.enabled, bool):
-            raise BudgetError(f"enabled is true or false, not {self.enabled!r:.40}.")
+            raise BudgetError(f"enabled must be true or false, not {self.enabled!r:.40}.")
         named("policy", self.policy, POLICY_NAMES)
         if not isinstance(self.summarizer, str) or not 0 < len(self.summarizer) <= 200:
             raise BudgetError(

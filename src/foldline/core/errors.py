@@ -153,10 +153,11 @@ class MissingExtra(FoldlineError):
     Args:
         package: The package that is missing.
         extra: The extra of Foldline that brings it.
+        command: What installs it, where no extra can.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str, extra: str, *, command: str = "") -> None:
         super().__init__(
             f"The package {package} is not installed.",
-            hint=f"Run: pip install 'foldline[{extra}]'",
+            hint="Run: " + (command or f"pip install 'foldline[{extra}]'"),
         )

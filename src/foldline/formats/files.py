@@ -12,6 +12,7 @@ from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.source import MAX_BYTES, Source
+from foldline.formats.unread import unread
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -27,6 +28,9 @@ _CLASSES = {
     "langgraph": ("langgraph", "LangGraph"),
     "inspect-ai": ("inspect_ai", "InspectAI"),
     "gemini-contents": ("gemini_contents", "GeminiContents"),
+    "droid": ("droid", "Droid"),
+    "moatless": ("moatless", "Moatless"),
+    "magentic-one": ("magentic_one", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
 _SHOWN = 60
@@ -65,6 +69,12 @@ def detect_file(source: Source) -> FileFormat:
     Raises:
         UnknownFormat: None recognises it; says what the file looks like.
     """
+    agent = unread(source)
+    if agent:
+        raise UnknownFormat(
+            f"{source.name} is a session of {agent}, which is known but not read",
+            hint="'foldline formats' lists what is read.",
+        )
     sure = {name: known.recognises(source) for name, known in FILE_FORMATS.items()}
     best = max(sure, key=lambda name: sure[name])
     if sure[best] > 0:
@@ -73,6 +83,20 @@ def detect_file(source: Source) -> FileFormat:
         f"{source.name} is no transcript that is known: it is {_looks(source)}",
         hint="'foldline formats' lists the known ones; name one if it is among them.",
     )
+
+
+def check_json(source: Source) -> None:
+    """
+    Refuse a file that begins as JSON and is none.
+
+    Raises:
+        UnknownFormat: Naming line and column.
+    """
+    if source.broken_at:
+        raise UnknownFormat(
+            f"{source.name} is broken JSON: {source.broken_at}",
+            hint="It may have been cut off: copy it again, or mend that place.",
+        )
 
 
 def read_file(
@@ -96,6 +120,7 @@ def read_file(
         source = Source.of(content)
     else:
         source = Source.of(_read(Path(content)), Path(content).name)
+    check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ HEAD_LINES = 200
 LONGEST_HEAD_LINE = 8 * 1024 * 1024
 """Longest line that is looked at, in bytes."""
 
+_JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1024 * 1024
 
@@ -96,6 +98,19 @@ class Source:
             return json.loads(self.text)
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def broken_at(self) -> str:
+        """Where a text that begins as JSON stops being JSON, and why; "" where it does not."""
+        if self.head or _JSON.match(self.text) is None or self.document is not None:
+            return ""
+        try:
+            json.loads(self.text)
+        except json.JSONDecodeError as error:
+            return f"line {error.lineno}, column {error.colno}: {error.msg}"
+        except (ValueError, RecursionError):
+            return ""
+        return ""
 
     @property
     def lines(self) -> tuple[bytes, ...]:

@@ -13,6 +13,7 @@ from foldline.core.errors import ContextOverflow, FoldlineError, InputError, Mod
 from foldline.core.keeping import Outputs
 from foldline.core.messages import Usage
 from foldline.core.ports import Store
+from foldline.core.strategy import Policy
 from foldline.models.catalogue import Catalogue
 from foldline.proxy.accounts import Accounts
 from foldline.proxy.body import write_message
@@ -84,7 +85,7 @@ class Options:
 
     config: Config
     window: int | None = None
-    policy: str | None = None
+    policy: Policy | None = None
     dry_run: bool = False
     accounts: Accounts | None = None
 

@@ -54,7 +54,7 @@ class Awaiting(Working):
 
     async def acompact(
         self,
-        budget: Budget | int | None = None,
+        budget: Budget | int | str | None = None,
         *,
         force: bool = False,
         focus: str = "",

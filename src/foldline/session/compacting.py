@@ -23,6 +23,7 @@ from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
 from foldline.core.strategy import Need, Policy
+from foldline.core.token_amounts import Amount
 from foldline.core.view import View
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
@@ -57,7 +58,7 @@ def view(state: State) -> Steps[list[Any]]:
 
 def compact(
     state: State,
-    budget: Budget | int | None = None,
+    budget: Budget | int | str | None = None,
     *,
     force: bool = False,
     focus: str = "",
@@ -77,7 +78,7 @@ def compact(
         The receipt. Unless its status is "compacted", nothing has changed.
     """
     own = budget is None
-    allowed = state.setting.budget if budget is None else _budget(budget)
+    allowed = state.setting.budget if budget is None else _budget(budget, state)
     counted = as_counted(allowed, state) if own else allowed
     policy = _forced(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
@@ -98,7 +99,7 @@ def _economized(state: State, saving: Saving) -> Steps[Receipt]:
 
 
 def asked(
-    state: State, budget: Budget | int | None, ends: tuple[str, str], force: bool, focus: str
+    state: State, budget: Budget | int | str | None, ends: tuple[str, str], force: bool, focus: str
 ) -> Steps[Receipt]:
     """Do what a caller asks for: fold the stretch between two ends, or compact if that is due."""
     if any(ends):
@@ -107,7 +108,7 @@ def asked(
 
 
 def fold(
-    state: State, span: Span, budget: Budget | int | None = None, *, focus: str = ""
+    state: State, span: Span, budget: Budget | int | str | None = None, *, focus: str = ""
 ) -> Steps[Receipt]:
     """
     Fold a stretch of what is shown, and leave the rest as it is.
@@ -129,7 +130,7 @@ def fold(
     shown = {message.id: len(state.shown.log) for message in before.messages}
     born = {**Holdings(state.shown.originals).first_seen(), **shown}
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
-    policy, allowed = partial(before, ids, None if budget is None else _budget(budget))
+    policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
     return (yield from _made(state, before, sizes, policy, focus, "partial", own=False))
 
@@ -225,8 +226,12 @@ def _mend(state: State) -> None:
     state.shown.damaged = False
 
 
-def _budget(budget: Budget | int) -> Budget:
-    return budget if isinstance(budget, Budget) else Budget.of_tokens(budget)
+def _budget(budget: Budget | int | str, state: State) -> Budget:
+    if isinstance(budget, Budget):
+        return budget
+    if isinstance(budget, str):
+        budget = Amount.parse(budget).of(state.shown.tokens)
+    return Budget.of_tokens(budget)
 
 
 def as_counted(budget: Budget, state: State) -> Budget:

@@ -202,7 +202,7 @@ class Session(Awaiting):
 
     def compact(
         self,
-        budget: Budget | int | None = None,
+        budget: Budget | int | str | None = None,
         *,
         force: bool = False,
         focus: str = "",
@@ -213,7 +213,8 @@ class Session(Awaiting):
         Compact if that is due, or a stretch of the history in any case.
 
         Args:
-            budget: What the messages may take this once, in tokens as counted here.
+            budget: What the messages may take this once, in tokens as counted here, or
+                "50%" of what they take now.
             force: Compact although no trigger was passed and although the last attempt, which may
                 have failed, was just now.
             focus: What is to be remembered above all, in your own words.

@@ -48,7 +48,7 @@ class Clear:
     def __post_init__(self) -> None:
         if not isinstance(self.keep, int) or self.keep < 0:
             raise BudgetError(
-                f"The number of groups to keep is a whole number, not {self.keep!r}.",
+                f"The number of groups to keep must be a whole number, not {self.keep!r}.",
                 hint="Give 0 or more.",
             )
 

@@ -44,7 +44,7 @@ class Keep:
         if self.unit in ("groups", "rounds"):
             if not isinstance(self.amount, int) or self.amount < 0:
                 raise BudgetError(
-                    f"The number of {self.unit} to keep is a whole number, not {self.amount!r}.",
+                    f"The {self.unit} to keep must be a whole number, not {self.amount!r}.",
                     hint="Give 0 or more.",
                 )
         elif not isinstance(self.amount, (int, float)) or not 0 <= self.amount <= 1:
