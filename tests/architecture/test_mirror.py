@@ -33,8 +33,8 @@ PROVED_IN = {
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
     "cli/test_sessions.py": "cli/session_tables.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
-    "memory/test_memory.py": "memory/indexing.py memory/rows.py memory/tables.py "
-    "memory/telling.py memory/writing.py",
+    "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "
+    "memory/tables.py memory/telling.py memory/writing.py",
     "models/test_answering.py": "models/protocol.py models/retrying.py models/sending.py",
     "models/test_catalogue.py": "models/info.py models/naming.py models/reading.py",
     "postgres/test_database.py": "postgres/schema.py postgres/statements.py sql.py",

@@ -17,6 +17,7 @@ SUMMARIES = {
     "sessions": "List, show, export and delete what the archive holds.",
     "wrap": "Run Claude Code, Codex or opencode through the proxy.",
     "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
+    "archive": "Copy and check whole archives.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",
