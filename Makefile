@@ -15,7 +15,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
 
 AGENTS := @anthropic-ai/claude-code @openai/codex opencode-ai
 
-.PHONY: help demo test check bench dist clients lock clean
+.PHONY: help demo test check bench hostile dist clients lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -35,6 +35,9 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 
 bench: $(DEV)/.ready  ## Measure Foldline and its peers: docs/benchmarks.md and its plots
 	$(BIN)/python bench/run.py $(BENCH)
+
+hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
+	$(BIN)/python bench/hostile.py $(HOSTILE)
 
 dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist

@@ -40,6 +40,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "tokens": (),
     "life": (),
     "proxy": (),
+    "hostile": (),
 }
 """Every part, in the order of the page, with the arguments of a full run."""
 

@@ -347,7 +347,7 @@ def test_message_objects_of_langchain_come_back_as_objects(opened):
         [],
         {},
         {"role": "user", "content": 5},
-        {"role": "nobody", "content": "x"},
+        {"role": 5, "content": "x"},
         {"role": "tool", "content": "x"},
         {"role": "user", "content": [{"type": "image_url", "image_url": {"url": object()}}]},
         {"role": "user", "content": "x", "extra": {1, 2}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
@@ -15,7 +15,7 @@ from foldline.core.edits import Fold, Rewrite
 from foldline.core.errors import BudgetError
 from foldline.core.handles import handles
 from foldline.core.receipt import Receipt
-from foldline.core.strategy import Need, Policy
+from foldline.core.strategy import Need, Policy, forced
 from foldline.core.token_amounts import Amount
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.core.transcript import Transcript
@@ -26,7 +26,6 @@ from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import dialect
 from foldline.strategies.presets import configured
-from foldline.strategies.presets import policy as named_policy
 from foldline.strategies.reinject import reinjected
 
 if TYPE_CHECKING:
@@ -89,6 +88,7 @@ def compact(
     model: str = "",
     summarizer: Model | Callable[[Ask], Reply | str] | str | None = None,
     focus: str = "",
+    force: bool = False,
     start: int | str | None = None,
     up_to: int | str | None = None,
     counter: TextCounter | None = None,
@@ -106,12 +106,13 @@ def compact(
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
         format: The wire format, or "auto" to recognise it.
-        policy: A policy or its name, instead of the one that ``config`` describes.
+        policy: A policy or its name, instead of the one that ``config`` names and tunes.
         model: The model that will read the messages: tells how to count, and its window.
         summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
             account stands at the head of the snapshot when it can be used; otherwise lines alone
             do. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
         focus: What is to be remembered above all, in your own words.
+        force: Compact although it is not due: a history that fits becomes smaller all the same.
         start: Position or id of the message from which on everything is folded, due or not; what
             comes before it stays as it is.
         up_to: Position or id of the last message that is folded; what comes after it stays.
@@ -130,38 +131,43 @@ def compact(
         BudgetError: The numbers contradict each other.
     """
     wire = _dialect(messages, format)
-    transcript = wire.decode(messages).pin(pins)
-    counts = TokenCounter(counter or choose_counter(model or None), provider=wire.provider)
+    transcript = wire.decode(messages).pin(pins).warned(_warning(model))
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
+    system = transcript.system if system is None else system
     with bounded_nesting():
-        overhead = counts.overhead(
-            transcript.system if system is None else system,
-            transcript.tools if tools is None else tools,
-        )
+        overhead = counts.overhead(system, transcript.tools if tools is None else tools)
     settings = _sized(_checked(config), model, window)
-    allowed = _allowed(budget, transcript, counts)
-    limits = budget_for(allowed, window, overhead, settings)
-    ladder = configured(settings) if policy is None else named_policy(policy)
+    limits = budget_for(_allowed(budget, transcript, counts), window, overhead, settings)
+    ladder = configured(settings, policy)
     if start is not None or up_to is not None:
-        ends = ["" if end is None else transcript.named(end) for end in (start, up_to)]
-        view = View.of(transcript.messages, counts, dialect=transcript.dialect)
-        ladder, limits = _partial(view, ends, None if budget is None else limits)
+        ladder, limits = _partial(transcript, counts, (start, up_to), limits)
+    elif force and not limits.fixed:
+        tokens = counts.messages(transcript.messages)
+        ladder, limits = forced(ladder), limits.below(tokens)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
     sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages
     return Compaction(sent, result.receipt, transcript, result.shown, counts)
 
 
-def count(messages: Any, *, format: str = "auto", counter: TextCounter | None = None) -> int:  # noqa: A002
+def count(
+    messages: Any,
+    *,
+    model: str = "",
+    format: str = "auto",  # noqa: A002  # the word of the field
+    counter: TextCounter | None = None,
+) -> int:
     """
     Count messages, in the tokens that budgets are given in.
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
+        model: The model that will read them, by any of its names: tells how to count.
         format: The wire format, or "auto" to recognise it.
-        counter: What counts a text; default the best at hand.
+        counter: What counts a text; default the best at hand for the model.
     """
     wire = _dialect(messages, format)
-    counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     return counts.messages(wire.decode(messages).messages)
 
 
@@ -214,8 +220,35 @@ def _nobody(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
+EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
+"""In which dialect a request body without any message is, by where these would be."""
+
+
 def _dialect(messages: Any, name: str) -> Dialect:
-    return detect_dialect(messages) if name == "auto" else dialect(name)
+    if name != "auto":
+        return dialect(name)
+    if messages == []:
+        return dialect("openai-chat")
+    if isinstance(messages, dict) and [] in (messages.get(key) for key in ("messages", *EMPTY)):
+        return dialect(next((EMPTY[key] for key in EMPTY if key in messages), "openai-chat"))
+    return detect_dialect(messages)
+
+
+def _known_name(model: str) -> str | None:
+    if not model:
+        return None
+    # Imported here: the catalogue is read from a file, which nothing else here needs.
+    from foldline.models.catalogue import known_name
+
+    return known_name(model)
+
+
+def _warning(model: str) -> str:
+    if not model:
+        return ""
+    from foldline.models.catalogue import unknown_model
+
+    return unknown_model(model)
 
 
 @contextmanager
@@ -243,10 +276,14 @@ def _allowed(
     return Amount.parse(budget).of(counter.messages(transcript.messages))
 
 
-def _partial(view: View, ends: Sequence[str], limits: Budget | None) -> tuple[Policy, Budget]:
+def _partial(
+    transcript: Transcript, counts: TokenCounter, ends: Sequence[int | str | None], limits: Budget
+) -> tuple[Policy, Budget]:
     from foldline.strategies.span import Span, partial
 
-    return partial(view, Span(*ends), limits)
+    span = Span(*("" if end is None else transcript.named(end) for end in ends))
+    view = View.of(transcript.messages, counts, dialect=transcript.dialect)
+    return partial(view, span, limits if limits.fixed else None)
 
 
 def _checked(config: Config | None) -> Config:

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
@@ -23,8 +24,9 @@ from foldline.recall.fitting import cap
 from foldline.recall.past import PastAnswer, PastSession, search_past
 from foldline.recall.resolve import parse
 from foldline.session.codec import Reading, freeze, kept, restored
-from foldline.session.history import COMPACTION, Batch, History, restored_batch
-from foldline.session.log import Log
+from foldline.session.damage import reading
+from foldline.session.history import COMPACTION, Batch, History, restored_history
+from foldline.session.log import PAGE, Log
 from foldline.stores.retention import Retention, prune
 
 LAST_DAY: Final = 253_402_128_000.0
@@ -67,10 +69,38 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
-        return tuple(self._log(self._stored(name)))
+        return tuple(self._log(self._load(name)))
 
-    def _stored(self, name: str) -> StoredSession:
-        stored = self._store.load(name)
+    def salvage(self, name: str) -> tuple[Message, ...]:
+        """
+        Return every message of a session that can still be read, in order.
+
+        Args:
+            name: A session that is damaged.
+
+        Raises:
+            RecallError: There is no session of this name.
+            StoreError: Nothing of it can be read.
+        """
+        stored = self._load(name)
+        found: list[Message] = []
+        damage: StoreError | None = None
+        for start in range(0, len(stored.messages), PAGE):
+            before = len(found)
+            for position in range(start, min(start + PAGE, len(stored.messages))):
+                try:
+                    found.append(_message(stored, position))
+                except StoreError as error:
+                    damage = damage or error
+            if len(found) == before:  # the rest is missing, however long it is said to be
+                break
+        if damage is not None and not found:
+            raise damage
+        return tuple(found)
+
+    def _load(self, name: str) -> StoredSession:
+        with reading(name):
+            stored = self._store.load(name)
         if stored is None:
             names = ", ".join(self._store.names()[:5])
             raise RecallError(
@@ -85,7 +115,7 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
-        return tuple(batch.receipt for batch in _history(self._stored(name)).batches)
+        return tuple(batch.receipt for batch in restored_history(self._load(name)).batches)
 
     def size(self) -> int:
         """Return what everything takes, in bytes."""
@@ -110,7 +140,7 @@ class Archive:
         """
         numbers = [message.id for message in transcript.messages]
         stored = self._place(name, transcript.dialect, numbers)
-        history = _history(stored)
+        history = restored_history(stored)
         last = history.last()
         if last is not None and last.edits == receipt.edits and last.at == len(numbers):
             return stored.head.name
@@ -217,7 +247,7 @@ class Archive:
             RecallError: The query has no words, or there is no session of this name.
         """
         if session is not None:
-            self._stored(session)
+            self._load(session)
         chosen = [
             info
             for info in self.sessions()
@@ -242,10 +272,11 @@ class Archive:
         best = damage = None
         for name in names:
             try:
-                stored = self._store.load(name)
+                with reading(name):
+                    stored = self._store.load(name)
                 if stored is None:
                     continue
-                history = _history(stored)
+                history = restored_history(stored)
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue
@@ -269,8 +300,11 @@ class Archive:
         return RecallError(f"Nothing is kept under {handle}.")
 
     def _ids(self, name: str) -> Sequence[str]:
-        stored = self._store.load(name)
-        return () if stored is None else stored.ids
+        try:
+            stored = self._store.load(name)
+            return () if stored is None else list(stored.ids)
+        except StoreError:  # what is near is named as far as it can be read
+            return ()
 
     def _log(self, stored: StoredSession) -> Log:
         dialect, name = _dialect(stored.head.dialect), stored.head.name
@@ -308,8 +342,12 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
     return TokenCounter(choose_counter())
 
 
-def _history(stored: StoredSession) -> History:
-    return History([restored_batch(batch) for batch in stored.batches])
+def _message(stored: StoredSession, position: int) -> Message:
+    with reading(stored.head.name):
+        item = stored.messages[position]
+        return replace(
+            restored(_dialect(stored.head.dialect), item).message, id=item.id, pinned=item.pinned
+        )
 
 
 def _dialect(name: str) -> Dialect | None:

@@ -17,6 +17,7 @@ PROVED_IN = {
     "agents/maintainer/page.py agents/maintainer/place.py agents/maintainer/replaying.py "
     "agents/maintainer/reports.py agents/maintainer/tooling.py",
     "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
+    "core/test_edit_json.py": "core/field_types.py",
     "core/test_estimate.py": "core/estimate_weights.py",
     "evaluation/test_markdown.py": "evaluation/cells.py evaluation/plain.py",
     "evaluation/test_methods.py": "evaluation/broken.py",
@@ -32,6 +33,7 @@ PROVED_IN = {
     "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
     "cli/test_sessions.py": "cli/session_tables.py",
+    "memory/test_documents.py": "memory/documents/css.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
     "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "
     "memory/tables.py memory/telling.py memory/writing.py",

@@ -92,7 +92,7 @@ def huge(path: Path) -> None:
         (missing, "No such file"),
         (Path.mkdir, "" if os.name == "nt" else "file"),
         (os.mkfifo, "no regular file"),
-        (huge, "larger than 512 MB"),
+        (huge, "larger than 536,870,912 bytes"),
     ],
     ids=["missing", "folder", "fifo", "513 MB"],
 )

@@ -12,7 +12,6 @@ import pytest
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
 from foldline.core.errors import InputError, UnknownFormat
-from foldline.formats import files
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
 from foldline.formats.source import Source
 
@@ -206,12 +205,11 @@ def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path)
         read_file("with\0zero")
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 2**20)
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:
-        file.truncate(2**20 + 1)
-    with pytest.raises(InputError, match="larger than 1 MB"):
+        file.truncate(2**30)
+    with pytest.raises(InputError, match="larger than 536,870,912 bytes"):
         read_file(path)
+    with pytest.raises(InputError, match="larger than 1,000 bytes"):
+        read_file(path, max_bytes=1_000)

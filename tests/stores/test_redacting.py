@@ -4,10 +4,10 @@ from contextlib import closing
 import pytest
 
 from foldline.core.errors import StoreError
+from foldline.core.redaction import redacted
 from foldline.session import Session
 from foldline.stores.redacting import RedactingStore
 from foldline.stores.sqlite import SqliteStore
-from foldline.telemetry.redact import redacted
 
 KEY = "sk-proj-abcdefghijklmnop1234"
 WIRES = [

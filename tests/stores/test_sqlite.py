@@ -10,6 +10,7 @@ from tests.children import launch
 
 from foldline.core.errors import StoreError
 from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.session.history import restored_history
 from foldline.stores import blobs
 from foldline.stores.migrations import APPLICATION_ID, MIGRATIONS
 from foldline.stores.sqlite import SqliteStore
@@ -370,8 +371,8 @@ def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path):
     connection.execute("UPDATE memories SET data = x'00'")
     connection.close()
 
-    with pytest.raises(StoreError, match="damaged"):
-        store.load("s")
+    with pytest.raises(StoreError, match="The compaction 0 cannot be read"):
+        restored_history(store.load("s"))
 
 
 def test_what_is_deleted_cannot_be_read_out_of_the_files(tmp_path):

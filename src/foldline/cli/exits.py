@@ -22,6 +22,7 @@ from foldline.core.errors import (
     RecallError,
     StoreError,
 )
+from foldline.core.redaction import explained
 
 
 class Exit(IntEnum):
@@ -110,7 +111,7 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return Failure(kind, Exit.UNEXPECTED, f"{where}{error.strerror or error}.")
-    what = f"{kind}: {error}" if str(error) else kind
+    what = explained(error) if str(error) else kind
     hint = "This is a bug in Foldline; run it again with --debug to see where."
     return Failure(kind, Exit.UNEXPECTED, f"Unexpected {what[:300]}.", hint)
 

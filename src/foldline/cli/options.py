@@ -46,6 +46,14 @@ from_format = click.option(
     help="What FILE is, if it is not recognised; 'foldline formats' lists the names.",
 )
 
+max_bytes = click.option(
+    "--max-bytes",
+    metavar="N",
+    type=click.IntRange(1),
+    envvar="FOLDLINE_MAX_BYTES",
+    help="Read at most N bytes, decompressed (512 MB; gzip: 25 times its size, or 8 MB).",
+)
+
 conversation = click.option(
     "--conversation",
     metavar="NAME|N",

@@ -148,9 +148,9 @@ def _store(
 ) -> Store | None:
     if no_archive or dry_run:
         return None
+    from foldline.core.redaction import redacted
     from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
-    from foldline.telemetry.redact import redacted
 
     path = options.archive_file(db)
     options.make_folder(path)

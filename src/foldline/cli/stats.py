@@ -69,6 +69,7 @@ def measure(opened: Opened, counter: TokenCounter, top: int) -> Stats:
 @click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
 @options.input_file
 @options.from_format
+@options.max_bytes
 @options.conversation
 @options.model
 @click.option("--top", type=Whole(1, 1_000), default=8, help="Rows of each table (8).")
@@ -76,6 +77,7 @@ def measure(opened: Opened, counter: TokenCounter, top: int) -> Stats:
 def command(
     file: str,
     source_format: str | None,
+    max_bytes: int | None,
     conversation: str | None,
     model: str | None,
     top: int,
@@ -87,7 +89,7 @@ def command(
     FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
     """
     voice = options.voiced(rest)
-    opened = open_input(file, source_format, conversation, voice)
+    opened = open_input(file, source_format, conversation, voice, max_bytes)
     voice.warn(opened.warnings)
     counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):

@@ -63,7 +63,7 @@ def tuned_policy(
     if title not in POLICIES:
         return named_policy(title)  # tells which ones there are
     known = inspect.signature(POLICIES[title]).parameters
-    arguments = tuning(base) if title == base.policy else {}
+    arguments = tuning(base, title)
     for setting in settings:
         key, equals, text = setting.partition("=")
         key = key.strip().replace("-", "_")

@@ -143,7 +143,22 @@ class RecallError(FoldlineError):
 
 
 class StoreError(FoldlineError):
-    """The archive is missing, locked, written by a newer version, or damaged."""
+    """
+    The archive is missing, locked, written by a newer version, or damaged.
+
+    Args:
+        message: What is wrong.
+        hint: What to do next.
+        damaged: Whether something that was kept cannot be read as it was written.
+        session: The session that is damaged, "" where that is not known or none is.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", damaged: bool = False, session: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.damaged = damaged
+        self.session = session
 
 
 class MissingExtra(FoldlineError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.source import MAX_BYTES, Source
+from foldline.formats.source import Source, plain_limit, too_large
 from foldline.formats.unread import unread
 
 _CLASSES = {
@@ -103,6 +103,7 @@ def read_file(
     content: str | os.PathLike[str] | bytes,
     *,
     format: str = "auto",  # noqa: A002  # public name
+    max_bytes: int | None = None,
 ) -> Recording:
     """
     Read a transcript file.
@@ -110,6 +111,8 @@ def read_file(
     Args:
         content: A path, or the bytes of a file; gzip is decompressed.
         format: Name of the format, or "auto" to go by the content.
+        max_bytes: The most that is read, in bytes after decompression; None for 512 MB, and for
+            compressed input 25 times its size or 8 MB, whichever is more.
 
     Raises:
         InputError: It cannot be read, is no regular file, is too large, or is malformed.
@@ -117,36 +120,34 @@ def read_file(
     """
     chosen = None if format == "auto" else file_format(format)
     if isinstance(content, bytes):
-        source = Source.of(content)
+        source = Source.of(content, max_bytes=max_bytes)
     else:
-        source = Source.of(_read(Path(content)), Path(content).name)
+        path = Path(content)
+        source = Source.of(_read(path, plain_limit(max_bytes)), path.name, max_bytes)
     check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, limit: int) -> bytes:
     """Read a regular file; the check is repeated on what was opened, which cannot be swapped."""
     try:
-        _check(path.stat(), path)
+        _check(path.stat(), path, limit)
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
-            _check(os.fstat(file.fileno()), path)
-            return file.read(MAX_BYTES + 1)
+            _check(os.fstat(file.fileno()), path, limit)
+            return file.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} cannot be read: {reason}") from error
 
 
-def _check(status: os.stat_result, path: Path) -> None:
+def _check(status: os.stat_result, path: Path, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path} is a directory", hint="Name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is no regular file", hint="Copy its content to a file.")
-    if status.st_size > MAX_BYTES:
-        raise InputError(
-            f"{path} is larger than {MAX_BYTES // 2**20} MB",
-            hint="Split it, or compact the newest part.",
-        )
+    if status.st_size > limit:
+        raise too_large(str(path), limit)
 
 
 def _looks(source: Source) -> str:

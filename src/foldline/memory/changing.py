@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError
 from foldline.memory import forgetting, rows
 from foldline.memory.forgetting import By, Forgotten
@@ -25,6 +26,7 @@ from foldline.memory.writing import (
 from foldline.sql import Connection, Database
 
 
+@typed_methods
 class Changing:
     """
     The half of `Memory` that writes.

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError
 from foldline.core.tokens import TextCounter
 from foldline.memory import rows, telling
@@ -37,6 +38,7 @@ from foldline.sql import Database
 DEFAULT_USER: Final = "default"
 
 
+@typed_methods
 class Memory(Changing, Awaiting):
     """
     The memories of one user; made by `open`. Threads take turns.

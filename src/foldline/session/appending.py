@@ -17,6 +17,7 @@ from foldline.core.receipt import Receipt
 from foldline.formats.dialect import Dialect
 from foldline.session.codec import Reading, kept, read, reread
 from foldline.session.history import BOUND, Batch
+from foldline.session.hooks import rewritten as made_by_hooks
 from foldline.session.observing import note_bound, note_pressure
 from foldline.session.state import State
 
@@ -47,9 +48,11 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     Raises:
         InputError: A message cannot be read or kept; ``index`` is its position in ``wires``.
         StoreError: Nothing was recorded.
+        FoldlineError: A hook refused a message.
     """
     if not wires:
         return []
+    wires = [made_by_hooks(state.setting.hooks, "keep", wire) for wire in wires]
     dialect, final = state.codec.choose(wires, state.shown.log)
     readings = read(dialect, wires, state.shown.log)
     now = state.setting.clock()
@@ -71,7 +74,9 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
                 _show(state, entry)
             if batch is not None:
                 state.history.add(batch)
-    state.pace.active = now
+    if any(entry.message.role == "assistant" for entry in entries):
+        # An answer of the model has just read the prompt; anything else leaves its cache to age.
+        state.pace.active = now
     if batch is not None:
         note_bound(state, batch.receipt)
     note_pressure(state)

@@ -22,14 +22,16 @@ from foldline.core.handles import Handles
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
-from foldline.core.strategy import Need, Policy
+from foldline.core.strategy import Need, Policy, forced
 from foldline.core.token_amounts import Amount
 from foldline.core.view import View
+from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
+from foldline.session.hooks import rewritten
 from foldline.session.memory import Memory
 from foldline.session.observing import watched
 from foldline.session.reinjecting import read_files
@@ -53,7 +55,11 @@ def view(state: State) -> Steps[list[Any]]:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
-    return [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    made = rewritten(state.setting.hooks, "send", sent)
+    if not isinstance(made, list):
+        raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
+    return made
 
 
 def compact(
@@ -80,8 +86,10 @@ def compact(
     own = budget is None
     allowed = state.setting.budget if budget is None else _budget(budget, state)
     counted = as_counted(allowed, state) if own else allowed
-    policy = _forced(state.setting.policy) if force else state.setting.policy
+    policy = forced(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
+    if force and own:
+        counted = counted.below(before.tokens)
     reason = _why_not(state, before, counted, policy, own=own, force=force)
     if reason:
         return account(before, Outcome("unchanged", reason, before), allowed, policy.name, {})
@@ -175,7 +183,7 @@ def prospect(state: State) -> Steps[tuple[View, Outcome]]:
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
     budget = as_counted(state.setting.budget, state)
-    outcome, _ = yield from _outcome(state, before, budget, _forced(state.setting.policy), "")
+    outcome, _ = yield from _outcome(state, before, budget, forced(state.setting.policy), "")
     return before, outcome
 
 
@@ -249,14 +257,6 @@ def as_counted(budget: Budget, state: State) -> Budget:
     )
 
 
-def _forced(policy: Policy) -> Policy:
-    """Return the policy with every rung due and no smallest gain."""
-    rungs = tuple(
-        replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
-    )
-    return Policy(policy.name, rungs)
-
-
 def _why_not(
     state: State, before: View, budget: Budget, policy: Policy, *, own: bool, force: bool
 ) -> str:
@@ -283,7 +283,8 @@ def _warnings(state: State, allowed: Budget, counted: Budget) -> tuple[str, ...]
             f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
             f"{counted.limit:,} as counted here; that is what the messages were allowed."
         )
-    return tuple(words for words in (counts, pause, problem) if words)
+    unknown = unknown_model(state.setting.model)
+    return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
 def _memory_in(state: State, outcome: Outcome) -> Memory | None:

@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import CostEstimate
@@ -34,6 +35,7 @@ from foldline.session.overflow import overflowed
 from foldline.session.surrounding import surround
 
 
+@typed_methods
 class Session(Awaiting):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
@@ -191,7 +193,9 @@ class Session(Awaiting):
 
         Args:
             said: What the provider said: the exception of any SDK, a response, or its JSON.
-            detectors: Functions that know further errors; see `foldline.core.overflow.detect`.
+            detectors: Functions that know further errors: each is given a
+                `foldline.core.overflow.Failure` and returns True, or an ``Overflow`` with the
+                limit, where that is one.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent, or it was too long as well; it

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.breaker import Breaker
 from foldline.core.budget import Budget
@@ -14,6 +15,7 @@ from foldline.core.events import Pressure
 from foldline.core.messages import Message
 from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
+from foldline.core.rounds import rounds
 from foldline.recall import Recalled, recall
 from foldline.session.answering import (
     Result,
@@ -31,6 +33,7 @@ from foldline.session.turn import Turn
 from foldline.strategies.touches import Touch, newest
 
 
+@typed_methods
 class Working:
     """What a session knows at once, and how it runs what changes it."""
 
@@ -80,6 +83,11 @@ class Working:
         stays in memory. When the session is closed, nothing more can be read.
         """
         return self._state.shown.log.whole()
+
+    @property
+    def rounds(self) -> tuple[tuple[Message, ...], ...]:
+        """The log in rounds, the oldest first: words of the user and all that followed them."""
+        return rounds(self.messages)
 
     @property
     def length(self) -> int:

@@ -11,7 +11,13 @@ from foldline.core.records import Leaf, leaves, optional
 
 PREFIX: Final = "FOLDLINE_"
 
-NO_SETTINGS: Final = ("FOLDLINE_HOME", "FOLDLINE_DEBUG", "FOLDLINE_MODELS", "FOLDLINE_NOTES")
+NO_SETTINGS: Final = (
+    "FOLDLINE_HOME",
+    "FOLDLINE_DEBUG",
+    "FOLDLINE_MAX_BYTES",
+    "FOLDLINE_MODELS",
+    "FOLDLINE_NOTES",
+)
 """Variables of Foldline that mean something else."""
 
 _SWITCH: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}

@@ -163,6 +163,12 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise explained(error, self.path, self._patience) from error
+        except UnicodeDecodeError as error:  # SQLite quotes in its errors what stands in the file
+            raise StoreError(
+                f"{self.path} is damaged: it holds text that is none.",
+                hint="Restore it from a backup, or start anew.",
+                damaged=True,
+            ) from error
         except (UnicodeEncodeError, OverflowError) as error:
             raise StoreError(
                 f"{self.path}: a value is not one that SQLite holds: {error}.",

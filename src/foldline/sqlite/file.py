@@ -12,9 +12,9 @@ from foldline.core.errors import StoreError
 
 def prepare(path: Path) -> None:
     """Create a missing file, and close one to others; what agents say holds secrets."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
     try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
         number = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             _close_to_others(number)
@@ -79,7 +79,9 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
             )
         case sqlite3.SQLITE_CORRUPT:
             return StoreError(
-                f"{path} is damaged: {error}.", hint="Restore it from a backup, or start anew."
+                f"{path} is damaged: {error}.",
+                hint="Restore it from a backup, or start anew.",
+                damaged=True,
             )
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return StoreError(
@@ -92,4 +94,6 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
                 hint="Check the permissions of the file and its folder.",
             )
         case _:
-            return StoreError(f"{path}: {error}.", hint="Nothing was changed.")
+            # Python itself found a text that is none: it gives no code.
+            strange = not hasattr(error, "sqlite_errorcode")
+            return StoreError(f"{path}: {error}.", hint="Nothing was changed.", damaged=strange)

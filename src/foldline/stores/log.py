@@ -11,6 +11,7 @@ from foldline.core.errors import StoreError
 from foldline.core.ports import StoredMessage
 from foldline.sql import Connection
 from foldline.stores import rows
+from foldline.stores.blobs import damaged
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
@@ -37,7 +38,10 @@ class StoredIds(Sequence[str]):
     @cached_property
     def _known(self) -> list[str]:
         with self._reading() as connection:
-            return rows.message_ids(connection, self._session, self._size)
+            known = rows.message_ids(connection, self._session, self._size)
+        if len(known) != self._size:
+            raise damaged(f"{len(known):,} of {self._size:,} messages")
+        return known
 
     def __len__(self) -> int:
         return self._size
@@ -98,9 +102,12 @@ class StoredLog(Sequence[StoredMessage]):
             return []
         with self._reading() as connection:
             found = list(rows.messages(connection, self._session, start, stop))
-        if len(found) < stop - start:
+            is_there = rows.is_there(connection, self._session)
+        if not is_there:
             raise StoreError(
                 "This session was deleted from the archive while it was open.",
                 hint="Open it again; it begins anew.",
             )
+        if len(found) != stop - start:
+            raise damaged(f"{len(found):,} of the {stop - start:,} messages from {start:,} on")
         return found

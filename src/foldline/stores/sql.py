@@ -46,7 +46,8 @@ class SqlStore:
         with self._database.writing() as connection:
             self._insert(connection, head)
         created = self.load(head.name)
-        assert created is not None  # noqa: S101  # the statement above made it
+        if created is None:
+            raise blobs.damaged("an index that does not fit its table")
         return created
 
     def load(self, name: str) -> StoredSession | None:
@@ -62,8 +63,8 @@ class SqlStore:
                 return None
             session, size = row[6], rows.length(connection, row[6])
             return StoredSession(
-                SessionHead(*row[:5]),
-                row[5],
+                rows.head(row[:5]),
+                rows.whole(row[5], "the generation of a session"),
                 StoredIds(self._database.reading, session, size),
                 StoredLog(self._database.reading, session, size),
                 tuple(rows.batches(connection, session)),
@@ -115,7 +116,7 @@ class SqlStore:
                 FROM sessions s ORDER BY s.updated DESC, s.id DESC
                 """
             ).fetchall()
-        return tuple(SessionInfo(SessionHead(*row[:5]), *row[5:]) for row in found)
+        return tuple(rows.info(row) for row in found)
 
     def names(self) -> tuple[str, ...]:
         """List the names of the sessions, the one that was changed last first."""
