@@ -153,7 +153,7 @@ def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"no json", b'{"messages":[{"role":"alien"}]}', b'{"messages":[null]}', b"[" * 90_000],
+    [b"", b"no json", b'{"messages":[{"role":7}]}', b'{"messages":[null]}', b"[" * 90_000],
 )
 def test_what_cannot_be_read_goes_out_as_it_came(tmp_path, data):
     from foldline.proxy.endpoints import endpoint_of
@@ -184,7 +184,7 @@ def test_tools_that_fill_the_window_are_no_reason_to_fail(tmp_path):
 
 
 def test_a_reason_holds_no_word_of_what_was_asked(tmp_path):
-    found = decide(judge(tmp_path / "a.db"), [{"role": "sk-secret", "content": "x"}])
+    found = decide(judge(tmp_path / "a.db"), [{"role": 7, "content": "sk-secret"}])
     assert found.outcome == "failed"
     assert "secret" not in found.reason
 
