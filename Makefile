@@ -13,7 +13,9 @@ BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help demo test check bench hostile web test-web screenshots dist lock clean
+AGENTS := @anthropic-ai/claude-code @openai/codex opencode-ai
+
+.PHONY: help demo test check bench hostile web test-web screenshots dist clients lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -51,12 +53,17 @@ dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -d dist
 
+clients:  ## Install the coding agents that tests/clients runs, in .clients
+	@command -v npm >/dev/null || { echo "npm is missing; the coding agents are skipped." >&2; exit 1; }
+	@for one in $(AGENTS); do npm install --prefix .clients --no-audit --no-fund --loglevel error $$one \
+	&& echo "installed $$one" || echo "NOT INSTALLED, ITS TESTS ARE SKIPPED: $$one" >&2; done
+
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
 	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
 
 clean:  ## Remove the environments and everything that was generated
-	rm -rf $(DEMO) $(DEV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEMO) $(DEV) .venv-peers .clients build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 $(DEMO)/.ready: requirements/run.lock pyproject.toml

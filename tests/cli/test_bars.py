@@ -5,8 +5,8 @@ from tests.cli.sample import conversation
 from foldline.cli.bars import STYLES, segments
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
+from foldline.evaluation.breakdown import KINDS
 from foldline.formats.registry import dialect
-from foldline.inspector.breakdown import KINDS
 
 
 def test_every_kind_has_a_colour_of_its_own() -> None:

@@ -7,7 +7,7 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import claude_code, from_our_archive, from_our_file
 
 from foldline import count
-from foldline.inspector.breakdown import KINDS
+from foldline.evaluation.breakdown import KINDS
 from foldline.inspector.timeline import BANDS, timeline
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from foldline.cli.output import Segment
 from foldline.core.messages import Message
 from foldline.core.tokens import TokenCounter
-from foldline.inspector.breakdown import by_kind
+from foldline.evaluation.breakdown import by_kind
 
 STYLES: Final = {
     "system": "magenta",

@@ -14,8 +14,8 @@ import click
 
 from foldline.archive import Archive
 from foldline.cli import options
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.output import Voice, write_bytes, write_json
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.survey import project
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config

@@ -10,7 +10,7 @@ from foldline.cli.bars import STYLES
 from foldline.cli.output import Segment, counted, flexible, one_line, share, shortened, table
 from foldline.cli.reading import Opened
 from foldline.core.tokens import TokenCounter
-from foldline.inspector.breakdown import WASTE
+from foldline.evaluation.breakdown import WASTE
 
 if TYPE_CHECKING:
     from rich.console import Console

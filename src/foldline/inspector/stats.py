@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from foldline.core.messages import Usage
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
-from foldline.inspector import breakdown
+from foldline.evaluation import breakdown
 
 
 @dataclass(frozen=True, slots=True)

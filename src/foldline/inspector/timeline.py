@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from foldline.core.messages import Message, Usage
 from foldline.core.tokens import TokenCounter
-from foldline.inspector.breakdown import KINDS, kinds_of
+from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.inspector.replay import Request, Segment, requests
 
 BANDS: Final = ("tools", *KINDS)

@@ -8,7 +8,7 @@ from typing import Final
 
 from foldline.core.groups import pair
 from foldline.core.messages import Message, ToolCall, ToolResult
-from foldline.inspector.breakdown import WASTE, home_kind, superseded
+from foldline.evaluation.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links

@@ -17,7 +17,7 @@ from foldline.core.messages import (
 )
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
-from foldline.inspector import breakdown
+from foldline.evaluation import breakdown
 
 COUNTER = TokenCounter(choose_counter(prefer="estimate"))
 
