@@ -113,10 +113,10 @@ class Archive:
         Return what was ever done to the view of a session, in order: also what was taken back.
 
         Raises:
+            RecallError: There is no session of this name.
             StoreError: This version of Foldline cannot read it.
         """
-        stored = self._store.load(name)
-        return () if stored is None else tuple(restored_history(stored).batches)
+        return tuple(restored_history(self._load(name)).batches)
 
     def generation(self, name: str) -> int:
         """Return how often a session was changed; -1 where there is none of this name."""
@@ -125,10 +125,7 @@ class Archive:
 
     def undo(self, name: str) -> Receipt | None:
         """
-        Take the last compaction of a session back, durably.
-
-        Args:
-            name: The session, which no other program has open.
+        Take the last compaction of a session, which no other program has open, back, durably.
 
         Returns:
             Its receipt; None when no compaction is in effect.
@@ -136,9 +133,9 @@ class Archive:
         Raises:
             StoreError: Somebody else changed the session meanwhile; nothing was recorded.
         """
-        stored = self._store.load(name)
-        last = None if stored is None else restored_history(stored).last()
-        if stored is None or last is None:
+        stored = self._load(name)
+        last = restored_history(stored).last()
+        if last is None:
             return None
         change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
         self._store.commit(name, stored.generation, change)
@@ -151,7 +148,7 @@ class Archive:
         Raises:
             RecallError: There is no session of this name.
         """
-        return tuple(batch.receipt for batch in restored_history(self._load(name)).batches)
+        return tuple(batch.receipt for batch in self.compactions(name))
 
     def size(self) -> int:
         """Return what everything takes, in bytes."""
