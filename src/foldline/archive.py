@@ -114,14 +114,12 @@ class Archive:
 
         Raises:
             RecallError: There is no session of this name.
-            StoreError: This version of Foldline cannot read it.
         """
         return tuple(restored_history(self._load(name)).batches)
 
     def generation(self, name: str) -> int:
-        """Return how often a session was changed; -1 where there is none of this name."""
-        stored = self._store.load(name)
-        return -1 if stored is None else stored.generation
+        """Return how often a session was changed."""
+        return self._load(name).generation
 
     def undo(self, name: str) -> Receipt | None:
         """
