@@ -145,7 +145,8 @@ def score(options: argparse.Namespace) -> None:
         known = json.loads(options.into.read_text(encoding="utf-8"))
         recalls = {"calls": options.calls, "tokens_a_call": options.tokens_a_call}
         name, one = _chosen(found, options.record)
-        _write(options.into, recorded(known, name, options.at, one | recalls))
+        row = recorded(known, name, options.at, one | recalls, part=options.part)
+        _write(options.into, row)
         print(f"{options.into.name}: {name} at {options.at:g}")
 
 
@@ -160,15 +161,21 @@ def _chosen(found: dict[str, dict[str, Any]], wanted: str) -> tuple[str, dict[st
     return name, found[label]
 
 
-def recorded(known: dict[str, Any], name: str, at: float, one: dict[str, Any]) -> dict[str, Any]:
+def recorded(
+    known: dict[str, Any], name: str, at: float, one: dict[str, Any], *, part: bool = False
+) -> dict[str, Any]:
     """
     Return the record with the row of a method at a share of the tokens, new or replaced.
+
+    A ``part`` of the questions is recorded with how many it was taken over.
 
     Raises:
         ValueError: It was taken over other questions.
     """
     one = dict(one)
     for of in ("questions", "sessions"):
+        if part and one[of] < known[of]:
+            continue
         if one.pop(of) != known[of]:
             raise ValueError(f"the exam is recorded over {known[of]} {of}, this one is of others")
     rest = [row for row in known["rows"] if (row["method"], row["at"]) != (name, at)]
@@ -199,6 +206,7 @@ def arguments() -> argparse.ArgumentParser:
         if name == "score":
             step.add_argument("--record", metavar="METHOD", help="NAME, or LABEL=NAME")
             step.add_argument("--into", type=Path, default=RECORD, help=argparse.SUPPRESS)
+            step.add_argument("--part", action="store_true", help="taken over some sessions only")
             step.add_argument("--calls", type=int, help="recalls of a reader who might recall")
             step.add_argument("--tokens-a-call", type=float)
     return parser

@@ -51,7 +51,7 @@ def exam_section(file: Path) -> Section | None:
 
 def _scores(rows: list[dict[str, Any]]) -> Table:
     cells = [
-        (_percent(row["at"]), row["method"], _score(row), row["calls"], row["tokens_a_call"])
+        (_percent(row["at"]), _method(row), _score(row), row["calls"], row["tokens_a_call"])
         for row in rows
     ]
     note = (
@@ -60,6 +60,13 @@ def _scores(rows: list[dict[str, Any]]) -> Table:
     )
     columns = ("history cut to", "method", "answered", "recalls", "tokens a recall")
     return Table("Questions answered", columns, tuple(cells), note)
+
+
+def _method(row: dict[str, Any]) -> str:
+    """Return the method, and how much of the exam was taken where that is a part."""
+    if "questions" not in row:
+        return str(row["method"])
+    return f"{row['method']} ({row['questions']} questions, {row['sessions']} sessions)"
 
 
 def _score(row: dict[str, Any]) -> str:
@@ -73,7 +80,7 @@ def _kinds(rows: list[dict[str, Any]]) -> list[Table]:
         return []
     kinds = sorted({kind for row in rows for kind in row["kinds"]})
     cells: list[tuple[Cell, ...]] = [
-        (_percent(row["at"]), row["method"], *(row["kinds"].get(kind) for kind in kinds))
+        (_percent(row["at"]), _method(row), *(row["kinds"].get(kind) for kind in kinds))
         for row in rows
     ]
     return [Table("The same by kind", ("history cut to", "method", *kinds), tuple(cells))]

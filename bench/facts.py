@@ -25,7 +25,6 @@ from views import OURS, Make, View, method
 
 GOALS = {0.05: 0.50, 0.1: 0.67, 0.2: 0.80}
 KINDS_AT = 0.1
-WITHOUT_ROW = (OURS, f"{OURS}, summarizer")
 QUICK_EVERY = 4
 TEXT = """\
 {facts} facts from {sessions} recorded sessions, noted by readers of everything before a cut:
@@ -41,9 +40,8 @@ page.
 
 This is the quick lower bound of the reading exam: it finds about four of
 five facts that a reader can tell from whole lines, and fewer of those that a model told in other
-words. Libraries that ask a model get a stand-in which quotes; with a real one they may tell more.
-Foldline with a summarizer has no row: it refuses what the stand-in writes, as too long or as a
-repetition of the question, goes on without a model, and its row would be the first one again."""
+words. Libraries that ask a model get a stand-in which quotes; with a real one they may tell
+more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def _peers(wanted: str) -> list[Any]:
     from peer import peers
 
     found = peers(*(() if wanted == "all" else wanted.split(",")))
-    return [peer for peer in found if peer.name not in WITHOUT_ROW]
+    return [peer for peer in found if peer.name != OURS]
 
 
 def section(results: Sequence[Result], known: Sequence[Any]) -> Section:

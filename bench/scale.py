@@ -261,6 +261,14 @@ def _goals(found: list[Look]) -> tuple[Goal, ...]:
         for size, one in by_size.items()
         if size >= 10_000
     ]
+    goals += [
+        Goal(f"processor time of that at {size:,} messages, p99", _ms(one.cpu[1]), "ms", most=0.6)
+        for size, one in by_size.items()
+    ]
+    if len(found) > 1:
+        small, large = found[-2:]
+        each = (large.memory - small.memory) / (large.messages - small.messages)
+        goals.append(Goal("resident memory a message", round(each), "bytes", most=600))
     if {100, 10_000} <= by_size.keys():
         ratio = by_size[10_000].wall[0] / by_size[100].wall[0]
         goals.append(Goal("cost at 10,000 messages over 100", round(ratio, 2), "x", most=1.5))

@@ -9,8 +9,12 @@ from pathlib import Path
 
 from foldline.evaluation.markdown import picture, table_markdown
 from foldline.evaluation.sections import Cell, Section, Table
+from readme_tables import costs, counting, speed
 
 BEGIN, END = "<!-- figures: make bench -->", "<!-- end of figures -->"
+TABLES = {"cost": costs, "tokens": counting, "speed": speed}
+"""What else the README shows of a section, between marks of its own: `begin`."""
+
 OURS = "Foldline"
 PLOTS = ("facts",)
 REFERENCES = ("a sketch of statements", "clear tool results", "trim to the tail")
@@ -22,17 +26,27 @@ FITTED = (
 MEAN = re.compile(r"\d\.\d+")
 
 
+def begin(name: str) -> str:
+    """Return the mark before the table of a section."""
+    return f"<!-- figures: {name} -->"
+
+
 def put_into_readme(readme: Path, sections: Sequence[Section], *, trial: bool) -> None:
-    """Replace what stands between the two marks; without marks nothing happens."""
-    text = readme.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
+    """Replace what stands between the marks; what has no marks is left out."""
+    text = _put(readme.read_text(encoding="utf-8"), BEGIN, figures(sections, trial=trial))
+    for section in sections:
+        if section.name in TABLES and section.tables:
+            text = _put(text, begin(section.name), TABLES[section.name](section))
+    readme.write_text(text, encoding="utf-8")
+
+
+def _put(text: str, mark: str, shown: str) -> str:
+    before, found, rest = text.partition(mark)
     _, end, after = rest.partition(END)
-    if not (begin and end):
-        print(f"{readme.name} has no place for figures: {BEGIN} … {END}", file=sys.stderr)
-        return
-    readme.write_text(
-        f"{before}{BEGIN}\n{figures(sections, trial=trial)}\n{END}{after}", encoding="utf-8"
-    )
+    if not (found and end):
+        print(f"The README has no place for figures: {mark} … {END}", file=sys.stderr)
+        return text
+    return f"{before}{mark}\n{shown}\n{END}{after}"
 
 
 def figures(sections: Sequence[Section], *, trial: bool) -> str:

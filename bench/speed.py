@@ -40,6 +40,7 @@ REAL = (
     "pi-pi-mono/before-compaction.jsonl.gz",
     "mini-swe-agent-deepseek/deepseek_lite_dev_noparallel--sqlfluff__sqlfluff-1733.traj.json.gz",
 )
+MADE_UP = "made-up session"
 SHARE = 0.10
 """The budget of a cold compaction, as a share of the tokens that came in."""
 
@@ -102,17 +103,22 @@ def _short(value: float) -> float:
 
 def cold_figures(quick: bool) -> Iterator[Figure]:
     """Compact whole conversations to a tenth, without a model; decoding and counting included."""
+    made_up = []
     for name, messages in conversations(quick):
         size = len(as_json(messages)) / 1e6
         budget = round(foldline.count(messages) * SHARE)
         spent = best(lambda m=messages, b=budget: compacted(m, b), 2 if quick else 3)
-        title = f"cold compaction, {name} ({size:.1f} MB)"
+        title = f"cold compaction, {name} ({size:.1f} MB), processor time"
         yield Figure(title, spent * 1_000 / size, "ms/MB", 60)
+        made_up += [(math.log(size), math.log(spent))] if name == MADE_UP else []
+    if len(made_up) > 1:
+        (small, fast), (large, slow) = made_up
+        yield Figure("growth with size, as a power", (slow - fast) / (large - small), "", 1.05)
 
 
 def conversations(quick: bool) -> Iterator[tuple[str, list[Any]]]:
     for megabytes in (1,) if quick else (1, 4):
-        yield "made-up session", synthetic.session(megabytes * 1_000_000)
+        yield MADE_UP, synthetic.session(megabytes * 1_000_000)
     for name in REAL[:1] if quick else REAL:
         if (TRANSCRIPTS / name).is_file():
             yield name.split("/")[0], real_messages(TRANSCRIPTS / name)
@@ -225,9 +231,21 @@ def memory_figures(quick: bool) -> Iterator[Figure]:
     """The most memory that a process of its own took, over what it takes for a small session."""
     if not Path("/proc/self/status").is_file():
         return
-    size = 1_000_000 if quick else 4_000_000
-    messages = synthetic.session(size)
-    budget = round(foldline.count(messages) * SHARE)
+    session = synthetic.session(1_000_000 if quick else 4_000_000)
+    size, taken = peak(session, round(foldline.count(session) * SHARE))
+    title = f"peak memory for a made-up session of {size / 1e6:.1f} MB"
+    yield Figure(f"{title}, over import", taken["all"] / size, "×", 3)
+    yield Figure("  of it the messages as they came", taken["input"] / size, "×")
+    yield Figure("  beside it, once: modules and vocabulary", taken["once"] / 1e6, "MB")
+    words = ("do it", "yes", "a" * (2_000_000 if quick else 8_000_000), "done", "go on")
+    roles = ("user", "assistant") * 3
+    session = [{"role": r, "content": c} for r, c in zip(roles, words, strict=False)]
+    size, taken = peak(session, 20_000)
+    yield Figure(f"  for one letter, {size / 1e6:.0f} million times", taken["all"] / size, "×", 6)
+
+
+def peak(messages: list[Any], budget: int) -> tuple[int, dict[str, int]]:
+    """Compact in a process of its own; return the bytes of the messages, and of memory."""
     text = as_json(messages)
     ran = subprocess.run(
         [sys.executable, "-c", MEMORY, str(budget)],
@@ -236,26 +254,38 @@ def memory_figures(quick: bool) -> Iterator[Figure]:
         check=True,
         cwd=Path(__file__).parent,
     )
-    taken = json.loads(ran.stdout)
-    title = f"peak memory for a made-up session of {len(text) / 1e6:.1f} MB"
-    yield Figure(f"{title}, over import", taken["all"] / len(text), "×", 3)
-    yield Figure("  of it the messages as they came", taken["input"] / len(text), "×")
-    yield Figure("  beside it, once: modules and vocabulary", taken["once"] / 1e6, "MB")
+    return len(text), json.loads(ran.stdout)
 
 
 # --- start -------------------------------------------------------------------------------------
 
 
+FIRST_USE = """
+import foldline
+words = "message {0} says something about src/app_{0}.py "
+roles = ("user", "assistant") * 30
+messages = [{"role": r, "content": words.format(n) * 3} for n, r in enumerate(roles)]
+assert foldline.compact(messages, budget=600).receipt.status == "compacted"
+"""
+
+
 def start_figures(quick: bool) -> Iterator[Figure]:
     """Start processes, the best of many, and take off what the interpreter alone takes."""
+
+    def clock() -> float:
+        spent = os.times()
+        return spent.children_user + spent.children_system
+
     repeat = 5 if quick else 20
     command = Path(sys.executable).with_name("foldline")
-    bare = best(lambda: run(sys.executable, "-I", "-c", "pass"), repeat)
-    imported = best(lambda: run(sys.executable, "-I", "-c", "import foldline"), repeat)
-    yield Figure("bare interpreter", bare * 1_000, "ms")
+    bare = best(lambda: run(sys.executable, "-I", "-c", "pass"), repeat, clock)
+    imported = best(lambda: run(sys.executable, "-I", "-c", "import foldline"), repeat, clock)
+    used = best(lambda: run(sys.executable, "-I", "-c", FIRST_USE), repeat, clock)
+    yield Figure("bare interpreter, processor time", bare * 1_000, "ms")
     yield Figure("import foldline, over that", (imported - bare) * 1_000, "ms", 45)
+    yield Figure("first use of foldline.compact, over that", (used - bare) * 1_000, "ms", 60)
     if command.is_file():
-        told = best(lambda: run(str(command), "--version"), repeat)
+        told = best(lambda: run(str(command), "--version"), repeat, clock)
         yield Figure("foldline --version, over that", (told - bare) * 1_000, "ms", 100)
 
 
@@ -281,13 +311,15 @@ def count_figures(quick: bool) -> Iterator[Figure]:
 # --- measuring ---------------------------------------------------------------------------------
 
 
-def best(work: Callable[[], Any], repeat: int) -> float:
+def best(
+    work: Callable[[], Any], repeat: int, clock: Callable[[], float] = time.process_time
+) -> float:
     """Return the shortest of several runs, in seconds: the one that was disturbed least."""
     shortest = math.inf
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = clock()
         work()
-        shortest = min(shortest, time.perf_counter() - start)
+        shortest = min(shortest, clock() - start)
     return shortest
 
 

@@ -1,6 +1,7 @@
 """
 A tool-calling agent over the Anthropic SDK, in a loop that you can read at a glance.
 
+    pip install 'foldline[anthropic]'
     python examples/anthropic_loop.py
 
 The session is kept on disk: run it twice with a path of your own, and it goes on.

@@ -1,6 +1,7 @@
 """
 A LangChain agent that never outgrows its window.
 
+    pip install 'foldline[langchain]' langchain-openai
     python examples/langchain_agent.py
 
 One middleware is all: the state of the agent keeps every message, its model sees what fits.

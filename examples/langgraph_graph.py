@@ -1,6 +1,7 @@
 """
 A graph of LangGraph whose model node sees what fits, while its state keeps everything.
 
+    pip install 'foldline[langchain]' langchain-openai
     python examples/langgraph_graph.py
 """
 

@@ -1,6 +1,7 @@
 """
 An agent of the OpenAI Agents SDK whose session keeps everything and never outgrows the window.
 
+    pip install 'foldline[openai-agents]'
     python examples/openai_agents_session.py [ARCHIVE]
 
 With an archive, a SQLite file, the next run goes on where this one ended.

@@ -1,6 +1,7 @@
 """
 A tool-calling agent over the OpenAI SDK, in a loop that you can read at a glance.
 
+    pip install 'foldline[openai]'
     python examples/openai_loop.py
 
 Nothing of Foldline is needed but the session: append what is said, send what it shows. `sending`

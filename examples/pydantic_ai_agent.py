@@ -1,6 +1,7 @@
 """
 A Pydantic AI agent that never outgrows its window.
 
+    pip install 'foldline[pydantic-ai,openai]'
     python examples/pydantic_ai_agent.py
 
 One capability is all: the message history keeps everything, the model sees what fits.

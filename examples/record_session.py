@@ -6,6 +6,8 @@ its first message. What the tools answer is real: every command runs, every file
 every edit is made, in a temporary copy of the repository that is seen as ``/repo``.
 
     python examples/record_session.py [OUT]
+
+OUT is recorded.json unless given, and never a file that is there already.
 """
 
 from __future__ import annotations
@@ -181,7 +183,9 @@ def refuse_traces(text: str) -> None:
 
 def main() -> None:
     """Record the session and write it."""
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "examples" / "session.json"
+    out = Path(sys.argv[1] if len(sys.argv) > 1 else "recorded.json")
+    if out.exists():
+        sys.exit(f"{out} exists, and is not overwritten: name another file.")
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(copy_of_the_repository(Path(folder)))
         recorder.messages.append({"role": "system", "content": SYSTEM})

@@ -1,6 +1,7 @@
 """
 An agent with its own tools and those of a session, talking to a scripted model on this machine.
 
+    pip install 'foldline[openai]'
     python examples/tools_loop.py
 
 The model reads a file, sets its to-do list, works until the window is half full, and asks for a

@@ -132,7 +132,8 @@ def test_a_summarizer_that_says_nothing_useful_keeps_the_promises():
     [
         ({"budget": 0}, "positive"),
         ({"budget": -3}, "positive"),
-        ({"budget": "8000"}, "positive"),
+        ({"budget": 8000.0}, "positive"),
+        ({"budget": "0"}, "no room"),
         ({"window": 0}, "positive"),
         ({"budget": 10, "window": 10}, "not both"),
         ({"window": 100, "system": "x " * 500}, "Nothing is left"),
@@ -179,3 +180,51 @@ def test_tools_nested_beyond_reading_are_bad_input():
         deep = {"a": deep}
     with pytest.raises(InputError, match="nested too deeply"):
         foldline.compact(history(), budget=100, tools=[deep])
+
+
+# --- nothing, anything, and what somebody asks for -----------------------------------------
+
+
+@pytest.mark.parametrize("empty", [[], {"messages": []}, {"contents": []}, {"input": []}])
+def test_an_empty_history_is_unchanged_and_counts_nothing(empty):
+    for sizes in ({"budget": 100}, {"window": 8_000}, {"force": True}):
+        result = foldline.compact(empty, **sizes)
+        assert result.messages is empty
+        assert result.receipt.status == "unchanged"
+    assert foldline.count(empty) == 0
+
+
+def test_messages_are_counted_as_the_model_that_is_named_does():
+    messages = [{"role": "user", "content": "Ein längerer Satz mit Umlauten. " * 50}]
+    assert foldline.count(messages, model="sonnet") == foldline.count(
+        messages, model="anthropic/claude-sonnet-5-5"
+    )
+    assert foldline.count(messages, model="sonnet") != foldline.count(messages, model="gpt-5")
+    assert foldline.count(messages, model="gpt-5") == foldline.count(messages)
+
+
+def test_a_model_that_is_not_known_is_named_in_the_receipt():
+    messages = [{"role": "user", "content": "go"}]
+    (unknown, _) = foldline.compact(messages, model="sonet").receipt.warnings
+    assert "'sonet' is not known" in unknown
+    assert "Did you mean 'sonnet'?" in unknown
+    assert foldline.compact(messages, model="sonnet").receipt.warnings == ()
+
+
+def test_what_somebody_asks_for_is_done_although_it_is_not_due():
+    told = [m for n in range(30) for m in (("user", f"question {n}"), ("assistant", "word " * 90))]
+    messages = [{"role": role, "content": text} for role, text in told]
+    assert foldline.compact(messages, window=100_000).receipt.status == "unchanged"
+    result = foldline.compact(messages, window=100_000, force=True, focus="question 7")
+    assert result.receipt.status == "compacted"
+    assert result.receipt.tokens_after <= result.receipt.tokens_before * 0.45
+    assert "question 7" in str(result.messages)
+
+
+def test_a_budget_is_written_as_on_the_command_line():
+    messages = history()
+    before = foldline.count(messages, counter=COUNTER)
+    assert compact(messages, budget="10%").receipt.budget == before // 10
+    assert compact(messages, budget="2k").receipt.budget == 2_000
+    with pytest.raises(BudgetError, match="is no amount"):
+        compact(messages, budget="some")

@@ -347,7 +347,7 @@ def test_message_objects_of_langchain_come_back_as_objects(opened):
         [],
         {},
         {"role": "user", "content": 5},
-        {"role": "nobody", "content": "x"},
+        {"role": 5, "content": "x"},
         {"role": "tool", "content": "x"},
         {"role": "user", "content": [{"type": "image_url", "image_url": {"url": object()}}]},
         {"role": "user", "content": "x", "extra": {1, 2}},
@@ -1238,3 +1238,12 @@ def test_a_summarizer_that_hangs_keeps_no_async_program_from_ending():
         [sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.stdout, ran.stderr, ran.returncode) == ("end\n", "", 0)
+
+
+def test_a_budget_may_be_a_share_of_what_is_shown(tmp_path):
+    with Session.open(tmp_path / "s.db", "s", window=1_000_000) as session:
+        session.append({"role": "user", "content": "Why does the build fail?"})
+        session.extend({"role": "user", "content": f"line {n} of it " * 99} for n in range(30))
+        receipt = session.compact("25%", force=True)
+    assert receipt.status == "compacted"
+    assert receipt.tokens_after <= receipt.tokens_before * 0.25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from extractive import Failed
@@ -10,6 +11,10 @@ from task import Task
 
 import foldline
 from foldline import Ask, Reply
+from foldline.strategies.summary_request import SPARE
+
+FENCED = re.compile(r"^<([a-z]+-[0-9a-f]+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
+"""What a request holds besides its rules."""
 
 __all__ = ["compact", "dump", "load"]
 
@@ -17,7 +22,9 @@ __all__ = ["compact", "dump", "load"]
 def compact(messages: list[dict[str, Any]], task: Task) -> list[dict[str, Any]]:
     def answer(ask: Ask) -> Reply:
         try:
-            return Reply(task.model.within(ask.max_tokens).answer(ask.prompt))
+            # A model is told how long its account is to be, and that the rules are none of it.
+            text = "\n".join(found[2] for found in FENCED.finditer(ask.prompt))
+            return Reply(task.model.within(int(ask.max_tokens / SPARE)).answer(text))
         except Failed as error:
             return Reply(error=str(error))
 

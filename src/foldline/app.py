@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from foldline.core.accounting import account
 from foldline.core.asks import Ask, Model, Reply, drive
@@ -15,7 +15,8 @@ from foldline.core.edits import Fold, Rewrite
 from foldline.core.errors import BudgetError
 from foldline.core.handles import handles
 from foldline.core.receipt import Receipt
-from foldline.core.strategy import Need, Policy
+from foldline.core.strategy import Need, Policy, forced
+from foldline.core.token_amounts import Amount
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.core.view import View
@@ -23,17 +24,20 @@ from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
-from foldline.formats.registry import dialect
+from foldline.formats.registry import DIALECTS, dialect
 from foldline.strategies.presets import configured
-from foldline.strategies.presets import policy as named_policy
 from foldline.strategies.reinject import reinjected
 
 if TYPE_CHECKING:
     from foldline.recall import Recalled
 
 
+Wire = TypeVar("Wire")
+"""Messages of a caller, of whatever type: a list of them, or a request body."""
+
+
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(Generic[Wire]):
     """
     The result of `compact`.
 
@@ -41,7 +45,7 @@ class Compaction:
     receipt's status is "compacted". ``transcript`` is what was read, ``shown`` what is left.
     """
 
-    messages: Any
+    messages: Wire
     receipt: Receipt
     transcript: Transcript = field(repr=False)
     shown: Transcript = field(repr=False)
@@ -75,15 +79,16 @@ class Compaction:
 
 
 def compact(
-    messages: Any,
+    messages: Wire,
     *,
-    budget: int | None = None,
+    budget: int | str | None = None,
     window: int | None = None,
     format: str = "auto",  # noqa: A002  # the word of the field
     policy: str | Policy | None = None,
     model: str = "",
     summarizer: Model | Callable[[Ask], Reply | str] | str | None = None,
     focus: str = "",
+    force: bool = False,
     start: int | str | None = None,
     up_to: int | str | None = None,
     counter: TextCounter | None = None,
@@ -91,22 +96,23 @@ def compact(
     tools: Sequence[Any] | None = None,
     system: str | None = None,
     config: Config | None = None,
-) -> Compaction:
+) -> Compaction[Wire]:
     """
     Bring a conversation within a budget.
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
-        budget: The largest number of tokens that the returned messages may take.
+        budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
         format: The wire format, or "auto" to recognise it.
-        policy: A policy or its name, instead of the one that ``config`` describes.
+        policy: A policy or its name, instead of the one that ``config`` names and tunes.
         model: The model that will read the messages: tells how to count, and its window.
         summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
             account stands at the head of the snapshot when it can be used; otherwise lines alone
             do. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
         focus: What is to be remembered above all, in your own words.
+        force: Compact although it is not due: a history that fits becomes smaller all the same.
         start: Position or id of the message from which on everything is folded, due or not; what
             comes before it stays as it is.
         up_to: Position or id of the last message that is folded; what comes after it stays.
@@ -125,39 +131,52 @@ def compact(
         BudgetError: The numbers contradict each other.
     """
     wire = _dialect(messages, format)
-    transcript = wire.decode(messages).pin(pins)
-    counts = TokenCounter(counter or choose_counter(model or None), provider=wire.provider)
+    transcript = wire.decode(messages).pin(pins).warned(_warning(model))
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
+    system = transcript.system if system is None else system
     with bounded_nesting():
-        overhead = counts.overhead(
-            transcript.system if system is None else system,
-            transcript.tools if tools is None else tools,
-        )
+        overhead = counts.overhead(system, transcript.tools if tools is None else tools)
     settings = _sized(_checked(config), model, window)
-    limits = budget_for(budget, window, overhead, settings)
-    ladder = configured(settings) if policy is None else named_policy(policy)
+    limits = budget_for(_allowed(budget, transcript, counts), window, overhead, settings)
+    ladder = configured(settings, policy)
     if start is not None or up_to is not None:
-        ends = ["" if end is None else transcript.named(end) for end in (start, up_to)]
-        view = View.of(transcript.messages, counts, dialect=transcript.dialect)
-        ladder, limits = _partial(view, ends, None if budget is None else limits)
+        ladder, limits = _partial(transcript, counts, (start, up_to), limits)
+    elif force and not limits.fixed:
+        tokens = counts.messages(transcript.messages)
+        ladder, limits = forced(ladder), limits.below(tokens)
     with answering(summarizer, settings, model) as who:
         result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
-    if result.receipt.status != "compacted":
-        return replace(result, messages=messages)
-    return replace(result, messages=wire.encode(result.shown))
+    sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages
+    return Compaction(sent, result.receipt, transcript, result.shown, counts)
 
 
-def count(messages: Any, *, format: str = "auto", counter: TextCounter | None = None) -> int:  # noqa: A002
+def count(
+    messages: Any,
+    *,
+    model: str = "",
+    format: str = "auto",  # noqa: A002  # the word of the field
+    counter: TextCounter | None = None,
+) -> int:
     """
     Count messages, in the tokens that budgets are given in.
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
+        model: The model that will read them, by any of its names: tells how to count.
         format: The wire format, or "auto" to recognise it.
-        counter: What counts a text; default the best at hand.
+        counter: What counts a text; default the best at hand for the model.
     """
     wire = _dialect(messages, format)
-    counts = TokenCounter(counter or choose_counter(), provider=wire.provider)
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     return counts.messages(wire.decode(messages).messages)
+
+
+def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
+    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+    wire = DIALECTS.get(transcript.dialect)
+    return TokenCounter(
+        choose_counter(_known_name(model or "")), provider=wire.provider if wire else "openai"
+    )
 
 
 def compact_transcript(
@@ -168,7 +187,7 @@ def compact_transcript(
     summarizer: Model | Callable[[Ask], Reply | str] | None = None,
     focus: str = "",
     config: Config | None = None,
-) -> Compaction:
+) -> Compaction[None]:
     """
     Compact a decoded conversation; see `compact`.
 
@@ -209,8 +228,35 @@ def _nobody(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
+EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
+"""In which dialect a request body without any message is, by where these would be."""
+
+
 def _dialect(messages: Any, name: str) -> Dialect:
-    return detect_dialect(messages) if name == "auto" else dialect(name)
+    if name != "auto":
+        return dialect(name)
+    if messages == []:
+        return dialect("openai-chat")
+    if isinstance(messages, dict) and [] in (messages.get(key) for key in ("messages", *EMPTY)):
+        return dialect(next((EMPTY[key] for key in EMPTY if key in messages), "openai-chat"))
+    return detect_dialect(messages)
+
+
+def _known_name(model: str) -> str | None:
+    if not model:
+        return None
+    # Imported here: the catalogue is read from a file, which nothing else here needs.
+    from foldline.models.catalogue import known_name
+
+    return known_name(model)
+
+
+def _warning(model: str) -> str:
+    if not model:
+        return ""
+    from foldline.models.catalogue import unknown_model
+
+    return unknown_model(model)
 
 
 @contextmanager
@@ -230,10 +276,22 @@ def answering(
         yield client
 
 
-def _partial(view: View, ends: Sequence[str], limits: Budget | None) -> tuple[Policy, Budget]:
+def _allowed(
+    budget: int | str | None, transcript: Transcript, counter: TokenCounter
+) -> int | None:
+    if not isinstance(budget, str):
+        return budget
+    return Amount.parse(budget).of(counter.messages(transcript.messages))
+
+
+def _partial(
+    transcript: Transcript, counts: TokenCounter, ends: Sequence[int | str | None], limits: Budget
+) -> tuple[Policy, Budget]:
     from foldline.strategies.span import Span, partial
 
-    return partial(view, Span(*ends), limits)
+    span = Span(*("" if end is None else transcript.named(end) for end in ends))
+    view = View.of(transcript.messages, counts, dialect=transcript.dialect)
+    return partial(view, span, limits if limits.fixed else None)
 
 
 def _checked(config: Config | None) -> Config:

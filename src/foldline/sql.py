@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
+
+
+POSTGRES: Final = ("postgresql://", "postgres://")
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Return True if a place is a PostgreSQL database rather than a file."""
+    return isinstance(place, str) and place.startswith(POSTGRES)
 
 
 class Rows(Protocol):

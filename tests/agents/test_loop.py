@@ -95,7 +95,7 @@ def test_the_agent_can_recall_and_compact(tmp_path):
     ):
         agent.run("Go.")
         assert [tool.name for tool in agent.tools] == ["recall", "compact"]
-    assert "Nothing to compact" in server.requests[1].last
+    assert "Compaction requested" in server.requests[1].last
 
 
 # --- errors of providers -------------------------------------------------------------------

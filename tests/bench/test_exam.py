@@ -73,6 +73,17 @@ def test_a_recorded_row_is_replaced_and_holds_no_answer(graded, monkeypatch):
     assert known["taken"] > KNOWN["taken"]
 
 
+def test_a_part_of_the_exam_is_recorded_as_such_and_shown_with_its_size(graded, monkeypatch):
+    into = graded / "exam.json"
+    into.write_text(json.dumps(KNOWN | {"questions": 180, "sessions": 12}))
+    words = ("--part", "--calls", "3", "--tokens-a-call", "200", "--into", into)
+    run(monkeypatch, "score", graded, "--record", "foldline=Foldline, recalling", *words)
+    row = json.loads(into.read_text())["rows"][-1]
+    assert (row["questions"], row["sessions"], row["calls"]) == (4, 2, 3)
+    (scores, *_) = exam_section.exam_section(into).tables
+    assert "Foldline, recalling (4 questions, 2 sessions)" in {cell[1] for cell in scores.rows}
+
+
 def test_a_score_of_other_questions_is_not_recorded(graded, monkeypatch):
     into = graded / "exam.json"
     into.write_text(json.dumps(KNOWN | {"questions": 180}))

@@ -34,9 +34,6 @@ def test_the_task_outlasts_all_of_them(life):
     assert life[0].session.view()[0] == {"role": "user", "content": TASK}
 
 
-@pytest.mark.xfail(
-    reason="of five facts two are recalled after many folds, not in view: a cause, a path"
-)
 def test_what_was_said_outright_stays_in_view(life):
     last = life[1][-1].known
     outright = {fact.number for fact in facts(TURNS) if fact.kind != "id"}

@@ -111,3 +111,23 @@ def test_the_record_keeps_how_other_parts_were_measured(tmp_path):
     assert list(second) == ["retention", "rows"]
     assert second["rows"]["command"].endswith("--quick")
     assert second["retention"]["problem"] == "exit 1"
+
+
+def test_the_readme_and_the_page_are_drawn_from_the_same_figures(tmp_path):
+    figures = run.DOCS / "benchmarks"
+    parts = [run.read(figures / f"{part}.json") for part in run.PARTS]
+    sections = [run.exam_section(figures / "exam.json"), *parts]
+    sections = [section for section in sections if section is not None]
+    record = json.loads((figures / "record.json").read_text(encoding="utf-8"))
+    known = {part: record[part] for part in run.PARTS if part in record}
+    assert page.page(sections, known) == (run.DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    readme = tmp_path / "README.md"
+    readme.write_bytes((run.ROOT / "README.md").read_bytes())
+    trial = any("--quick" in how["command"] for how in known.values())
+    shop_window.put_into_readme(readme, sections, trial=trial)
+    assert readme.read_bytes() == (run.ROOT / "README.md").read_bytes()
+
+
+def test_every_table_of_the_readme_has_its_place(capsys):
+    text = (run.ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(shop_window.begin(name) in text for name in shop_window.TABLES)

@@ -108,7 +108,7 @@ def test_language_notation_and_order_can_be_chosen(folder: Path):
         (("compare", "missing", "--with", "decay=1"), 3, "no file that can be read"),
         (("compare", "-", "--with", "decay"), 2, "KEY=VALUE"),
         (("compare", "-", "--with", "decai=1"), 2, "Did you mean 'decay'"),
-        (("compare", "-", "--with", "decay=much"), 2, "decay is a number"),
+        (("compare", "-", "--with", "decay=much"), 2, "decay must be a number"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_exit_code(

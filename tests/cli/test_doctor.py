@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.cli.sample import foldline
 
 from foldline.stores.migrations import MIGRATIONS
@@ -56,3 +57,26 @@ def test_a_damaged_archive_is_a_problem(tmp_path: Path) -> None:
 def test_folders_of_agents_are_found(home: Path) -> None:
     (home / ".codex" / "sessions").mkdir(parents=True)
     assert "0 session files" in checks()["codex"]["words"]
+
+
+def test_integrations_are_tried_and_named() -> None:
+    found = checks()
+    for name in ("langchain", "openai-agents", "pydantic-ai", "openai", "anthropic"):
+        assert found[f"for {name}"]["health"] == "ok"
+    assert "FoldlineMiddleware" in found["for langchain"]["words"]
+
+
+def test_a_framework_that_does_not_fit_is_a_problem_and_a_missing_one_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "foldline.cli.doctor.INTEGRATIONS",
+        (
+            ("langchain", "click", "no_such_adapter", ""),
+            ("pydantic-ai", "no-such-package", "pydantic_ai", ""),
+        ),
+    )
+    found = checks()
+    assert found["for langchain"]["health"] == "problem"
+    assert found["for pydantic-ai"]["health"] == "note"
+    assert "pip install 'foldline[pydantic-ai]'" in found["for pydantic-ai"]["words"]

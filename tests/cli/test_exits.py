@@ -24,7 +24,13 @@ def calling(**call: Any) -> list[dict[str, Any]]:
 
 BAD = {
     "not JSON": (b"this is not json", "text that begins with"),
-    "half JSON": (b'[{"role": "user", "content": "x"', "text that begins with"),
+    "half JSON": (
+        b'[{"role": "user", "content": "x"',
+        "is broken JSON: line 1, column 33: Expecting",
+    ),
+    "a cut string": (b'[\n{"role": "us', "is broken JSON: line 2, column 10: Unterminated string"),
+    "a comma too many": (b'{"messages": [],\n}', "is broken JSON: line 2, column 1"),
+    "a log": (b"[INFO] it began\n[INFO] it ended\n", "text that begins with"),
     "unknown role": (
         json.dumps([{"role": "wizard", "content": "x"}]).encode(),
         "Message 0, field role: unknown role 'wizard'",
@@ -86,7 +92,7 @@ def huge(path: Path) -> None:
         (missing, "No such file"),
         (Path.mkdir, "" if os.name == "nt" else "file"),
         (os.mkfifo, "no regular file"),
-        (huge, "larger than 512 MB"),
+        (huge, "larger than 536,870,912 bytes"),
     ],
     ids=["missing", "folder", "fifo", "513 MB"],
 )
@@ -172,3 +178,40 @@ def test_where_an_error_came_from_commands_no_terminal(tmp_path: Path) -> None:
     told = foldline("--debug", "stats", tmp_path / "no\x1b[2J").stderr
     assert "Traceback" in told
     assert "\x1b" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "code"),
+    [
+        (["stats", "no-such-file"], "InputError", 3),
+        (["stats"], "UsageError", 2),
+        (["compact", "-", "--budget", "x"], "UsageError", 2),
+        (["compact", "-", "--budget", "1"], "CannotFit", 4),
+        (["recall", "123456"], "StoreError", 5),
+    ],
+)
+def test_a_failure_with_json_is_one_json_object(words: list[str], kind: str, code: int) -> None:
+    content = json.dumps([{"role": "user", "content": "Find out why the build fails."}])
+    done = foldline(*words, "--json", stdin=content.encode())
+    error = json.loads(done.stdout)
+    assert (done.exit_code, error["schema"]) == (code, "foldline.error/1")
+    assert (error["error"]["type"], error["error"]["exit_code"]) == (kind, code)
+    assert error["error"]["message"] in done.stderr
+    assert done.stderr.count("\n") == 1
+    if kind == "CannotFit":
+        assert error["error"]["needed"] > error["error"]["budget"] == 1
+
+
+def test_an_unexpected_error_with_json_is_one_json_object(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(fails, debug=False, as_json=True) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["type"] == "ValueError"
+
+
+def test_broken_json_names_its_place_in_a_format_that_was_named_too(tmp_path: Path) -> None:
+    file = tmp_path / "half.json"
+    file.write_text('[\n {"role": "user",\n  "content": "x')
+    for named in ([], ["--from", "openai-chat"], ["--from", "anthropic"]):
+        done = foldline("stats", file, *named)
+        assert (done.exit_code, "line 3, column 14" in done.stderr) == (3, True), done.stderr

@@ -143,3 +143,10 @@ def read(number, wait):
         shown += data
     assert wait is None or wait in shown, f"it ended before it had shown {wait!r}: {shown!r}"
     return shown
+
+
+def test_a_question_without_a_model_is_not_silently_left_unanswered(shop):
+    done = run(shop, "Where are orders priced?")
+    assert done.exit_code == 0
+    assert "Nobody answers the question: it needs a --model." in done.stderr
+    assert "--model" not in run(shop).stderr

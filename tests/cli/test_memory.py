@@ -82,7 +82,7 @@ def test_users_and_files_are_kept_apart(tmp_path: Path) -> None:
         (("search", "x"), 5, "There is no memory"),
         (("add", "  "), 3, "nothing to remember"),
         (("add", "x", "--kind", "perceptual"), 2, "perceptual"),
-        (("add", "x", "--importance", "nan"), 3, "NaN"),
+        (("add", "x", "--importance", "nan"), 2, "from 0 to 1"),
         (("clear",), 2, "--yes"),
         (("search",), 2, "QUERY"),
     ],

@@ -180,3 +180,13 @@ def test_a_date_at_the_end_of_all_calendars_is_shown(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_the_folder_is_named_before_or_after_the_subcommand(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert foldline("note", "--notes", one, "new", "First", "-c", "x").exit_code == 0
+    for words in (("--notes", one, "ls"), ("ls", "--notes", one)):
+        assert "First" in foldline("note", *words).stdout
+    second = foldline("note", "--notes", one, "new", "Second", "-c", "x", "--notes", other)
+    assert second.exit_code == 0
+    assert "Second" in foldline("note", "ls", "--notes", other).stdout

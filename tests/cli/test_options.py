@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.cli.sample import foldline
 
 from foldline.cli.options import archive_file, make_folder, voiced
 from foldline.cli.output import Voice
@@ -31,3 +32,28 @@ def test_how_a_command_speaks_is_taken_out_of_its_options() -> None:
     rest = {"as_json": True, "quiet": False, "other": 1}
     assert voiced(rest) == Voice(json=True, quiet=False)
     assert rest == {"other": 1}
+
+
+@pytest.mark.parametrize(
+    ("group", "makes", "shows"),
+    [
+        ("memory", ("add", "Tea is served at four"), "list"),
+        ("kb", ("add", "-", "--name", "Tea"), "ls"),
+    ],
+)
+def test_the_place_is_named_before_or_after_the_subcommand(
+    tmp_path: Path, group: str, makes: tuple[str, ...], shows: str
+) -> None:
+    file = tmp_path / "kept.db"
+    text = b"Tea is served at four."
+    assert foldline(group, "--file", file, *makes, stdin=text).exit_code == 0
+    for words in (("--file", file, shows), (shows, "--file", file)):
+        assert "Tea" in foldline(group, *words).stdout
+    assert foldline(group, "--file", file, shows, "--file", tmp_path / "no.db").exit_code == 5
+
+
+@pytest.mark.parametrize("words", [("stats", "a", "b"), ("note", "task"), ("compact", "--budget")])
+def test_a_usage_error_is_one_closed_line(words: tuple[str, ...]) -> None:
+    told = foldline(*words).stderr
+    assert told.count("\n") == 1
+    assert ". Try 'foldline" in told or ") Try 'foldline" in told

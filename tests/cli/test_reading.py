@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from tests.cli.sample import conversation, foldline
 
+from foldline.app import counter_for
 from foldline.cli.output import Voice
-from foldline.cli.reading import counter_for, open_input
+from foldline.cli.reading import open_input
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.registry import dialect
 
@@ -90,3 +91,16 @@ def test_tokens_are_counted_as_the_model_does() -> None:
 def test_an_odd_number_of_a_conversation_is_bad_input(several: Path, wanted: str) -> None:
     with pytest.raises(InputError, match="there is no conversation"):
         open_input(str(several), None, wanted, Voice())
+
+
+@pytest.mark.parametrize("command", [["stats"], ["compact", "--budget", "50%"]])
+def test_a_model_that_is_not_known_is_named(session: Path, command: list[str]) -> None:
+    done = foldline(*command, session, "--model", "gtp-5")
+    assert done.exit_code == 0
+    assert "The model 'gtp-5' is not known" in done.stderr
+    assert "Did you mean 'gpt-5'?\n" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1", "claude", "openai:gpt-5-mini", "gemini-2.5-pro"])
+def test_a_model_that_is_known_is_not_warned_of(session: Path, model: str) -> None:
+    assert "known" not in foldline("stats", session, "--model", model).stderr

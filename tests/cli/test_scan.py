@@ -141,3 +141,17 @@ def test_a_project_that_is_no_text_ends_no_scan(tmp_path: Path) -> None:
     done = foldline("scan", folder)
     assert done.exit_code == 0
     assert "\\ud800" in done.stdout
+
+
+@pytest.mark.parametrize("columns", [40, 60, 72, 100, 200])
+def test_numbers_are_whole_at_every_width(
+    claude: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    whole = scanned()["sessions"]
+    shown = foldline("scan").stdout
+    for session in whole:
+        for number in (session["tokens"], session["tokens_after"]):
+            assert f" {number:,} " in shown, shown
+    assert "saved" in shown
+    assert all(len(line) <= columns for line in shown.splitlines())

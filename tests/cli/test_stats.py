@@ -72,3 +72,12 @@ def test_a_narrow_and_a_wide_terminal_keep_the_numbers(
         shown = foldline("stats", session).stdout
         assert f"{count(conversation()):,}" in shown
         assert all(len(line) <= int(columns) for line in shown.splitlines())
+
+
+def test_a_user_sets_how_much_is_read(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = foldline("stats", session, "--max-bytes", 100)
+    assert done.exit_code == 3
+    assert "larger than 100 bytes" in done.stderr
+    monkeypatch.setenv("FOLDLINE_MAX_BYTES", "101")
+    assert "larger than 101 bytes" in foldline("compact", session, "--budget", "2k").stderr
+    assert foldline("stats", session, "--max-bytes", 10**6).exit_code == 0

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
-import pytest
-from tests.cli.sample import conversation
+import json
+from pathlib import Path
 
-from foldline.cli.tuning import pinned, tuned_policy
+import pytest
+from tests.cli.sample import conversation, foldline, write_conversation
+
+from foldline.cli.tuning import parted, pinned, tuned_policy
+from foldline.core.config import Config
 from foldline.core.errors import BudgetError, InputError
+from foldline.core.records import leaves
 from foldline.formats.registry import dialect
 from foldline.strategies.presets import POLICIES, policy
 
@@ -39,3 +44,27 @@ def test_messages_are_pinned_by_position_from_the_end_and_by_handle() -> None:
 def test_a_pin_that_names_no_message_is_refused(pin: str) -> None:
     with pytest.raises(InputError, match="no message"):
         pinned(dialect("openai-chat").decode(conversation(3)), [pin], 0)
+
+
+def test_every_setting_that_config_prints_is_one_that_set_takes() -> None:
+    for leaf in leaves(Config):
+        value = leaf.default if leaf.default is not None else ""
+        words = ",".join(value) if isinstance(value, tuple) else str(value)
+        changes, rest = parted([f"{leaf.key}={words}"])
+        assert (list(changes), rest) == ([leaf.key], ())
+
+
+def test_a_setting_of_the_configuration_holds_for_the_policy_that_is_named(tmp_path: Path) -> None:
+    file = write_conversation(tmp_path / "session.json")
+    words = ("compact", file, "--window", "9k", "--no-archive", "-q", "--json")
+    clear = (*words, "--policy", "clear", "--set", "clearing.gain_tokens=1")
+    free, guarded = foldline(*clear), foldline(*clear, "--set", "clearing.never=read_file")
+    assert "clear" in json.loads(free.stdout)["receipt"]["reason"]
+    assert "clear" not in json.loads(guarded.stdout)["receipt"]["reason"]
+
+
+@pytest.mark.parametrize("setting", ["clearing.kep=1", "clearing=1", "a.b.c=1"])
+def test_a_setting_that_does_not_exist_names_the_one_that_was_meant(setting: str) -> None:
+    done = foldline("compact", "-", "--budget", "1k", "--set", setting)
+    assert done.exit_code == 2
+    assert "Did you mean 'clearing.keep'?" in done.stderr or "setting" in done.stderr

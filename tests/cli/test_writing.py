@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -175,3 +176,31 @@ def test_two_names_that_lead_to_one_file_are_not_apart(tmp_path: Path) -> None:
     out.write_bytes(b"x")
     with pytest.raises(OutputError, match="is the output as well"):
         check_apart(link, out, "The receipt", "the output")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd here")
+@pytest.mark.parametrize("out", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_an_open_descriptor_is_written_into(session: Path, tmp_path: Path, out: str) -> None:
+    words = ("compact", session, "--budget", "1500", "-q", "-o", out)
+    piped, _ = start(*words).communicate(timeout=60)
+    assert json.loads(piped)
+    log = tmp_path / "log"
+    log.write_bytes(OLD)
+    with log.open("ab") as appended:
+        start(*words, stdout=appended).communicate(timeout=60)
+    assert log.read_bytes() == OLD + piped, "what stood there before stays"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd here")
+@pytest.mark.parametrize("option", ["-o", "--receipt"])
+def test_a_process_substitution_is_written_into(session: Path, option: str) -> None:
+    reading, writing = os.pipe()
+    path = f"/dev/fd/{writing}"
+    words = ("compact", session, "--budget", "1500", "-q", option, path)
+    process = start(*words, pass_fds=(writing,))
+    os.close(writing)
+    with open(reading, "rb") as pipe:  # noqa: PTH123  # a descriptor
+        written = pipe.read()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(written)

@@ -45,6 +45,14 @@ def test_what_goes_wrong_is_told_and_not_raised():
     assert "instead of a Reply" in answered(lambda _: 7).error
 
 
+def test_no_key_of_an_exception_or_an_error_is_shown():
+    def fails(_: Ask) -> str:
+        raise ValueError("refused: Bearer sk-abcdefghijklmnop")
+
+    assert answered(fails).error == "ValueError: refused: Bearer [redacted]"
+    assert "abcdefgh" not in answered(lambda _: Reply(error="sk-abcdefghijklmnop is bad")).error
+
+
 def test_nobody_takes_longer_than_allowed():
     release = threading.Event()
     reply = answered(lambda _: release.wait(30), Ask("q", 10, seconds=0.05))

@@ -12,6 +12,7 @@ from foldline.context.packets import Unscored
 from foldline.core.asks import Ask, Reply
 from foldline.core.errors import CannotFit, InputError
 from foldline.counters.estimated import EstimatedCounter
+from foldline.tools import MemoryTool
 from foldline.tools.output import ErrorCode, ToolOutput
 
 NOW = datetime.now()  # noqa: DTZ005  # as the book writes it
@@ -215,3 +216,30 @@ def test_the_packets_come_out_as_they_were_given():
     (same,) = [p for p in context.packets if p.type == "knowledge"]
     assert same is given
     assert isinstance(same.relevance_score, Unscored)
+
+
+@pytest.mark.parametrize("budget", [200, 600, 2_000])
+def test_without_compression_a_packet_is_in_whole_or_out(budget):
+    said = "The billing owner is Alice and details follow. "
+    packets = [
+        ContextPacket(content=f"Packet {n} about billing. {said * size}".strip())
+        for n, size in enumerate((3, 10, 20, 60))
+    ]
+    builder = ContextBuilder(config=ContextConfig(max_tokens=budget, enable_compression=False))
+    built = builder.build("Who is the billing owner?", custom_packets=packets)
+    assert built.left_out or budget == 2_000
+    for packet in packets:
+        assert (packet.content in str(built)) == (packet.content[:9] in str(built))
+
+
+def test_both_memories_of_the_book_stand_in_the_context(tmp_path):
+    tool = MemoryTool(user_id="user123", path=tmp_path / "memory.db")
+    using, done = "用户正在开发数据分析工具,使用Python和Pandas", "已完成CSV读取模块的开发"
+    tool.execute("add", content=using, memory_type="semantic", importance=0.8)
+    tool.execute("add", content=done, memory_type="episodic", importance=0.7)
+    tool.execute("add", content="午饭吃了面条", memory_type="episodic", importance=0.2)
+    config = ContextConfig(max_tokens=3000, reserve_ratio=0.2, min_relevance=0.2)
+    built = ContextBuilder(memory_tool=tool, config=config).build("如何优化Pandas的内存占用?")
+    assert f"记忆: {using}" in str(built)
+    assert f"记忆: {done}" in str(built)
+    assert "面条" not in str(built)

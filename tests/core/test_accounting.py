@@ -56,3 +56,23 @@ def test_what_a_repair_shows_otherwise_is_recalled_as_it_was():
 
 def test_what_was_never_said_is_not_recalled():
     assert recalled(Drop(("unknown",), "window"), Rewrite("unknown", 0, "s", "clear")) == {}
+
+
+def test_a_tool_whose_name_is_a_token_is_not_named_in_a_receipt():
+    token = "ghp_" + "0123456789abcdefghij"
+    before = view(U("task"), A(c("1", token)), T("1", "long" * 50, token))
+    first, second = (message.id for message in before.messages[1:])
+    edits = (Rewrite(second, 0, "s", "clear"), Drop((first,), "window"))
+    outcome = Outcome(
+        "compacted",
+        f"cleared {token}",
+        before.after(edits),
+        edits,
+        (RungReport("r", "applied", 0, token),),
+    )
+    found = account(before, outcome, Budget.of_tokens(99), "mine", {}, (f"no {token}",))
+    assert token not in str(found.to_dict())
+    assert list(found.recall.values()) == [
+        "result of [redacted]",
+        "assistant message calling [redacted]",
+    ]

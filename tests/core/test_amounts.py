@@ -10,14 +10,14 @@ from foldline.core.errors import BudgetError
 
 @pytest.mark.parametrize("value", [-1, 1.0, True, "3", None, 10**13])
 def test_what_is_no_whole_number_is_refused_by_name(value):
-    with pytest.raises(BudgetError, match=r"room\.margin is a whole number"):
+    with pytest.raises(BudgetError, match=r"room\.margin must be a whole number"):
         whole("room.margin", value)
     whole("room.margin", 0)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])
 def test_what_is_no_fraction_is_refused_by_name(value):
-    with pytest.raises(BudgetError, match=r"tail\.fraction is a number from 0 to 1"):
+    with pytest.raises(BudgetError, match=r"tail\.fraction must be a number from 0 to 1"):
         positive("tail.fraction", value, 1.0)
     positive("tail.fraction", 1)
 

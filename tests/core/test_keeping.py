@@ -17,7 +17,7 @@ from foldline.core.keeping import STYLES, Clearing, Outputs, Tail
         (lambda: Clearing(only=("Read",), never=("read",)), "'read' is in clearing.only and"),
         (lambda: Clearing(gain_fraction=2), r"clearing\.gain_fraction"),
         (lambda: Outputs(soft=30_000), r"outputs\.soft \(30,000\) is larger"),
-        (lambda: Outputs(soft=5), r"outputs\.soft is a whole number from 100 on"),
+        (lambda: Outputs(soft=5), r"outputs\.soft must be a whole number from 100 on"),
         (lambda: Outputs(style="heads"), "no style 'heads'.*Did you mean 'head'"),
     ],
 )

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from foldline.core.budget import Budget
+from foldline.core.errors import InputError
 from foldline.core.messages import Usage
 from foldline.core.overflow import Failure, Overflow, detect, failure_of, overflow_in
 
@@ -215,3 +216,11 @@ def test_messages_below_the_trigger_pass_it_with_system_prompt_and_tools():
 
 def test_failure_of_is_what_detect_reads():
     assert detect(failure_of({"error": {"message": "prompt is too long"}})) == Overflow("any")
+
+
+def test_a_detector_may_just_say_yes_or_no():
+    failure = failure_of(ValueError("the house is full"))
+    assert detect(failure, [lambda found: "full" in found.text]) == Overflow("detector")
+    assert detect(failure, [lambda _: False, lambda _: None]) is None
+    with pytest.raises(InputError, match="a detector of overflows returned 3"):
+        detect(failure, [lambda _: 3])

@@ -73,6 +73,17 @@ def test_words_between_frames_make_the_whole_message_the_task():
     assert found == {1: "task", 5: "latest"}
 
 
+def test_what_a_command_gave_out_that_the_user_ran_last_stays_with_it():
+    ran = (U("<bash-input>git push</bash-input>"), U("<bash-stdout>main -> main</bash-stdout>"))
+    assert reasons(U("t"), A("a"), *ran, A("b")) == {
+        0: "task",
+        2: "latest",
+        3: "latest",
+        4: "answer",
+    }
+    assert 3 not in reasons(U("t"), A("a"), *ran, U("next"), A("b"))
+
+
 def test_without_any_words_the_first_message_of_the_user_is_the_task():
     assert reasons(U(ENVIRONMENT), A("a"), U(ENVIRONMENT), A("b")) == {0: "task", 3: "answer"}
 

@@ -69,6 +69,22 @@ def test_a_second_result_of_a_call_becomes_a_note():
     assert after[-1].text.endswith("finished")
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "gemini", "openai-responses"])
+@pytest.mark.parametrize("last", [(), (U("still there?"),), (A("done"),)])
+def test_of_several_results_of_a_call_the_last_one_is_its_answer(dialect, last):
+    retried = [T("1", "timeout", is_error=True), T("1", "timeout", is_error=True), T("1", "42")]
+    after = mended(U("t"), A(c("1")), *retried, *last, dialect=dialect)
+    assert results(after) == {"1": "42"}
+    assert len(after) == 3 + len(last)
+
+
+def test_of_several_results_in_one_message_the_last_one_stays():
+    both = Message("user", (*T("1", "old").parts, *T("1", "new").parts, Text("look")))
+    after = mended(U("t"), A(c("1")), both, dialect="anthropic")
+    assert results(after) == {"1": "new"}
+    assert after[2].text == "look"
+
+
 def test_a_lost_result_beside_text_goes_and_the_text_stays():
     message = Message("user", (*T("zz", "lost").parts, Text("and now?")))
     after = mended(U("t"), A("a"), message)
@@ -158,7 +174,16 @@ def test_what_a_user_said_beside_a_late_result_stays_where_it_was():
 
 def test_gemini_gets_all_results_of_a_turn_in_one_message():
     after = mended(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("x"), dialect="gemini")
-    assert words(after) == ["U:t", "A{1,2}", "T(2)+T(1)", "A:x"]
+    assert words(after) == ["U:t", "A{1,2}", "T(1)+T(2)", "A:x"]
+
+
+def test_gemini_gets_results_in_the_order_of_their_calls():
+    both = Message("tool", (*T("2", "b").parts, *T("1", "a").parts))
+    told = (U("t"), A(c("1"), c("2")), both, A("x"))
+    after = mended(*told, dialect="gemini")
+    assert [result.text for result in after[2].results] == ["a", "b"]
+    assert repair(after, "gemini") == ()
+    assert mended(*told, dialect="anthropic")[2].parts == both.parts
 
 
 def test_gemini_gets_no_call_right_behind_another_message_of_the_model():

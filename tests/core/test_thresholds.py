@@ -17,9 +17,9 @@ from foldline.core.thresholds import Pacing, Room, Thresholds
         ({"target": 0.8}, "target .* below act_at"),
         ({"target": 0}, "always passed"),
         ({"clear_at": 0.0}, "always passed"),
-        ({"hard_at": 1.1}, "hard_at is a number from 0 to 1"),
-        ({"act_at": -0.1}, "act_at is a number"),
-        ({"act_at": "0.8"}, "act_at is a number"),
+        ({"hard_at": 1.1}, "hard_at must be a number from 0 to 1"),
+        ({"act_at": -0.1}, "act_at must be a number"),
+        ({"act_at": "0.8"}, "act_at must be a number"),
     ],
 )
 def test_thresholds_out_of_order_are_errors_that_name_them(wrong, words):

@@ -64,7 +64,7 @@ REJECTED = {
     "a block without a type": ([user({"text": "x"})], "type"),
     "text that is none": ([user({"type": "text", "text": 3})], "type"),
     "an image without source": ([user({"type": "image"})], "type"),
-    "a system message": ([{"role": "system", "content": "x"}, user()], "role"),
+    "a system message first": ([{"role": "system", "content": "x"}, user()], "first"),
     "a tool message": ([user(), {"role": "tool", "content": "x"}], "role"),
     "the assistant first": ([model(), user()], "first"),
     "an empty string": ([user() | {"content": ""}], "empty"),

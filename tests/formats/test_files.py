@@ -12,7 +12,6 @@ import pytest
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
 from foldline.core.errors import InputError, UnknownFormat
-from foldline.formats import files
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
 from foldline.formats.source import Source
 
@@ -33,8 +32,8 @@ FOLDERS = {
     "swe-agent": "swe-agent",
     "tau-bench": "tau-bench",
     "tau2": "tau2",
-    "magentic": None,
-    "moatless": None,
+    "magentic": "magentic-one",
+    "moatless": "moatless",
     "provider-wire": None,
     "sse-replay": None,
 }
@@ -43,6 +42,10 @@ MISCELLANEOUS = {
     "gemini-large.json": "gemini-cli",
     "example-claude-code.jsonl.gz": "claude-code",
     "claude-code-with-thinking.jsonl": "claude-code",
+    "droid-session.jsonl": "droid",
+    "droid-session_store_large.jsonl": "droid",
+    "T-019ca1ce-3ae2-7686-a41e-ccc078837f8a.json": None,
+    "qwen-019f0000-0000-7000-8000-000000000004.jsonl": None,
     "kimi-assistant_tools.jsonl": None,
     "copilot-small.jsonl": None,
     "copilot_session_simple.json": None,
@@ -106,6 +109,9 @@ def test_every_format_can_be_loaded_and_says_what_it_is() -> None:
         "langgraph",
         "inspect-ai",
         "gemini-contents",
+        "droid",
+        "moatless",
+        "magentic-one",
         "wire",
     ]
     for name, found in FILE_FORMATS.items():
@@ -199,12 +205,11 @@ def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path)
         read_file("with\0zero")
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_BYTES", 2**20)
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:
-        file.truncate(2**20 + 1)
-    with pytest.raises(InputError, match="larger than 1 MB"):
+        file.truncate(2**30)
+    with pytest.raises(InputError, match="larger than 536,870,912 bytes"):
         read_file(path)
+    with pytest.raises(InputError, match="larger than 1,000 bytes"):
+        read_file(path, max_bytes=1_000)

@@ -31,11 +31,11 @@ def rules(contents):
         [user("a")],
         [user("a"), user("b"), model("c"), model("d")],
         [user("a"), model("t", call("f")), user(answer("f")), model(call("f"))],
-        [user("a"), model(call("f"), call("g")), user(answer("g"), answer("f"))],
+        [user("a"), model(call("f"), call("g")), user(answer("f"), answer("g"))],
         [
             user("a"),
             model(call("f", "1"), call("f", "2")),
-            user(answer("f", "2"), answer("f", "1")),
+            user(answer("f", "1"), answer("f", "2")),
         ],
         [user("a"), model(call("f")), user(answer("f", "made up by the client"))],
         [user("a"), model(call("f", "1")), {"role": "function", "parts": [answer("f")]}],
@@ -71,6 +71,18 @@ def test_accepted(contents):
             [(1, "pairing")],
         ),
         ([user("a"), model(call("f")), user(answer("f"), answer("f"))], [(2, "pairing")]),
+        (
+            [user("a"), model(call("f"), call("g")), user(answer("g"), answer("f"))],
+            [(2, "order")],
+        ),
+        (
+            [
+                user("a"),
+                model(call("f", "1"), call("f", "2")),
+                user(answer("f", "2"), answer("f", "1")),
+            ],
+            [(2, "order")],
+        ),
         ([user("a"), model(call("f")), user(answer("g"))], [(2, "pairing"), (1, "pairing")]),
         (
             [user("a"), model(call("f", "1")), user(answer("f", "2"))],

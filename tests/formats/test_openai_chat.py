@@ -163,7 +163,7 @@ class TestReading:
         ("wire", "index", "field"),
         [
             ([user(), {"content": "x"}], 1, "role"),
-            ([{"role": "exit", "content": ""}], 0, "role"),
+            ([{"role": "model", "content": ""}], 0, "role"),
             ([{"role": ["user"], "content": ""}], 0, "role"),
             ([user(3)], 0, "content"),
             ([user([3])], 0, "content[0]"),

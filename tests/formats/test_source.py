@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
+from pathlib import Path
+from subprocess import run
 
 import pytest
 
@@ -37,13 +40,43 @@ def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
     assert "session.jsonl.gz" in str(caught.value)
 
 
-def test_a_bomb_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_BYTES", 3_000_000)
+def test_compressed_input_grows_to_25_times_its_size_unless_the_caller_allows_more() -> None:
     bomb = gzip.compress(b"0" * 50_000_000, 1, mtime=0)
-    with pytest.raises(InputError, match="larger than"):
+    with pytest.raises(InputError, match=r"larger than 8,388,608 bytes.*--max-bytes"):
         Source.of(bomb)
-    with pytest.raises(InputError, match="larger than"):
-        Source.of(b"0" * 3_000_001)
+    assert len(Source.of(bomb, max_bytes=50_000_000).data) == 50_000_000
+    with pytest.raises(InputError, match="larger than 49,999,999 bytes"):
+        Source.of(bomb, max_bytes=49_999_999)
+    ordinary = gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(1_000_000)), 1, mtime=0)
+    assert len(Source.of(ordinary).data) > module.UNPACKED_BYTES
+
+
+def test_plain_input_is_read_up_to_the_limit_of_the_caller() -> None:
+    assert Source.of(b"0" * 3_000, max_bytes=3_000).data == b"0" * 3_000
+    with pytest.raises(InputError, match="larger than 3,000 bytes"):
+        Source.of(b"0" * 3_001, max_bytes=3_000)
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="peak memory is read from /proc")
+def test_a_small_bomb_of_messages_is_refused_in_little_memory() -> None:
+    program = """
+import gzip, re, sys
+from pathlib import Path
+from foldline.core.errors import InputError
+from foldline.formats.files import read_file
+bomb = sys.stdin.buffer.read()
+try:
+    read_file(bomb)
+except InputError:
+    print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+    message = b'{"role":"user","content":"a"},'
+    body = b"[" + message * (48_000_000 // len(message)) + b"{}]"
+    bomb = gzip.compress(body, 9, mtime=0)
+    assert len(bomb) < 130_000
+    done = run([sys.executable, "-c", program], input=bomb, capture_output=True, timeout=60)
+    assert done.stderr == b""
+    assert int(done.stdout) < 120_000, "kilobytes at most"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from tests.integrations import agents
 
+import foldline
 from foldline import Ask, BudgetError, Config, InputError, policy
 from foldline.formats.registry import dialect
 from foldline.integrations.langchain import Compressor
@@ -339,3 +340,21 @@ def test_the_tool_of_a_compressor_answers_from_the_conversation_of_its_graph():
     state = graph.compile().invoke({"messages": history}, thread)
 
     assert "Look at part 0." in state["messages"][-1].content
+
+
+@ways
+@pytest.mark.parametrize("preserve", [0.2, 0.3])
+def test_the_newest_share_stays_word_for_word_in_a_history_of_four_windows(
+    compress: Way, preserve: float
+):
+    messages = conversation(100)
+    compressor = Compressor(WINDOW, preserve=preserve)
+    shown, changed = compress(compressor, messages)
+    assert changed
+    whole = foldline.count(messages)
+    assert whole > 4 * WINDOW
+    kept = [message for message in shown if any(message is one for one in messages[2:])]
+    assert foldline.count(kept) > 0.8 * preserve * WINDOW * 0.8
+    tail = messages[-len(kept) :]
+    assert all(one is other for one, other in zip(kept, tail, strict=True))
+    assert foldline.count(shown) < WINDOW

@@ -115,8 +115,8 @@ def test_consolidating_is_all_or_nothing(memory, monkeypatch):
 
 
 @pytest.mark.requirement("T11")
-def test_users_see_only_their_own_and_clear_only_their_own(tmp_path):
-    ann, bob = (Memory.open(tmp_path / "m.db", user=user) for user in ("ann", "bob"))
+def test_users_see_only_their_own_and_clear_only_their_own(place):
+    ann, bob = (Memory.open(place, user=user) for user in ("ann", "bob"))
     with ann, bob:
         mine, theirs = (one.add("the shared secret").item for one in (ann, bob))
         assert [found.item.id for found in ann.search("secret")] == [mine.id]
@@ -135,7 +135,7 @@ def test_users_see_only_their_own_and_clear_only_their_own(tmp_path):
 
 
 @pytest.mark.requirement("T10")
-def test_the_answers_after_a_restart_are_those_before(tmp_path, clock):
+def test_the_answers_after_a_restart_are_those_before(place, clock):
     def answers(memory):
         return (
             memory.search("Which fruit did Bob buy on 2 January 2026?"),
@@ -144,7 +144,7 @@ def test_the_answers_after_a_restart_are_those_before(tmp_path, clock):
             memory.summary(),
         )
 
-    with Memory.open(tmp_path / "m.db", clock=clock) as memory:
+    with Memory.open(place, clock=clock) as memory:
         ids = [
             memory.add(
                 f"Bob bought {n} {fruit}s", session="market", author=("Ann", "Bob")[n % 2],
@@ -155,14 +155,14 @@ def test_the_answers_after_a_restart_are_those_before(tmp_path, clock):
         memory.update(ids[1], content="Bob bought a quince")
         batch = memory.remove(ids[2]).batch
         before = answers(memory)
-    with Memory.open(tmp_path / "m.db", clock=clock) as memory:
+    with Memory.open(place, clock=clock) as memory:
         assert answers(memory) == before
         assert memory.undo(batch) == (ids[2],)
 
 
 @pytest.mark.requirement("T10")
-def test_what_another_process_changes_is_seen_at_once(tmp_path):
-    one, other = (Memory.open(tmp_path / "m.db") for _ in range(2))
+def test_what_another_process_changes_is_seen_at_once(place):
+    one, other = (Memory.open(place) for _ in range(2))
     with one, other:
         item = one.add("the red boat").item
         assert contents(other.search("boat")) == ["the red boat"]
@@ -177,14 +177,14 @@ def test_what_another_process_changes_is_seen_at_once(tmp_path):
         assert contents(other.search("boat")) == ["a blue boat"]
 
 
-def test_a_file_of_something_else_is_left_alone(tmp_path):
+def test_a_file_of_something_else_is_left_alone(tmp_path, place):
     path = tmp_path / "notes.txt"
     path.write_text("my notes, certainly no database of any kind\n" * 100)
     with pytest.raises(StoreError, match="not a SQLite file"):
         Memory.open(path)
     assert path.read_text().startswith("my notes")
     with pytest.raises(InputError, match="user"):
-        Memory.open(tmp_path / "m.db", user="")
+        Memory.open(place, user="")
 
 
 @pytest.mark.requirement("T8")
@@ -219,7 +219,7 @@ def test_limits_that_make_no_sense_are_errors():
             MemoryLimits(**wrong)
 
 
-def test_an_embedding_that_fails_leaves_nothing_behind(tmp_path):
+def test_an_embedding_that_fails_leaves_nothing_behind(place):
     class Away:
         name, dimensions = "away", 2
 
@@ -229,13 +229,13 @@ def test_an_embedding_that_fails_leaves_nothing_behind(tmp_path):
         def embed(self, texts):
             raise ConnectionError(f"{len(texts)} texts were not embedded")
 
-    with Memory.open(tmp_path / "m.db", embedder=Away()) as memory:
+    with Memory.open(place, embedder=Away()) as memory:
         with pytest.raises(ConnectionError):
             memory.add("something")
         assert memory.stats()["count"] == 0
 
 
-def test_vectors_are_kept_and_compared_by_the_model_that_made_them(tmp_path):
+def test_vectors_are_kept_and_compared_by_the_model_that_made_them(place):
     pytest.importorskip("numpy")
 
     class Topic:
@@ -250,14 +250,14 @@ def test_vectors_are_kept_and_compared_by_the_model_that_made_them(tmp_path):
         def embed(self, texts):
             return [[1.0, 0.1] if "animal" in t or "zebra" in t else [0.0, 1.0] for t in texts]
 
-    with Memory.open(tmp_path / "m.db", embedder=Topic("one")) as memory:
+    with Memory.open(place, embedder=Topic("one")) as memory:
         memory.add("zebra")
         memory.add("engine")
         assert contents(memory.search("which animal?", limit=1)) == ["zebra"]
         assert memory.stats()["kinds"]["episodic"]["vectors"] == 2
-    with Memory.open(tmp_path / "m.db", embedder=Topic("two")) as memory:
+    with Memory.open(place, embedder=Topic("two")) as memory:
         assert memory.search("which animal?") == []
-    with Memory.open(tmp_path / "m.db", embedder=Topic("one")) as memory:
+    with Memory.open(place, embedder=Topic("one")) as memory:
         assert contents(memory.search("which animal?", limit=1)) == ["zebra"]
 
 

@@ -204,3 +204,48 @@ def test_a_folder_that_is_too_large_is_told(tmp_path: Path) -> None:
     (told,) = files_below(tmp_path, 3)
     assert isinstance(told, Skipped)
     assert "smaller one" in told.why
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "<p hidden>",
+        "<p hidden=until-found>",
+        "<p aria-hidden='true'>",
+        "<p style='display:none'>",
+        "<p style='color: red; DISPLAY : None !important'>",
+        "<p style='display:/* x */none'>",
+        "<p style='visibility:hidden'>",
+        "<p style='visibility: collapse'>",
+        "<p style='font-size:0'>",
+        "<p style='width:0px;height:0'>",
+        "<p style='height:0;overflow:hidden'>",
+        "<p style='opacity:0.0'>",
+        "<p width=0 height=0>",
+        "<p class=away>",
+        "<div id=gone><p>",
+        "<noscript><p>",
+        "<template><p>",
+    ],
+)
+def test_what_no_reader_of_a_page_sees_is_not_read(start: str) -> None:
+    sheet = "<style>/* .b{} */ .away, x { display: none } #gone{visibility:hidden}</style>"
+    end = "</p></noscript></template></div>"
+    page = f"<html><head>{sheet}</head><body><p>before</p>{start}unseen{end}<p>after</p></body>"
+    assert read_document(page.encode(), "page.html").text == "before\n\nafter"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "<p aria-hidden=false>",
+        "<p style='display:block;height:0'>",
+        "<p style='opacity:0.5;width:100%'>",
+        "<p class=printed>",
+        "<p width=0>",
+    ],
+)
+def test_what_a_reader_of_a_page_sees_is_read(start: str) -> None:
+    sheet = "<style>@media print { .printed { display: none } } p{}}</style>"
+    page = f"<html><head>{sheet}</head><body>{start}seen</p></body>"
+    assert read_document(page.encode(), "page.html").text == "seen"

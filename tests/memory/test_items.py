@@ -11,8 +11,8 @@ from foldline.memory import Memory
 from foldline.memory.items import as_kind, clamped, fingerprint
 
 
-def test_an_item_is_made_of_json_values(tmp_path):
-    with Memory.open(tmp_path / "m.db") as memory:
+def test_an_item_is_made_of_json_values(place):
+    with Memory.open(place) as memory:
         item = memory.add("x", metadata={"tags": ["a"]}).item
     assert json.loads(json.dumps(item.to_dict()))["metadata"] == {"tags": ["a"]}
     assert item.name == f"{item.id}@1"

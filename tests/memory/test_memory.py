@@ -3,7 +3,7 @@
 import pytest
 from tests.memory.remembered import DAY, START, contents
 
-from foldline.core.errors import InputError
+from foldline.core.errors import InputError, StoreError
 
 # --- adding ------------------------------------------------------------------------------------
 
@@ -61,8 +61,17 @@ def test_what_makes_no_sense_is_refused_by_name_and_leaves_nothing(memory, argum
     assert memory.stats()["count"] == 0
 
 
+def test_a_nul_comes_back_or_is_refused_by_a_database_that_cannot_hold_it(memory, place):
+    if isinstance(place, str):
+        with pytest.raises(StoreError, match="NUL"):
+            memory.add("a\0b")
+        assert memory.items() == []
+    else:
+        assert memory.get(memory.add("a\0b").item.id).content == "a\0b"
+
+
 def test_hostile_content_comes_back_as_it_was(memory):
-    texts = ["'; DROP TABLE memories; --", '"quoted" OR *', "\x00\x1b[31m", "🦊" * 50, "a\n\n\tb"]
+    texts = ["'; DROP TABLE memories; --", '"quoted" OR *', "\x01\x1b[31m", "🦊" * 50, "a\n\n\tb"]
     ids = [memory.add(text).item.id for text in texts]
     assert [memory.get(one).content for one in ids] == [text.strip() for text in texts]
     assert memory.add("broken \ud800 text").item.content == "broken ? text"

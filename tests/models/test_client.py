@@ -7,7 +7,7 @@ import json
 from time import monotonic
 
 import pytest
-from tests.models.conftest import address, client_of, say
+from tests.models.conftest import KEY, address, client_of, say
 
 from foldline.core.errors import BudgetError, InputError, ModelError
 from foldline.core.messages import Usage
@@ -268,3 +268,28 @@ def test_the_messages_of_an_answer_are_one_or_several():
     for messages in ((), ({}, {})):
         with pytest.raises(InputError, match="messages"):
             _ = Completion(messages=messages).message
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_answer_that_echoes_the_key_does_not_bring_it_into_the_conversation(name, streamed):
+    echo = Answer(
+        f"You sent {KEY}, and {KEY[:-3]} is not it.",
+        calls=(Tool(f"use_{KEY}", {"key": KEY}),),
+        thinking=f"The key is {KEY}.",
+    )
+    with ScriptedServer([echo]) as server, client_of(server, name) as client:
+        if streamed:
+            *deltas, done = client.stream(say("Which key?"))
+            said = "".join(delta.text for delta in deltas if delta.kind == "text")
+            assert said == done.text
+        else:
+            deltas, done = [], client.complete(say("Which key?"))
+    assert done.text == f"You sent [redacted], and {KEY[:-3]} is not it."
+    assert KEY not in repr((deltas, done))
+    assert KEY not in "".join(delta.text for delta in deltas)
+
+
+def test_a_placeholder_for_a_key_is_a_word_like_others(name):
+    options = {"api_key": "ollama"}
+    with ScriptedServer(["Run ollama."]) as server, client_of(server, name, **options) as client:
+        assert client.complete(say("How?")).text == "Run ollama."

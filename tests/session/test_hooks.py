@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foldline import BudgetError, Config, FoldlineError, Reply, Session
+from foldline import BudgetError, Config, FoldlineError, InputError, Reply, Session
 from foldline.core.events import (
     CompactionFinished,
     CompactionStarted,
@@ -292,7 +292,7 @@ def test_listeners_hear_every_event_and_one_that_fails_harms_nobody():
 
 @pytest.mark.parametrize("wrong", [{"hooks": print}, {"config": {"enabled": False}}])
 def test_what_is_no_hooks_or_no_configuration_is_refused_when_a_session_is_opened(wrong):
-    with pytest.raises(BudgetError, match=r"is a foldline\."):
+    with pytest.raises(InputError, match="is wanted here"):
         Session.open(None, "s", store=MemoryStore(), window=8_000, **wrong)
 
 
@@ -307,3 +307,54 @@ def test_no_key_that_a_hook_names_is_kept_in_a_receipt():
     receipt = session(Hooks(before=lambda _: _raise(ValueError(f"for {key}")))).compact(force=True)
     assert "raised ValueError: for" in receipt.warnings[0]
     assert key not in str(receipt.to_dict())
+
+
+# --- hooks that rewrite --------------------------------------------------------------------
+
+
+def masked(message: dict[str, Any]) -> dict[str, Any]:
+    return {**message, "content": message["content"].replace("hunter2", "[redacted]")}
+
+
+SECRET = {"role": "user", "content": "The password is hunter2."}
+
+
+def test_what_a_hook_takes_out_is_never_recorded_nor_sent():
+    made = session(Hooks(keep=masked), [SECRET])
+    assert "hunter2" not in str([message.raw for message in made.messages])
+    assert "hunter2" not in str(made.view())
+    assert SECRET["content"].endswith("hunter2.")
+
+
+def test_what_is_sent_can_differ_from_what_is_recorded():
+    made = session(Hooks(send=lambda sent: [masked(message) for message in sent]), [SECRET])
+    assert "hunter2" not in str(made.view())
+    assert made.messages[0].raw is SECRET
+    assert asyncio.run(made.aview()) == made.view()
+
+
+def test_hooks_that_return_nothing_change_nothing():
+    made = session(Hooks(keep=lambda _: None, send=lambda _: None), [SECRET])
+    assert made.view()[0] is SECRET
+
+
+def _raises(_: Any) -> Any:
+    raise ValueError("no pattern for sk-ant-0123456789abcdef0123")
+
+
+@pytest.mark.parametrize("refuse", [lambda _: False, lambda _: Cancel("a secret"), _raises])
+def test_what_a_hook_refuses_or_fails_at_is_neither_recorded_nor_sent(refuse: Any):
+    made = Session.open(None, "s", store=MemoryStore(), window=4_000, hooks=Hooks(keep=refuse))
+    with pytest.raises(FoldlineError, match="othing was recorded") as caught:
+        made.append(SECRET)
+    assert "sk-ant" not in str(caught.value)
+    assert made.messages == ()
+    made = session(Hooks(send=refuse), [SECRET])
+    with pytest.raises(FoldlineError, match="othing was sent"):
+        made.view()
+
+
+def test_a_hook_that_sends_no_list_is_named():
+    made = session(Hooks(send=lambda _: 3), [SECRET])
+    with pytest.raises(FoldlineError, match="which is no list"):
+        made.view()

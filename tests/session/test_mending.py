@@ -25,6 +25,21 @@ DAMAGED = {
     "an answer that says nothing": [USER, {"role": "assistant", "content": ""}, USER],
 }
 
+RETRIED = {
+    "openai-chat": [USER, CALL, {**RESULT, "content": "timed out"}, RESULT],
+    "anthropic": [
+        USER,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {}}],
+        },
+        *(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", **said}]}
+            for said in ({"content": "timed out", "is_error": True}, {"content": "42 files"})
+        ),
+    ],
+}
+
 
 def opened(messages: list[dict[str, Any]]) -> Session:
     session = Session.open(None, "s", store=MemoryStore(), window=8_000)
@@ -44,6 +59,36 @@ def test_what_a_provider_would_reject_is_mended_before_anything_was_compacted(wh
     assert [receipt.reason for receipt in session.receipts] == ["repair"]
     assert session.view() == view
     assert len(session.receipts) == 1, "mended once, not before every request"
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic"])
+def test_the_last_result_of_a_call_is_sent_and_those_before_are_recalled(name):
+    session = opened(RETRIED[name])
+    sent = session.view()
+    assert dialect(name).validate(sent) == []
+    assert "42 files" in str(sent)
+    assert "timed out" not in str(sent)
+    (handle,) = session.receipts[0].recall
+    assert "timed out" in session.recall(handle).text
+
+
+@pytest.mark.parametrize("number", [{}, {"id": "1"}])
+def test_gemini_gets_results_in_the_order_of_their_calls(number):
+    def parts(kind, value, *names):
+        return [{kind: {"name": name, value: {}, **number}} for name in names]
+
+    history = [
+        {"role": "user", "parts": [{"text": "Go."}]},
+        {"role": "model", "parts": parts("functionCall", "args", "f", "g")},
+        {"role": "user", "parts": parts("functionResponse", "response", "g", "f")},
+    ]
+    if number:
+        for at, name in ((1, "functionCall"), (2, "functionResponse")):
+            for part in history[at]["parts"]:
+                part[name]["id"] = part[name]["name"] + "1"
+    sent = opened(history).view()
+    assert dialect("gemini").validate(sent) == []
+    assert [part["functionResponse"]["name"] for part in sent[2]["parts"]] == ["f", "g"]
 
 
 @pytest.mark.parametrize(

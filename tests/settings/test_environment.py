@@ -46,9 +46,8 @@ def test_every_setting_has_a_variable_and_other_variables_are_no_settings() -> N
 
 def test_every_other_variable_that_the_package_reads_is_known_to_be_no_setting() -> None:
     source = Path(foldline.__file__).parent.rglob("*.py")
-    read = {
-        name for file in source for name in re.findall(r'"(FOLDLINE_[A-Z]+)"', file.read_text())
-    }
+    variable = re.compile(r'"(FOLDLINE_[A-Z_]+[A-Z])"')
+    read = {name for file in source for name in variable.findall(file.read_text())}
     assert read == set(NO_SETTINGS)
 
 

@@ -87,7 +87,7 @@ def test_a_scenario_lies_below_everything_that_is_said(
         ("[enabled]\nx = 1\n", r"no setting 'enabled\.x'"),
         ("[a.b.c.d.e.f]\nx = 1\n", "no setting 'a.b.c.d.e"),
         ("[thresholds]\nact_at = 0.3\n", r"below act_at.*This is set in: .*foldline\.toml"),
-        ("enabled = 'yes'\n", "enabled is true or false.*foldline.toml"),
+        ("enabled = 'yes'\n", "enabled must be true or false.*foldline.toml"),
         ("scenario = 'suport'\n", "no scenario 'suport', in .*Did you mean 'support'"),
     ],
 )

@@ -302,3 +302,14 @@ def test_none_may_stand_in_every_section():
 def test_a_parser_of_the_caller_keeps_what_it_returns():
     mine = Template("mine", "p", parse=str.strip)
     assert judged("Sure! The port is 48113.", mine)[0] == "Sure! The port is 48113."
+
+
+def test_an_account_that_is_a_little_too_long_is_cut_behind_a_sentence_and_says_so():
+    told = " ".join(f"Port {n} is never released by part {n * n}." for n in range(25))
+    account, why = judged(Reply(told))
+    assert why == ""
+    kept, mark = account.rsplit("\n", 1)
+    assert mark == "[…]"
+    assert told.startswith(kept)
+    assert kept.endswith(".")
+    assert 0.8 * 200 < count(account) <= 200

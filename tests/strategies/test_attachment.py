@@ -128,5 +128,5 @@ def test_a_file_that_was_put_back_before_is_compared_with_that():
 
 
 def test_a_plan_says_how_far_it_is():
-    told = plan_section(["- [completed] one", "- [pending] two"], "abc123")
+    told = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
     assert told.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"

@@ -1,5 +1,7 @@
 """Tool-result clearing; the rows M-1 to M-12 of published suites, where they fit."""
 
+import json
+
 import pytest
 from tests.neutral import A, T, U, c, view
 
@@ -133,3 +135,40 @@ def test_tools_are_named_in_any_case_of_letters():
     found = told("Read", "read", "READ", "x")
     assert len(cleared(found, Clear(keep=0, only=("rEAD",)))) == 3
     assert len(cleared(found, Clear(keep=0, never=("Read",)))) == 1
+
+
+# --- what stays ----------------------------------------------------------------------------
+
+
+def failing(tool, number, **arguments):
+    text = "Error: port 5432 is taken\n" + LONG
+    return A(c(number, tool, json.dumps(arguments))), T(number, text, tool, is_error=True)
+
+
+def passing(tool, number, **arguments):
+    return A(c(number, tool, json.dumps(arguments))), T(number, "fine\n" + LONG, tool)
+
+
+def test_the_last_failure_stays_until_the_same_succeeds():
+    failed = failing("bash", "1", command="make up")
+    again = failing("bash", "2", command="make up")
+    others = [passing("bash", str(n), command=f"make {n}") for n in range(3, 6)]
+    late = [message for step in others for message in step]
+    still = view(U("t"), *failed, *again, *late, A("done"), U("next"))
+    assert cleared(still, Clear(keep=1)) == [2, 6, 8]
+    good = passing("bash", "9", command="make up")
+    mended = view(U("t"), *failed, *again, *late, *good, A("done"), U("next"))
+    assert cleared(mended, Clear(keep=1)) == [2, 4, 6, 8, 10]
+
+
+def test_no_more_than_the_newest_five_failures_stay():
+    steps = [m for n in range(9) for m in failing("bash", str(n), command=f"make {n}")]
+    found = view(U("t"), *steps, A("done"), U("next"))
+    assert cleared(found, Clear(keep=0)) == [2, 4, 6, 8]
+
+
+def test_skills_stay_unless_their_clearing_is_asked_for():
+    read = passing("read", "2", path="/skills/pdf/SKILL.md")
+    found = view(U("t"), *run("Skill", "1"), *read, *run("bash", "3"), A("done"), U("next"))
+    assert cleared(found, Clear(keep=0)) == [6]
+    assert cleared(found, Clear(keep=0, only=("skill", "read"))) == [2, 4]

@@ -52,16 +52,18 @@ FOUND = (S("s"), U("t"), A(c("1")), T("1"), A("a"), A(c("2")), T("2"), A("b"), U
     ("ends", "folded"),
     [
         ({"up_to": 4}, [(2, 3), (4,)]),
-        ({"up_to": 2}, [(2, 3)]),
+        ({"up_to": 2}, []),
+        ({"up_to": 5}, [(2, 3), (4,)]),
         ({"up_to": 0}, []),
         ({"up_to": 8}, [(2, 3), (4,), (5, 6), (7,)]),
-        ({"start": 6}, [(5, 6), (7,)]),
+        ({"start": 6}, [(7,)]),
         ({"start": 4}, [(4,), (5, 6), (7,)]),
         ({"start": 8}, []),
-        ({"start": 3, "up_to": 5}, [(2, 3), (4,), (5, 6)]),
+        ({"start": 3, "up_to": 5}, [(4,)]),
+        ({"start": 2, "up_to": 6}, [(2, 3), (4,), (5, 6)]),
     ],
 )
-def test_a_span_takes_whole_groups_and_leaves_what_has_to_stay(ends, folded):
+def test_a_span_takes_groups_that_lie_in_it_whole_and_leaves_what_has_to_stay(ends, folded):
     assert groups(view(*FOUND), **ends) == folded
 
 

@@ -235,12 +235,24 @@ def test_nothing_but_arguments_is_cut_below_an_eighth_of_the_target(target):
     assert len(after.messages[1].calls[0].arguments) < len(call.arguments)
 
 
+@pytest.mark.parametrize("target", [2_000, 20_000])
+def test_few_unread_results_stay_whole_and_so_do_short_words_beside_a_long_system_prompt(target):
+    unread, latest = words(target // 5), words(target // 20)
+    found = view(S(words(target)), U(words(target // 2)), U(latest), A(c("1")), T("1", unread))
+    shown = staying(found, target)
+    assert shown.messages[4].results[0].text == unread
+    assert shown.messages[2].text == latest
+    assert shown.tokens <= target
+
+
 def test_words_of_the_user_are_shortened_to_whole_paragraphs_with_the_first_one():
     found = view(U(SENTENCES), U("now"))
     after = staying(found, 1_000)
     kept = after.messages[0].text.split("\n\n")
     assert kept[0] == SENTENCES.split("\n\n")[0]
     assert all(piece in SENTENCES or piece == "[…]" for piece in kept[:-1])
+    last = SENTENCES.rstrip().rpartition("\n\n")[2]
+    assert (kept[-2] == "[…]") != (kept[-2] == last)
     assert f"recall {handles(found.messages)[found.messages[0].id]}]" in kept[-1]
     assert after.tokens <= 1_000
 

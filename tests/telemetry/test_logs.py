@@ -7,6 +7,8 @@ import sys
 import pytest
 from tests.telemetry.happenings import SECRET, WORDS, happened
 
+from foldline.telemetry import logs
+
 
 @pytest.mark.requirement("C20", "K39")
 def test_compactions_are_logged_under_one_name_without_any_content(caplog):
@@ -35,3 +37,13 @@ def test_a_program_that_does_not_ask_for_logs_sees_none():
     code = "from tests.telemetry.happenings import happened; happened()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("", "")
+
+
+def test_no_secret_is_logged_whoever_names_it(caplog):
+    caplog.set_level(logging.DEBUG)
+    logs.warn("The hook failed: Bearer abcdefghijklmnop is bad.")
+    logs.LOGGER.info("session %r, %d%%", "sk-abcdefghijklmnop", 5)
+    assert [record.getMessage() for record in caplog.records] == [
+        "The hook failed: Bearer [redacted] is bad.",
+        "session '[redacted]', 5%",
+    ]

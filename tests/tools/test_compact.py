@@ -151,14 +151,14 @@ def test_the_focus_reaches_who_summarizes():
 
 
 @pytest.mark.requirement("J6")
-def test_where_there_is_nothing_to_compact_the_model_is_told_at_once():
+def test_where_there_is_nothing_to_compact_nothing_changes():
     with opened("openai-chat") as session:
         session.append({"role": "user", "content": "Hello."})
         output = toolbox(session).run("compact")
-        assert output.text.startswith("Nothing to compact: ")
-        assert output.data["requested"] is False
+        assert output.text == REQUESTED
+        assert output.data["requested"] is True
         view = session.view()
-        assert session.receipts == ()
+        assert [receipt.status for receipt in session.receipts] == ["unchanged"]
         assert len(view) == 1
 
 

@@ -80,7 +80,7 @@ def test_a_model_answers_only_where_it_is_asked_and_there_is_evidence(tmp_path: 
 
     with RAGTool(tmp_path / "kb.db", model=model) as tool:
         tool.add_text(GUIDE, document_id="guide", kind="markdown")
-        tool.search("retries", enable_mqe=True, enable_hyde=True)
+        tool.search("retries", enable_mqe=False, enable_hyde=False)
         tool.ask("zebra?")
         assert asked == []
         told = tool.ask("How often is a failed request tried again?")
@@ -91,8 +91,15 @@ def test_a_model_answers_only_where_it_is_asked_and_there_is_evidence(tmp_path: 
 
 
 def test_what_has_no_effect_is_said(tool: RAGTool) -> None:
-    done = tool.output("search", query="x", enable_mqe=True, max_chars=300)
+    done = tool.output("search", query="x", enable_mqe=False, max_chars=300)
     assert done.data["without_effect"] == ["enable_mqe", "max_chars"]
+
+
+@pytest.mark.parametrize("name", ["enable_mqe", "enable_hyde"])
+def test_further_queries_by_a_model_are_refused(tool: RAGTool, name: str) -> None:
+    refused = tool.output("search", query="x", **{name: True})
+    assert refused.code == "invalid_arguments"
+    assert name in refused.text
 
 
 @pytest.mark.requirement("T14")

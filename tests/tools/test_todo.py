@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.core.errors import StoreError
-from foldline.strategies.facts import PLAN_TOOLS
+from foldline.strategies.plans import is_plan_tool
 from foldline.tools import ErrorCode, Todo, TodoTool
 from foldline.tools.todo import MOST_ITEMS, SCHEMA, recap
 
@@ -173,4 +173,4 @@ def test_the_file_is_not_for_others(tmp_path):
 
 @pytest.mark.requirement("H16")
 def test_a_compaction_knows_the_tool_by_its_name():
-    assert TodoTool().tool.name in PLAN_TOOLS
+    assert is_plan_tool(TodoTool().tool.name)

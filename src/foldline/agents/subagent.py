@@ -20,6 +20,7 @@ from foldline.agents.loop import Agent
 from foldline.core.amounts import whole
 from foldline.core.errors import FoldlineError
 from foldline.core.ports import Store
+from foldline.core.redaction import redacted
 from foldline.models.blocking import run
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
@@ -221,7 +222,9 @@ class Subagents:
         try:
             report = await self.arun(task)
         except FoldlineError as error:
-            return ToolOutput.error(ErrorCode.EXECUTION, f"The sub-agent failed: {error}")
+            return ToolOutput.error(
+                ErrorCode.EXECUTION, f"The sub-agent failed: {redacted(str(error))}"
+            )
         stats = {"usd": report.usd, "tokens": report.tokens, "steps": report.steps}
         done = report.status == "done"
         return ToolOutput(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from foldline.cli.numbers import Number
 from foldline.core.config import Config
 from foldline.core.spending import Spent
 from foldline.core.summary import TEMPLATE_NAMES
@@ -60,9 +61,7 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
 def asking(command: Command) -> Command:
     """Give a command the options of `Asking`."""
     for option in (
-        click.option(
-            "--max-usd", "usd", metavar="N", type=click.FloatRange(0), help="Pay a model no more."
-        ),
+        click.option("--max-usd", "usd", metavar="N", type=Number(0), help="Pay a model no more."),
         click.option(
             "--template",
             metavar="NAME|FILE",

@@ -12,15 +12,17 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home
+from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.exits import OutputError
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, console, counted, write_json, write_text
 from foldline.cli.scan import MAX_SIZE
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.tuning import tuned_policy
 from foldline.core.config import Config
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.core.strategy import Policy
+from foldline.core.token_amounts import Amount
 from foldline.evaluation import findings
 from foldline.evaluation.markdown import escaped
 from foldline.evaluation.measuring import Plan
@@ -85,9 +87,16 @@ class Tally:
 @click.option(
     "--budgets", metavar="N,N", type=Budgets(), default=BUDGETS, help=f"Cut to ({BUDGETS})."
 )
-@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, help="Files (20).")
-@click.option("--seconds", type=click.IntRange(1, 86_400), default=300, help="To take (300).")
+@click.option(
+    "--policy",
+    "policies",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=options.complete_policy,
+    help="Repeatable (default).",
+)
+@click.option("--limit", type=Whole(1, 100_000), default=20, help="Files (20).")
+@click.option("--seconds", type=Whole(1, 86_400), default=300, help="To take (300).")
 @click.option("--model", metavar="NAME", default=MODEL, help=f"Whose prices ({MODEL}).")
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
 @click.option(

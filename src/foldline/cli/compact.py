@@ -12,12 +12,13 @@ import click
 
 from foldline.app import Compaction, answering, compact_transcript
 from foldline.cli import options
-from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.asking import Asking, asking
 from foldline.cli.compacted import Compacted, kept_in_archive
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, json_text, write_bytes, write_json, write_text
 from foldline.cli.reading import Opened, counter_for, open_input
-from foldline.cli.tuning import pinned, tuned_policy
+from foldline.cli.tuning import parted, pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.core.budget import Budget
 from foldline.core.config import Config
@@ -25,11 +26,13 @@ from foldline.core.edits import apply
 from foldline.core.errors import CannotFit
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
-from foldline.core.strategy import Policy
+from foldline.core.strategy import Policy, forced
+from foldline.core.token_amounts import Amount
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
+from foldline.session.summarizing import sized
 from foldline.settings import load
 
 EPILOG = """\b
@@ -43,7 +46,7 @@ Examples:
 \b
 --budget is the most that the messages may take: tokens (8000, 8k) or a share of
 what they take now (25%). --window is the window of the model; then nothing happens
-before it fills up. One of the two must be given.
+before it fills up, unless --force says so. One of the three must be given.
 """
 
 
@@ -65,6 +68,7 @@ class Wanted:
     settings: tuple[str, ...]
     pins: tuple[str, ...]
     keep: int
+    force: bool
     target_format: str | None
     out: Path | None
     receipt: Path | None
@@ -74,6 +78,7 @@ class Wanted:
 @click.command("compact", epilog=EPILOG, short_help="Bring a conversation within a budget.")
 @options.input_file
 @options.from_format
+@options.max_bytes
 @click.option(
     "--to",
     "target_format",
@@ -85,23 +90,33 @@ class Wanted:
 @click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
 @options.policy
 @click.option(
-    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of the policy."
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting of the policy, or one that 'foldline config' prints.",
 )
 @click.option(
     "--keep",
     metavar="N",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=0,
     help="Pin the newest N messages.",
 )
 @click.option(
     "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
 )
+@click.option("--force", is_flag=True, help="Compact although it is not due.")
 @asking
 @options.conversation
 @options.model
 @click.option(
-    "-o", "--output", "out", metavar="OUT", help="Where to write; '-' or nothing is stdout."
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT",
+    shell_complete=options.any_file,
+    help="Where to write; '-' or nothing is stdout.",
 )
 @click.option(
     "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
@@ -112,6 +127,7 @@ class Wanted:
 def command(
     file: str,
     source_format: str | None,
+    max_bytes: int | None,
     conversation: str | None,
     model: str | None,
     archive_path: Path | None,
@@ -128,9 +144,12 @@ def command(
     """
     voice = options.voiced(rest)
     who = Asking.taken(rest)
+    changes, rest["settings"] = parted(rest["settings"])
+    if changes and rest["policy"] is not None:
+        changes["policy"] = rest["policy"].replace("-", "_")
     wanted = Wanted(
         file=file,
-        config=who.configured(load().config),
+        config=who.configured(load(changes).config),
         model=model,
         asking=who,
         out=None if out in (None, "-") else Path(str(out)),
@@ -138,8 +157,8 @@ def command(
         **rest,
     )
     _check(wanted)
-    opened = open_input(file, source_format, conversation, voice)
-    counter = counter_for(opened.transcript, model)
+    opened = open_input(file, source_format, conversation, voice, max_bytes)
+    counter = counter_for(opened.transcript, model, voice)
     with voice.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)
     content = _written(wanted, opened, result)
@@ -149,10 +168,11 @@ def command(
 
 def _check(wanted: Wanted) -> None:
     """Refuse what cannot work before anything is read."""
-    if (wanted.budget is None) == (wanted.window is None):
+    if wanted.budget is not None and wanted.window is not None:
         words = "Give --budget or --window, not both."
-        if wanted.budget is None:
-            words = "Say how small: --budget 8k (tokens), --budget 25%, or --window 200k."
+        raise click.UsageError(words, click.get_current_context())
+    if wanted.budget is None and wanted.window is None and not wanted.force:
+        words = "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
         raise click.UsageError(words, click.get_current_context())
     tuned_policy(wanted.policy, wanted.settings, wanted.config)
     for path, what in ((wanted.out, "output"), (wanted.receipt, "receipt")):
@@ -165,7 +185,7 @@ def _check(wanted: Wanted) -> None:
             check_apart(path, wanted.archive, "The output", "the archive")
 
 
-def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction:
+def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compaction[None]:
     """
     Compact the conversation.
 
@@ -175,6 +195,9 @@ def _compact(wanted: Wanted, opened: Opened, counter: TokenCounter) -> Compactio
     transcript = pinned(opened.transcript, wanted.pins, wanted.keep)
     budget = _budget(wanted, transcript.system, transcript.tools, opened, counter)
     policy = tuned_policy(wanted.policy, wanted.settings, wanted.config)
+    if wanted.force and not budget.fixed:
+        policy = forced(policy)
+        budget = budget.below(counter.messages(transcript.messages))
     with answering(None, wanted.config, wanted.model or "") as who:
         result = compact_transcript(
             transcript, counter, budget, policy, who, wanted.asking.focus, wanted.config
@@ -213,12 +236,13 @@ def _budget(
 ) -> Budget:
     if wanted.budget is not None:
         return Budget.of_tokens(wanted.budget.of(counter.messages(opened.transcript.messages)))
-    assert wanted.window is not None  # noqa: S101  # _check has seen to it
     overhead = counter.overhead(system, tools)
-    return wanted.config.budget(wanted.window.tokens, overhead=overhead)
+    window = None if wanted.window is None else wanted.window.tokens
+    config = sized(wanted.config, wanted.model or "", window=window, output=None)
+    return config.budget(window, overhead=overhead)
 
 
-def _written(wanted: Wanted, opened: Opened, result: Compaction) -> bytes:
+def _written(wanted: Wanted, opened: Opened, result: Compaction[None]) -> bytes:
     """Write the conversation, in the format of the file or in the one that was asked for."""
     changed = result.receipt.status == "compacted"
     if wanted.target_format is not None:

@@ -20,7 +20,7 @@ class Compacted:
     """A compaction; ``archive`` and ``session`` are where its originals are kept, if anywhere."""
 
     opened: Opened
-    result: Compaction
+    result: Compaction[None]
     counter: TokenCounter
     archive: Path | None = None
     session: str = ""

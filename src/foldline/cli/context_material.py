@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import Source, files, source
@@ -35,7 +36,7 @@ OPTIONS: Final = (
                  help="A text file, or a folder of them; may be given several times."),
     click.option("--history", metavar="FILE", help="A conversation in any format; - is stdin."),
     click.option("--system", metavar="FILE", help="Role and rules; - is stdin."),
-    click.option("--budget", type=click.IntRange(1), metavar="N",
+    click.option("--budget", type=Whole(1), metavar="N",
                  help="The most that the context takes, in tokens (3000)."),
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -16,8 +17,8 @@ from typing import Any, Final, Literal, TypeAlias
 import click
 
 from foldline.cli import options
-from foldline.cli.output import counted, size, write_json
-from foldline.cli.sessions import Candidate, homes, in_home
+from foldline.cli.agent_homes import Candidate, homes, in_home
+from foldline.cli.output import counted, one_line, size, write_json
 from foldline.core.errors import FoldlineError
 
 EPILOG = """\b
@@ -47,6 +48,15 @@ EXTRAS: Final = {
     "tiktoken": "the same with OpenAI's own package: pip install 'foldline[tiktoken]'",
 }
 
+INTEGRATIONS: Final = (
+    ("langchain", "langchain", "langchain", "FoldlineMiddleware, Compressor"),
+    ("openai-agents", "openai-agents", "openai_agents", "FoldlineSession"),
+    ("pydantic-ai", "pydantic-ai-slim", "pydantic_ai", "FoldlineHistory"),
+    ("openai", "openai", "loop", "sending"),
+    ("anthropic", "anthropic", "loop", "sending"),
+)
+"""Extra, package, module of ours, and what it offers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -61,7 +71,7 @@ class Check:
 @options.archive
 @options.voice
 def command(archive_path: Path | None, **rest: Any) -> int:
-    """Check this installation: packages, token counter, archive, terminal, agents."""
+    """Check this installation: packages, counter, archive, terminal, integrations, agents."""
     voice = options.voiced(rest)
     checks = list(_checks(options.archive_file(archive_path)))
     healthy = all(check.health != "problem" for check in checks)
@@ -83,6 +93,7 @@ def _checks(archive: Path) -> Iterator[Check]:
     yield _archive(archive)
     yield _terminal()
     yield _sandbox()
+    yield from _integrations()
     yield from _agents()
 
 
@@ -94,6 +105,24 @@ def _packages() -> Iterator[Check]:
             needed = name in NEEDED
             words = f"missing; run: pip install {name}" if needed else f"missing; {EXTRAS[name]}"
             yield Check(name, "problem" if needed else "note", words)
+
+
+def _integrations() -> Iterator[Check]:
+    """Import each adapter as a program would: the one proof that it works with what is here."""
+    for extra, package, module, offers in INTEGRATIONS:
+        name = f"for {extra}"
+        try:
+            found = f"{package} {version(package)}"
+        except PackageNotFoundError:
+            yield Check(name, "note", f"missing; run: pip install 'foldline[{extra}]'")
+            continue
+        try:
+            import_module(f"foldline.integrations.{module}")
+        except (FoldlineError, ImportError, AttributeError) as error:
+            words = f"{found} does not fit: {one_line(str(error))}"
+            yield Check(name, "problem", f"{words}; run: pip install -U 'foldline[{extra}]'")
+        else:
+            yield Check(name, "ok", f"{found}: {offers}")
 
 
 def _counter() -> Check:

@@ -6,7 +6,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import click
 
@@ -19,6 +22,7 @@ from foldline.core.errors import (
     RecallError,
     StoreError,
 )
+from foldline.core.redaction import explained
 
 
 class Exit(IntEnum):
@@ -58,69 +62,95 @@ def exit_code(error: FoldlineError) -> Exit:
     return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.UNEXPECTED)
 
 
-def run(command: Callable[[], object], *, debug: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command ended: the class of the error, its sentences, and what else it knows."""
+
+    kind: str
+    code: Exit
+    message: str
+    hint: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) -> int:
     """
     Run a command to its end.
 
     Args:
         command: What to run; an integer that it returns is the exit code.
         debug: Whether to show where an error came from.
+        as_json: Whether an error is one JSON object on stdout, too.
 
     Returns:
-        The exit code. Errors have been told on stderr, in one sentence and a hint.
+        The exit code. Errors have been reported on stderr, in one sentence and a hint.
     """
     try:
         result = command()
         sys.stdout.flush()
+    except (BrokenPipeError, HungUp):
+        return _hung_up()
     except click.ClickException as error:
         if error.format_message().startswith("Usage:"):  # no command at all: its help
             click.echo(error.format_message(), err=True)
             return Exit.USAGE
-        return _told(_usage(error), Exit.USAGE, debug=debug)
+        return _report(_usage(error), debug, as_json)
     except (click.Abort, KeyboardInterrupt):
-        return _told("Interrupted; nothing was left half done.", Exit.INTERRUPTED, debug=debug)
-    except (BrokenPipeError, HungUp):
-        return _hung_up()
-    except FoldlineError as error:
-        return _told(_sentence(error), exit_code(error), debug=debug)
-    except OSError as error:
-        return _told(f"{error}.", Exit.UNEXPECTED, debug=debug)
+        words = "Interrupted; nothing was left half done."
+        return _report(Failure("Interrupted", Exit.INTERRUPTED, words), debug, as_json)
     except Exception as error:  # noqa: BLE001  # the last line of defence: a sentence, not a dump
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        hint = "This is a bug in Foldline; run it again with --debug to see where."
-        return _told(f"Unexpected {what[:300]}. {hint}", Exit.UNEXPECTED, debug=debug)
+        return _report(_failure(error), debug, as_json)
     return result if isinstance(result, int) else Exit.DONE
 
 
-def _usage(error: click.ClickException) -> str:
+def _failure(error: Exception) -> Failure:
+    kind = type(error).__name__
+    if isinstance(error, FoldlineError):
+        known = {k: v for k, v in vars(error).items() if k not in ("message", "hint")}
+        return Failure(kind, exit_code(error), _closed(error), error.hint, known)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return Failure(kind, Exit.UNEXPECTED, f"{where}{error.strerror or error}.")
+    what = explained(error) if str(error) else kind
+    hint = "This is a bug in Foldline; run it again with --debug to see where."
+    return Failure(kind, Exit.UNEXPECTED, f"Unexpected {what[:300]}.", hint)
+
+
+def _usage(error: click.ClickException) -> Failure:
     """Say what is wrong with the command line, and where its help is."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "foldline"
-    return f"{error.format_message()} Try '{path} --help'."
+    message = " ".join(error.format_message().split())
+    stop = "" if message.endswith((".", "?", "!", ")")) else "."
+    return Failure("UsageError", Exit.USAGE, message + stop, f"Try '{path} --help'.")
 
 
-def _sentence(error: FoldlineError) -> str:
-    """Join message and hint, closing the message with a full stop where it has none."""
+def _closed(error: FoldlineError) -> str:
+    """Return the message, closed with a full stop where it has none."""
     message = error.message[:1].upper() + error.message[1:] if _is_prose(error) else error.message
-    stop = "" if message.endswith((".", "!", "?")) else "."
-    return f"{message}{stop} {error.hint}".strip()
+    return message if message.endswith((".", "!", "?")) else f"{message}."
 
 
 def _is_prose(error: FoldlineError) -> bool:
-    """Tell whether a message begins with a word of ours rather than with a file name."""
+    """Return True if a message begins with a word of ours rather than with a file name."""
     first = error.message.split(" ", 1)[0].rstrip(":")
     return first in ("message", "field", "line", "there", "expected", "what", "the", "a", "no")
 
 
-def _told(sentence: str, code: Exit, *, debug: bool) -> int:
-    from foldline.cli.output import printable
+def _report(failure: Failure, debug: bool, as_json: bool) -> int:
+    from foldline.cli.output import printable, write_json
 
     if debug:
         click.echo(printable(traceback.format_exc()), err=True)
     colour = False if os.environ.get("NO_COLOR") else None
     click.secho("foldline: ", err=True, fg="red", bold=True, nl=False, color=colour)
-    click.echo(printable(sentence), err=True)
-    return code
+    click.echo(printable(f"{failure.message} {failure.hint}".strip()), err=True)
+    if as_json:
+        known = {"type": failure.kind, "message": failure.message, "hint": failure.hint}
+        error = {**known, "exit_code": int(failure.code), **failure.details}
+        with suppress(OSError, OutputError):  # the failure may be that of stdout
+            write_json("error/1", {"error": error})
+    return failure.code
 
 
 def _hung_up() -> int:

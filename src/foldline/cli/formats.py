@@ -27,20 +27,29 @@ def command(**rest: Any) -> None:
     """
     from foldline.formats.files import FILE_FORMATS
     from foldline.formats.registry import DIALECTS
+    from foldline.formats.unread import UNREAD
 
     voice = options.voiced(rest)
     wires = [(name, wire.title) for name, wire in DIALECTS.items()]
     kinds = [(name, kind.title) for name, kind in FILE_FORMATS.items()]
     if voice.json:
-        write_json("formats/1", {"wire": _rows(wires, to=True), "files": _rows(kinds, to=False)})
+        write_json(
+            "formats/1",
+            {"wire": _rows(wires, to=True), "files": _rows(kinds, to=False), "not_read": UNREAD},
+        )
         return
-    for heading, rows in (("wire format", wires), ("kind of file", kinds)):
+    not_read = list(UNREAD.items())
+    for heading, rows in (
+        ("wire format", wires),
+        ("kind of file", kinds),
+        ("known, not read", not_read),
+    ):
         grid = table(heading, "*what it is")
         for name, title in rows:
             grid.add_row(name, flexible(title))
         console().print(grid)
         console().print()
-    voice.note("All are read and written back; gzip is read too. --to takes the wire formats.")
+    voice.note("All but the last are read and written, gzip is read. --to takes wire formats.")
 
 
 def _rows(names: list[tuple[str, str]], *, to: bool) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
+from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import (
     Voice,
     console,
@@ -161,12 +162,12 @@ def _as_json(report: Report) -> dict[str, Any]:
 
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
-@click.option("--limit", metavar="N", type=click.IntRange(1, 200), default=5, show_default=True)
+@click.option("--limit", metavar="N", type=Whole(1, 200), default=5, show_default=True)
 @click.option(
     "--min-strength",
     "threshold",
     metavar="X",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=THRESHOLD,
     show_default=True,
     help="What it takes to be evidence, 0 to 1.",
@@ -174,7 +175,7 @@ def _as_json(report: Report) -> dict[str, Any]:
 @click.option(
     "--budget",
     metavar="TOKENS",
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Write the evidence as a part of a prompt, within so many tokens.",
 )
 @options.voice
@@ -281,3 +282,6 @@ def stats(place: Place, /, **rest: Any) -> None:
     )
     if others:
         voice.note(f"Other namespaces: {one_line(', '.join(others), 400)}.")
+
+
+options.also_after(command)

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from foldline.cli.exits import HungUp, run
 
@@ -48,11 +49,22 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was named, or say which one may have been meant."""
-        if args and args[0] not in self._summaries and not args[0].startswith("-"):
+        unknown = args and args[0] not in self._summaries and not args[0].startswith("-")
+        if unknown and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self._summaries, 1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"There is no command {args[0][:60]!r}.{meant}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, or an option, without importing any command."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name, help=summary)
+            for name, summary in self._summaries.items()
+            if name.startswith(incomplete)
+        ]
 
     def format_commands(
         self,
@@ -70,7 +82,8 @@ class LazyGroup(click.Group):
         words = sys.argv[1:] if given is None else list(given)
         debug = "--debug" in words or bool(os.environ.get("FOLDLINE_DEBUG"))
         parent = super().main
-        sys.exit(run(lambda: parent(*args, **extra), debug=debug))
+        as_json = "--json" in words
+        sys.exit(run(lambda: parent(*args, **extra), debug=debug, as_json=as_json))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader that hangs up is left to `foldline.cli.exits`."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 import click
 
 from foldline.cli.lazy import LazyGroup
+from foldline.cli.streams import prepare
 
 SUMMARIES = {
     "compact": "Bring a conversation within a budget.",
     "stats": "Show where the tokens of a conversation go.",
+    "inspect": "See what the model sees, and what it no longer sees.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "corpus": "Work on many sessions, on many cores or machines.",
+    "serve": "Run a proxy that compacts what agents send.",
     "recall": "Show what a compaction removed.",
+    "sessions": "List, show, export and delete what the archive holds.",
+    "wrap": "Run Claude Code, Codex or opencode through the proxy.",
+    "mcp": "Offer recall, past sessions, notes and memory to agents, over MCP.",
+    "archive": "Copy and check whole archives.",
     "context": "Build, judge and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",
@@ -21,6 +28,7 @@ SUMMARIES = {
     "config": "Show the settings, and where they come from.",
     "formats": "List the formats that are read and written.",
     "doctor": "Check this installation.",
+    "completion": "Let your shell complete commands and names.",
 }
 
 EPILOG = """\b
@@ -69,4 +77,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the script ``foldline``."""
+    prepare()
     cli(prog_name="foldline")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foldline.cli import options
+from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import Voice, write_json, write_text
 from foldline.core.errors import InputError
 
@@ -53,12 +54,12 @@ QUESTIONS = {
     envvar="MAINTAIN_MODEL",
     help="Who answers, such as anthropic:claude-sonnet-4-5 (or MAINTAIN_MODEL).",
 )
-@click.option("--window", metavar="N", type=click.IntRange(1_000), help="Of an unknown model.")
+@click.option("--window", metavar="N", type=Whole(1_000), help="Of an unknown model.")
 @click.option(
     "--max-usd",
     "usd",
     metavar="N",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     help="Pay the model no more for a question.",
 )
 @click.option("--resume", is_flag=True, help="Go on with a question that was broken off.")
@@ -98,6 +99,10 @@ def command(path: Path, question: str | None, **rest: Any) -> None:
     )
     if resume and not rest["model"]:
         raise click.UsageError("--resume needs the --model that goes on.")
+    if question is not None and not rest["model"]:
+        voice.note(
+            "Nobody answers the question: it needs a --model. This is what can be counted without."
+        )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with ExitStack() as stack:
         one = stack.enter_context(_opened(path, rest))

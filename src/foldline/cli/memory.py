@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from foldline.cli import options
 from foldline.cli.memory_place import Place
 from foldline.cli.memory_reading import listed, search, show, stats
 from foldline.cli.memory_writing import add, clear, consolidate, forget, remove, undo
@@ -42,3 +43,4 @@ def command(ctx: click.Context, file: Path | None, user: str) -> None:
 
 for one in (add, search, listed, show, remove, forget, undo, consolidate, stats, clear):
     command.add_command(one)
+options.also_after(command)

@@ -9,6 +9,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.memory_place import Place, opened, seconds
+from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import console, flexible, moment, table, write_json, write_text
 from foldline.core.errors import InputError
 from foldline.memory import Item
@@ -26,7 +27,7 @@ def _narrowed(taking: Command) -> Command:
         click.option(
             "--min-importance",
             metavar="X",
-            type=click.FloatRange(0, 1),
+            type=Number(0, 1),
             default=0.0,
             help="Only what is at least so important, 0 to 1.",
         ),
@@ -40,11 +41,11 @@ def _narrowed(taking: Command) -> Command:
 
 @click.command("search", short_help="Find what has to do with a question.")
 @click.argument("query")
-@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--limit", metavar="N", type=Whole(1, 1000), default=10, show_default=True)
 @click.option(
     "--min-strength",
     metavar="X",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.0,
     help="Only what is at least so strong evidence, 0 to 1.",
 )
@@ -71,7 +72,7 @@ def search(place: Place, /, query: str, **rest: Any) -> None:
 
 
 @click.command("list", short_help="Go through memories.")
-@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option("--limit", metavar="N", type=Whole(1, 1000), default=50, show_default=True)
 @click.option(
     "--order",
     type=click.Choice(("added", "happened", "importance")),

@@ -10,6 +10,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.memory_place import Place, memories, opened, seconds
+from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import Voice, write_json, write_text
 from foldline.memory.items import KINDS
 
@@ -22,7 +23,7 @@ MOST_READ: Final = 1 << 20
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
 @click.option("--kind", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option("--importance", metavar="X", type=float, default=0.5, show_default=True)
+@click.option("--importance", metavar="X", type=Number(0, 1), default=0.5, show_default=True)
 @click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
@@ -68,7 +69,7 @@ def remove(place: Place, /, id: str, **rest: Any) -> None:  # noqa: A002  # as a
 @click.option(
     "--below",
     metavar="X",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.1,
     show_default=True,
     help="Importance below which a memory goes.",
@@ -76,7 +77,7 @@ def remove(place: Place, /, id: str, **rest: Any) -> None:  # noqa: A002  # as a
 @click.option(
     "--older-than",
     metavar="DAYS",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=30.0,
     show_default=True,
     help="Days after which a memory goes.",
@@ -84,7 +85,7 @@ def remove(place: Place, /, id: str, **rest: Any) -> None:  # noqa: A002  # as a
 @click.option(
     "--keep",
     metavar="N",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=1000,
     show_default=True,
     help="How many stay, the most important first.",
@@ -101,7 +102,7 @@ def forget(place: Place, /, by: Any, below: float, older_than: float, **rest: An
 
 
 @click.command("undo", short_help="Bring back what was forgotten.")
-@click.argument("batch", type=int)
+@click.argument("batch", type=Whole(1))
 @options.voice
 @click.pass_obj
 def undo(place: Place, /, batch: int, **rest: Any) -> None:
@@ -118,9 +119,7 @@ def undo(place: Place, /, batch: int, **rest: Any) -> None:
 @click.command("consolidate", short_help="Take over what matters into another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "target", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option(
-    "--min-importance", metavar="X", type=click.FloatRange(0, 1), default=0.7, show_default=True
-)
+@click.option("--min-importance", metavar="X", type=Number(0, 1), default=0.7, show_default=True)
 @options.voice
 @click.pass_obj
 def consolidate(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from foldline.cli.note_folder import folder
 from foldline.cli.note_reading import ls, search, show, summary
 from foldline.cli.note_tasks import task, tasks, tidy
 from foldline.cli.note_writing import edit, new, rm
@@ -25,7 +28,8 @@ names another.
 @click.group(
     "note", epilog=EPILOG, short_help="Keep notes and tasks in files that people can edit."
 )
-def command() -> None:
+@folder
+def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from foldline.cli import options
+from foldline.cli.numbers import Whole
 from foldline.core.errors import InputError
 from foldline.notes import KINDS, LEVELS, Notes
 
@@ -19,19 +20,27 @@ kind = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind 
 level = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 limit = click.option(
-    "--limit", metavar="N", type=click.IntRange(0, 10_000), default=20, help="How many at most."
+    "--limit", metavar="N", type=Whole(0, 10_000), default=20, help="How many at most."
+)
+
+
+def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    """Take the folder that was named before the subcommand where none is named after it."""
+    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
+
+
+folder = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
 
 
 def in_folder(command: Command) -> Command:
     """Give a command the folder of the notes, and what `options.voice` gives."""
-    folder = click.option(
-        "--notes",
-        "folder",
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-    )
     return folder(options.voice(command))
 
 

@@ -9,6 +9,7 @@ import click
 from foldline.cli import note_folder, options
 from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.note_shown import show_list, show_note, show_summary, warn_of
+from foldline.cli.numbers import Whole
 from foldline.cli.output import write_json
 from foldline.core.errors import InputError
 from foldline.notes import STATUSES
@@ -16,7 +17,7 @@ from foldline.notes import STATUSES
 
 @click.command("show")
 @click.argument("note_id", metavar="ID")
-@click.option("--version", type=int, help="What it was, by a number that --history lists.")
+@click.option("--version", type=Whole(1), help="What it was, by a number that --history lists.")
 @click.option("--history", is_flag=True, help="List its earlier versions instead.")
 @in_folder
 def show(note_id: str, version: int | None, history: bool, **rest: Any) -> None:
@@ -71,7 +72,7 @@ def search(query: str, kind: str | None, limit: int, **rest: Any) -> None:
 @note_folder.tags
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
 @click.option("--deleted", is_flag=True, help="Only what is in the trash.")
-@click.option("--start", metavar="N", type=click.IntRange(0), default=0, help="Pass over N.")
+@click.option("--start", metavar="N", type=Whole(0), default=0, help="Pass over N.")
 @note_folder.limit
 @in_folder
 def ls(kind: str | None, deleted: bool, start: int, limit: int, **rest: Any) -> None:

@@ -9,6 +9,7 @@ import click
 
 from foldline.cli import note_folder, options
 from foldline.cli.note_folder import in_folder, opened
+from foldline.cli.numbers import Whole
 from foldline.cli.output import one_line, write_json, write_text
 from foldline.core.errors import InputError
 from foldline.notes.note import Level
@@ -67,7 +68,7 @@ def new(
 @note_folder.kind
 @note_folder.level
 @click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags, all of them.")
-@click.option("--revert", metavar="N", type=int, help="Make it what it was in this version.")
+@click.option("--revert", metavar="N", type=Whole(1), help="Make it what it was in this version.")
 @in_folder
 def edit(
     note_id: str, content: str | None, kind: str | None, revert: int | None, **rest: Any

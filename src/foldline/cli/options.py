@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from foldline.cli.output import Voice
+from foldline.core.config import POLICY_NAMES
 from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 from foldline.settings.folders import data_folder
+
+if TYPE_CHECKING:
+    from foldline.archive import Archive
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
 
-input_file = click.argument("file", metavar="FILE")
+
+def any_file(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a policy."""
+    return [name for name in POLICY_NAMES if name.startswith(incomplete.replace("-", "_"))]
+
+
+input_file = click.argument("file", metavar="FILE", shell_complete=any_file)
 
 from_format = click.option(
     "--from",
@@ -27,6 +44,14 @@ from_format = click.option(
     metavar="FMT",
     type=click.Choice(READABLE),
     help="What FILE is, if it is not recognised; 'foldline formats' lists the names.",
+)
+
+max_bytes = click.option(
+    "--max-bytes",
+    metavar="N",
+    type=click.IntRange(1),
+    envvar="FOLDLINE_MAX_BYTES",
+    help="Read at most N bytes, decompressed (512 MB; gzip: 25 times its size, or 8 MB).",
 )
 
 conversation = click.option(
@@ -50,7 +75,10 @@ archive = click.option(
 )
 
 policy = click.option(
-    "--policy", metavar="NAME", help="How to compact (as 'foldline config show' says: default)."
+    "--policy",
+    metavar="NAME",
+    shell_complete=complete_policy,
+    help=f"How to compact: {', '.join(POLICY_NAMES)}.",
 )
 
 
@@ -70,11 +98,55 @@ def voiced(settings: dict[str, Any]) -> Voice:
     return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
 
 
+def also_after(group: click.Group) -> None:
+    """
+    Let the options of a group stand behind its subcommands as well, where they win.
+
+    Args:
+        group: Its object is a dataclass whose fields are named as the options.
+    """
+    options = [option for option in group.params if isinstance(option, click.Option)]
+    for command in group.commands.values():
+        for option in options:
+            again = click.Option(
+                option.opts,
+                type=option.type,
+                metavar=option.metavar,
+                help=option.help,
+                callback=_replaced,
+                expose_value=False,
+            )
+            command.params.append(again)
+
+
+def _replaced(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name:
+        ctx.obj = replace(ctx.obj, **{option.name: value})
+
+
 def archive_file(given: Path | None) -> Path:
     """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
     if given is not None:
         return given
     return data_folder() / "archive.db"
+
+
+def existing_archive(given: Path | None) -> Archive:
+    """
+    Open an archive that exists.
+
+    Raises:
+        StoreError: There is none.
+    """
+    from foldline.archive import Archive
+
+    path = archive_file(given)
+    if not path.exists():
+        raise StoreError(
+            f"There is no archive {path}.",
+            hint="'foldline compact' makes it, --archive or FOLDLINE_HOME names another.",
+        )
+    return Archive.open(path)
 
 
 def make_folder(path: Path) -> None:

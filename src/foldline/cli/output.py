@@ -53,7 +53,8 @@ class Voice:
     def warn(self, warnings: Iterable[str]) -> None:
         """Tell people each of these sentences."""
         for warning in warnings:
-            self.note(f"warning: {warning.rstrip('.')}.")
+            stop = "" if warning.endswith((".", "!", "?")) else "."
+            self.note(f"warning: {warning}{stop}")
 
     @contextmanager
     def working(self, what: str, *, long: bool) -> Iterator[None]:
@@ -102,8 +103,11 @@ def write_bytes(data: bytes) -> None:
 
 def write_text(text: str) -> None:
     """Write a text to stdout: exactly into a pipe, printable on a terminal."""
-    shown = printable(text) if sys.stdout.isatty() else text
-    write_bytes((shown if shown.endswith("\n") else shown + "\n").encode("utf-8", "replace"))
+    whole = text if text.endswith("\n") else text + "\n"
+    if sys.stdout.isatty():
+        sys.stdout.write(printable(whole))
+    else:
+        write_bytes(whole.encode("utf-8", "replace"))
 
 
 def console(*, err: bool = False) -> Console:

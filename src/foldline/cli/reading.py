@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import stat
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from foldline import app
 from foldline.cli.output import Voice
+from foldline.core.amounts import meant
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
-from foldline.counters.choose import choose_counter
+from foldline.counters.choose import family_of
 from foldline.formats.detect import detect_dialect
-from foldline.formats.files import FILE_FORMATS, read_file
+from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import MAX_BYTES, Source
+from foldline.formats.source import Source, plain_limit
 
 LARGE = 4_000_000
 """Bytes from which reading is announced."""
@@ -68,6 +71,7 @@ def open_input(
     format: str | None,  # noqa: A002  # as the option
     wanted: str | None,
     voice: Voice,
+    max_bytes: int | None = None,
 ) -> Opened:
     """
     Read a file, or stdin, and choose a conversation of it.
@@ -77,12 +81,13 @@ def open_input(
         format: A kind of file or a wire format; None to recognise it.
         wanted: Name or number of the conversation; None for the last.
         voice: Tells which conversation was chosen, and what could not be read.
+        max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
     """
     with voice.working(f"Reading {file}", long=_is_large(file)):
-        recording = _recording(file, format)
+        recording = _recording(file, format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
     index = _chosen(recording, wanted)
@@ -96,44 +101,68 @@ def open_input(
     return opened
 
 
-def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
-    """Return what counts a transcript: as a model does, with the media rules of its provider."""
-    wire = DIALECTS.get(transcript.dialect)
-    return TokenCounter(choose_counter(model), provider=wire.provider if wire else "openai")
+def counter_for(
+    transcript: Transcript, model: str | None, voice: Voice | None = None
+) -> TokenCounter:
+    """
+    Return what counts a transcript.
+
+    Args:
+        transcript: Whose provider has the rules for media.
+        model: As whom to count.
+        voice: Warns of a model that is not known.
+    """
+    counter = app.counter_for(transcript, model)
+    if model and voice is not None:
+        voice.warn(_unknown(model, counter.texts.name))
+    return counter
 
 
-def _recording(file: str, format: str | None) -> Recording:  # noqa: A002  # as the option
+def _unknown(model: str, counter: str) -> Iterator[str]:
+    """Say that a model is not known, and which one may have been meant."""
+    # Imported here: the catalogue is read from a file, which only a named model needs.
+    from foldline.models.catalogue import Catalogue
+
+    known = Catalogue.load()
+    if not known.find(model.rpartition(":")[2]).resolved and family_of(model) is None:
+        near = meant(model, known.models)
+        yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
+
+
+def _recording(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
+    limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
-        return _as_dialect(_stdin() if file == "-" else _content(file), file, format)
-    content = _stdin() if file == "-" else file
+        data = _stdin(limit) if file == "-" else _content(file, limit)
+        return _as_dialect(Source.of(data, file, max_bytes), format)
+    content = _stdin(limit) if file == "-" else file
     try:
-        return read_file(content, format=format or "auto")
+        return read_file(content, format=format or "auto", max_bytes=max_bytes)
     except UnknownFormat:
         if format is None:
-            _name_the_message(content)
+            data = content if isinstance(content, bytes) else _content(content, limit)
+            _name_the_message(Source.of(data, max_bytes=max_bytes))
         raise
 
 
-def _name_the_message(content: str | bytes) -> None:
+def _name_the_message(source: Source) -> None:
     """
     Find the one message for which a list of messages is not recognised.
 
     Raises:
         UnknownFormat: Naming it; nothing is raised where the content is something else.
     """
-    source = Source.of(content if isinstance(content, bytes) else _content(content))
     document = source.document
     items = document.get("messages") if isinstance(document, dict) else document
     if isinstance(items, list) and any(isinstance(i, dict) and "role" in i for i in items):
         detect_dialect(document)
 
 
-def _as_dialect(data: bytes, name: str, format: str) -> Recording:  # noqa: A002
+def _as_dialect(source: Source, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
-    source = Source.of(data, name)
     if not isinstance(source.document, (list, dict)):
+        check_json(source)
         raise InputError(
-            f"{name} is not one JSON value, which messages in {format} are",
+            f"{source.name} is not one JSON value, which messages in {format} are",
             hint="Leave out --from to let the kind of file be recognised.",
         )
     there = dialect(format).decode(source.document)
@@ -141,21 +170,21 @@ def _as_dialect(data: bytes, name: str, format: str) -> Recording:  # noqa: A002
     return Recording("wire", (Conversation("messages", there),), document)
 
 
-def _content(file: str) -> bytes:
+def _content(file: str, limit: int) -> bytes:
     try:
         if not stat.S_ISREG(Path(file).stat().st_mode):
             raise InputError(f"{file} is no regular file", hint="Name a file.")
         with Path(file).open("rb") as opened:
-            return opened.read(MAX_BYTES + 1)
+            return opened.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{file} cannot be read: {reason}") from error
 
 
-def _stdin() -> bytes:
+def _stdin(limit: int) -> bytes:
     if sys.stdin.isatty():
         click.echo("Reading a conversation from the terminal; end it with Ctrl-D.", err=True)
-    return sys.stdin.buffer.read(MAX_BYTES + 1)
+    return sys.stdin.buffer.read(limit + 1)
 
 
 def _is_large(file: str) -> bool:

@@ -12,12 +12,14 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.amounts import BUDGET, WINDOW, Amount
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home
+from foldline.cli.amounts import BUDGET, WINDOW
+from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, moment, write_json
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.survey import Surveyed, survey
 from foldline.cli.tuning import tuned_policy
 from foldline.core.errors import FoldlineError, InputError, UnknownFormat
+from foldline.core.token_amounts import Amount
 from foldline.settings import load
 
 DEFAULT_GOAL: Final = Amount("20%", share=0.2)
@@ -60,14 +62,14 @@ _KEYS: dict[str, Callable[[Surveyed], float]] = {
 @click.option("--budget", metavar="N", type=BUDGET, help="Compact to: 8k, or 20% of each (20%).")
 @click.option("--window", metavar="N", type=WINDOW, help="Or for a window: 200k.")
 @options.policy
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, help="Sessions (20).")
+@click.option("--limit", type=Whole(1, 100_000), default=20, help="Sessions (20).")
 @click.option(
     "--sort",
     type=click.Choice(tuple(_KEYS)),
     default="newest",
     help="Order; 'biggest' takes the largest files first (newest).",
 )
-@click.option("--seconds", type=click.IntRange(1, 3_600), default=60, help="Time to take (60).")
+@click.option("--seconds", type=Whole(1, 3_600), default=60, help="Time to take (60).")
 @options.voice
 def command(
     folder: Path | None,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.cli.agent_homes import homes
 from foldline.cli.output import (
     Voice,
     console,
     counted,
+    flexible,
     moment,
     one_line,
     share,
-    shortened,
     size,
     table,
 )
-from foldline.cli.sessions import homes
 
 if TYPE_CHECKING:
     from foldline.cli.scan import Findings
@@ -49,14 +49,14 @@ def _show_table(findings: Findings) -> None:
     screen = console()
     wide = screen.width >= 100
     sizes = (">size", ">messages") if wide else ()
-    grid = table("agent", "project / file", "changed", *sizes, ">tokens", ">after", ">saved")
-    room = max(12, screen.width - (74 if wide else 58))
+    dated = ("changed",) if screen.width >= 56 else ()
+    grid = table("agent", "*session", *dated, *sizes, ">tokens", ">after", ">saved")
     for session in findings.sessions:
         sized = (size(session.found.size), f"{session.messages:,}") if wide else ()
         grid.add_row(
             one_line(session.agent, 16),
-            shortened(_place(session), room),
-            f"{moment(session.found.changed).astimezone():%m-%d %H:%M}",
+            flexible(_place(session)),
+            *(f"{moment(session.found.changed).astimezone():%m-%d %H:%M}" for _ in dated),
             *sized,
             f"{session.tokens:,}",
             f"{session.after:,}",

@@ -9,10 +9,39 @@ from typing import Any
 from foldline.core.config import Config
 from foldline.core.errors import BudgetError, InputError
 from foldline.core.handles import handles
+from foldline.core.records import leaves, unknown
 from foldline.core.strategy import Policy
 from foldline.core.transcript import Transcript
+from foldline.settings.environment import read_text
 from foldline.strategies.presets import POLICIES, tuning
 from foldline.strategies.presets import policy as named_policy
+
+
+def parted(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """
+    Part ``--set`` into what ``foldline config`` prints, and arguments of the policy.
+
+    Args:
+        settings: ``key=value``.
+
+    Returns:
+        Values by dotted key, and the settings that are arguments of the policy.
+
+    Raises:
+        BudgetError: A value is of another type than its setting.
+    """
+    known = {leaf.key: leaf for leaf in leaves(Config)}
+    found, rest = {}, []
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if equals and key in known:
+            found[key] = read_text(known[key], text, key)
+        elif "." in key:
+            raise unknown(key, list(known))
+        else:
+            rest.append(setting)
+    return found, tuple(rest)
 
 
 def tuned_policy(
@@ -34,13 +63,15 @@ def tuned_policy(
     if title not in POLICIES:
         return named_policy(title)  # tells which ones there are
     known = inspect.signature(POLICIES[title]).parameters
-    arguments = tuning(base) if title == base.policy else {}
+    arguments = tuning(base, title)
     for setting in settings:
         key, equals, text = setting.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or key not in known:
             what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
-            raise BudgetError(what, hint=f"Its settings are: {', '.join(known) or 'none'}.")
+            own = ", ".join(known) or "none"
+            hint = f"Its settings are: {own}; 'foldline config' prints those of everything."
+            raise BudgetError(what, hint=hint)
         arguments[key] = _value(key, text.strip(), known[key].default)
     return named_policy(title, **arguments)
 
@@ -55,8 +86,9 @@ def _value(key: str, text: str, default: object) -> Any:
     except ValueError:
         value = -1
     if not 0 <= value < 1e9:
-        wanted = "a whole number" if isinstance(default, int) else "a number such as 0.2"
-        raise BudgetError(f"{key} is {wanted}, not {text[:40]!r}.")
+        whole = isinstance(default, int)
+        wanted = "a whole number from 0 on" if whole else "a number such as 0.2"
+        raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -15,6 +16,9 @@ from foldline.core.errors import FoldlineError
 
 PRIVATE = 0o600
 """Who may read a new file where there is nothing to go by: its owner, for it may hold secrets."""
+
+
+_DESCRIPTOR = re.compile(r"(?:/dev/(stdin|stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]{1,6}))")
 
 
 def check_output(out: Path, source: str, what: str = "output") -> None:
@@ -34,6 +38,8 @@ def check_output(out: Path, source: str, what: str = "output") -> None:
             f"The {what} {out} is the input itself.",
             hint="Name another file; the input is never changed.",
         )
+    if _is_direct(out):
+        return
     if out.is_dir():
         raise OutputError(f"The {what} {out} is a folder.", hint="Name a file in it.")
     folder = Path(os.path.realpath(out)).parent
@@ -73,8 +79,8 @@ def write_whole(out: Path, data: bytes, source: str) -> None:
     target = Path(os.path.realpath(out))
     content = gzip.compress(data, mtime=0) if target.suffix == ".gz" else data
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)
+        if _is_direct(out):
+            _write_into(out, content)
         else:
             _replace(target, content, _mode(target, source))
     except OSError as error:
@@ -82,6 +88,30 @@ def write_whole(out: Path, data: bytes, source: str) -> None:
             f"{out} cannot be written: {error.strerror or error}.",
             hint="Nothing was changed there.",
         ) from error
+
+
+def _is_direct(out: Path) -> bool:
+    """Return True for what is written into rather than replaced: descriptors, pipes, devices."""
+    return _descriptor(out) is not None or (
+        out.exists() and not out.is_file() and not out.is_dir()
+    )
+
+
+def _descriptor(out: Path) -> int | None:
+    """Return the open descriptor that a path names, such as /dev/stdout or /dev/fd/63."""
+    found = _DESCRIPTOR.fullmatch(str(out))
+    if found is None:
+        return None
+    return int(found[2]) if found[2] else ("stdin", "stdout", "stderr").index(found[1])
+
+
+def _write_into(out: Path, content: bytes) -> None:
+    number = _descriptor(out)
+    if number is None:
+        out.write_bytes(content)
+        return
+    with os.fdopen(os.dup(number), "wb") as file:
+        file.write(content)
 
 
 def _replace(target: Path, content: bytes, mode: int) -> None:
@@ -114,7 +144,7 @@ def _mode(target: Path, source: str) -> int:
 
 
 def _same(out: Path, source: str) -> bool:
-    """Tell whether two names, or a name and stdin, are one file."""
+    """Return True if two names, or a name and stdin, are one file."""
     try:
         there = out.stat()
         here = os.fstat(sys.stdin.fileno()) if source == "-" else Path(source).stat()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, Model, Reader, Reply, Steps
+from foldline.core.redaction import explained, redacted
 from foldline.tools.timely import started
 
 Result = TypeVar("Result")
@@ -40,12 +41,12 @@ async def answer(model: Answering | None, ask: Ask) -> Reply:
                 result = await asyncio.wrap_future(started(lambda: call(ask), "foldline-ask"))
                 result = await result if inspect.isawaitable(result) else result
     except Exception as error:  # noqa: BLE001  # whatever it raises: it has not answered
-        return Reply(error=f"{type(error).__name__}: {error}"[:300])
+        return Reply(error=explained(error)[:300])
     if isinstance(result, str):
         return Reply(result)
     if not isinstance(result, Reply):
         return Reply(error=f"the model returned {type(result).__name__} instead of a Reply")
-    return result
+    return replace(result, error=redacted(result.error)) if result.error else result
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,14 @@ class _Done(Generic[Result]):
 async def drive_beside(steps: Steps[Result], model: Answering | None) -> Result:
     """Run steps to their end, each in a worker thread, so that others can go on meanwhile."""
     reply: Reply | None = None
-    while True:
-        step = await asyncio.to_thread(_advance, steps, reply)
-        if isinstance(step, _Done):
-            return step.result
-        reply = await answer(model, step)
+    try:
+        while True:
+            step = await asyncio.to_thread(_advance, steps, reply)
+            if isinstance(step, _Done):
+                return step.result
+            reply = await answer(model, step)
+    finally:
+        steps.close()
 
 
 def _advance(steps: Steps[Result], reply: Reply | None) -> Ask | _Done[Result]:

@@ -149,7 +149,7 @@ def _relevance(value: Any) -> float:
         return UNSCORED
     if not number or math.isnan(value):
         raise InputError(
-            f"a relevance is a number from 0 to 1, not {str(value)[:40]!r}",
+            f"a relevance must be a number from 0 to 1, not {str(value)[:40]!r}",
             field="relevance_score",
         )
     return max(0.0, min(1.0, float(value)))

@@ -93,7 +93,8 @@ def select(
     out = [_left(one, "relevance") for one in offered if one.relevance < config.min_relevance]
     good = [one for one in offered if one.relevance >= config.min_relevance]
     left = _Room(max(0, room), config.section_budgets)
-    cap = int(config.largest_share * left.whole) if config.enable_compression else left.whole
+    cap = int(config.largest_share * left.whole)
+    shortens = config.enable_compression and cap >= LEAST_CUT
     chosen: list[Choice] = []
     skipped: list[Scored] = []
     said = {query.strip()} if query.strip() else set[str]()
@@ -102,7 +103,7 @@ def select(
         if twin or text in said:
             out.append(_left(one, "repeats", twin or "the task"))
             continue
-        need = min(one.tokens, cap) if cap >= LEAST_CUT else one.tokens
+        need = min(one.tokens, cap) if shortens else one.tokens
         if need <= left.at(one.place):
             left.take(one.place, need)
             chosen.append(Choice(one, need))

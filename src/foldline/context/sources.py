@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,15 @@ MOST_BYTES: Final = 256_000
 """Bytes of a file that are read."""
 
 MOST_FILES: Final = 500
+
+IMPORTANT: Final = 5
+"""So many memories are candidates for what they matter, whatever is asked."""
+
+IMPORTANCE: Final = 0.7
+"""How important these are at least."""
+
+STANDING: Final = 0.5
+"""What their relevance is of their importance."""
 
 STORES: Final = ("memory", "knowledge", "notes")
 """What a tool may call the store that it works on."""
@@ -85,8 +94,32 @@ def source(thing: Any, name: str = "", kind: str = "") -> Source:
 
 
 def memory_source(tool: Any) -> Source:
-    """Make a source of a memory tool, which is searched for ten memories of some importance."""
-    return _tool(tool, "memory", "memory", limit=10, min_importance=0.3)
+    """
+    Make a source of a memory tool, which is searched for ten memories of some importance.
+
+    The five most important ones are candidates as well, whatever is asked: how far the work is
+    and what was decided seldom shares a word with the next question.
+    """
+    found = _tool(tool, "memory", "memory", limit=10, min_importance=0.3)
+    inner = getattr(tool, "memory", tool)
+    listing = getattr(inner, "items", None)
+    if not callable(listing) or "min_importance" not in inspect.signature(listing).parameters:
+        return found
+
+    def fetch(query: str) -> list[Any]:
+        hits = list(found.fetch(query))
+        known = {getattr(getattr(hit, "item", hit), "id", None) for hit in hits}
+        standing = listing(limit=IMPORTANT, min_importance=IMPORTANCE, order="importance")
+        return [*hits, *(_standing(item) for item in standing if item.id not in known)]
+
+    return replace(found, fetch=fetch)
+
+
+def _standing(item: Any) -> ContextPacket:
+    """Make a packet of a memory that matters beside any question, but less than an answer."""
+    metadata = {**item.metadata, "type": "memory", "source": "memory", "id": item.id}
+    relevance = item.importance * STANDING
+    return ContextPacket(item.content, item.happened, relevance_score=relevance, metadata=metadata)
 
 
 def knowledge_source(tool: Any) -> Source:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from sys import intern
 
 from foldline.core.budget import Budget
 from foldline.core.compaction import Outcome
@@ -12,6 +15,7 @@ from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message, ToolResult
 from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
+from foldline.core.redaction import redacted
 from foldline.core.view import View
 
 
@@ -46,7 +50,7 @@ def account(
     fresh = outcome.edits[len(prepared.edits) :]
     return Receipt(
         status=outcome.status,
-        reason=outcome.reason,
+        reason=redacted(outcome.reason),
         tokens_before=before.tokens,
         tokens_after=after.tokens,
         messages_before=len(before.messages),
@@ -57,9 +61,9 @@ def account(
         overhead=budget.overhead,
         kept_prefix=kept,
         edits=outcome.edits,
-        rungs=outcome.rungs,
+        rungs=tuple(replace(rung, reason=redacted(rung.reason)) for rung in outcome.rungs),
         recall={**prepared.recall, **recallable(fresh, before.originals, handles)},
-        warnings=(*warnings, *budget.warnings),
+        warnings=tuple(redacted((*warnings, *budget.warnings))),
         spent=prepared.spent + outcome.spent,
         evicted=outcome.evicted,
     )
@@ -106,13 +110,20 @@ def _alone(number: str, handles: Mapping[str, str]) -> str:
 def _words(message: Message) -> str:
     if message.results:
         return _part_words(message, 0)
-    calls = ", ".join(call.name for call in message.calls)
-    return f"{message.role} message" + (f" calling {calls}" if calls else "")
+    calls = ", ".join(_tool(call.name) for call in message.calls)
+    # The same few words for thousands of messages: each is kept once.
+    return intern(f"{message.role} message" + (f" calling {calls}" if calls else ""))
+
+
+@lru_cache(maxsize=1_000)
+def _tool(name: str) -> str:
+    """Return the name of a tool for a receipt, which is kept: names come from a model."""
+    return str(redacted(name))
 
 
 def _part_words(message: Message, index: int) -> str:
     part = message.parts[index] if index < len(message.parts) else None
     if isinstance(part, ToolResult):
-        return f"result of {part.name}" if part.name else "tool result"
+        return intern(f"result of {_tool(part.name)}") if part.name else "tool result"
     kind = "part" if part is None else type(part).__name__.lower()
     return f"{kind} of a {message.role} message"

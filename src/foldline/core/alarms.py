@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from sys import maxsize
 
 WORDS = (
     *("error", "Error", "ERROR", "fail", "Fail", "FAIL", "exception", "Exception", "Traceback"),
@@ -22,28 +23,31 @@ def is_alarm(line: str) -> bool:
 
 
 def alarming(lines: Sequence[str]) -> set[int]:
+    """Find the alarms among lines; return their positions."""
+    return lines_with(lines, WORDS, SEEN)
+
+
+def lines_with(lines: Sequence[str], words: Iterable[str], seen: int = maxsize) -> set[int]:
     """
-    Find the alarms among lines.
+    Find the lines with one of some words.
+
+    Args:
+        lines: Lines without line feeds.
+        words: The words.
+        seen: Characters of a line that are looked at.
 
     Returns:
         Their positions. One search of a word goes through all lines at once, at C speed.
     """
     text = "\n".join(lines)
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    found = set()
-    for last in _last_characters(text):
-        position = bisect_right(starts, last) - 1
-        if last - starts[position] < SEEN:
-            found.add(position)
-    return found
-
-
-def _last_characters(text: str) -> Iterator[int]:
-    """Yield where words end: all of a word has to be seen."""
-    for word in WORDS:
+    found = set[int]()
+    for word in words:
         place = text.find(word)
         while place >= 0:
-            yield place + len(word) - 1
-            # One alarm a line is enough.
-            after = text.find("\n", place)
-            place = text.find(word, after) if after >= 0 else -1
+            line = bisect_right(starts, place) - 1
+            if place + len(word) <= starts[line] + seen:
+                found.add(line)
+            # Once a line is enough.
+            place = text.find(word, starts[line + 1])
+    return found

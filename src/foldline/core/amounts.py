@@ -25,7 +25,7 @@ def whole(name: str, value: object, least: int = 0) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
         raise BudgetError(
-            f"{name} is a whole number from {least} on, not {_shown(value)}.",
+            f"{name} must be a whole number from {least} on, not {_shown(value)}.",
             hint=f"Give {least} or more.",
         )
 
@@ -40,7 +40,7 @@ def positive(name: str, value: object, most: float = float(MOST)) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or not 0 <= value <= most:  # type: ignore[arg-type, operator]  # a number
         raise BudgetError(
-            f"{name} is a number from 0 to {most:g}, not {_shown(value)}.",
+            f"{name} must be a number from 0 to {most:g}, not {_shown(value)}.",
             hint="Give a number in that range.",
         )
 

@@ -16,7 +16,7 @@ class BreakerSettings:
     When a summarizer that gives nothing usable is left alone.
 
     After ``failures`` compactions in a row without a usable answer it is not asked for
-    ``seconds`` seconds, or until the user says something or the settings change; then once.
+    ``seconds`` seconds, or until the policy or the model is another; then once.
 
     Raises:
         BudgetError: A number is negative, or no failure at all is allowed.

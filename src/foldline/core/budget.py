@@ -125,6 +125,18 @@ class Budget:
         target = max(round(self.aim * self.scale) - overhead, round(self.aim * limit))
         return replace(self, limit=limit, target=target, overhead=overhead)
 
+    def below(self, tokens: int) -> Self:
+        """
+        Return the budget for a compaction that somebody asks for, which is never met already.
+
+        Args:
+            tokens: What the messages take; where the target would bring little or nothing, it is
+                the usual share of that.
+        """
+        if ACT * tokens > self.target:
+            return self
+        return replace(self, target=min(self.target, max(1, round(self.aim * tokens))))
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a caller has to know about it: that its window was assumed."""

@@ -107,7 +107,7 @@ def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Ou
     for rung in policy.rungs:
         if now.tokens <= need.target:
             break
-        if not rung.early:
+        if not rung.early and not (rung.last and now.tokens <= need.limit):
             step = yield from _climb(rung, start, now, budget, need)
             reports.append(step.report)
             edits += step.edits

@@ -31,12 +31,6 @@ POLICY_NAMES: Final = (
 )
 """The policies that come with Foldline; `foldline.strategies.presets` makes them."""
 
-TAILED: Final = {
-    "fraction": ("default", "salient", "fraction"),
-    "newest": ("keep_recent", "rounds"),
-}
-"""Which policies read which setting of the tail."""
-
 EMBEDDED: Final = "embedded"
 """The summarizer that is no model."""
 
@@ -83,19 +77,13 @@ class Config:
                     hint=f'Write {name}={{"…": …}}.',
                 )
         if not isinstance(self.enabled, bool):
-            raise BudgetError(f"enabled is true or false, not {self.enabled!r:.40}.")
+            raise BudgetError(f"enabled must be true or false, not {self.enabled!r:.40}.")
         named("policy", self.policy, POLICY_NAMES)
         if not isinstance(self.summarizer, str) or not 0 < len(self.summarizer) <= 200:
             raise BudgetError(
                 "The summarizer is a name.",
                 hint="Give embedded, same, light, or the name of a model.",
             )
-        for name, users in TAILED.items():
-            if getattr(self.tail, name) is not None and self.policy not in users:
-                raise BudgetError(
-                    f"The policy {self.policy} does not read tail.{name}.",
-                    hint=f"The policies that do: {', '.join(users)}.",
-                )
 
     # --- made from something else ----------------------------------------------------------
 

@@ -41,7 +41,7 @@ class Economy:
 
     def __post_init__(self) -> None:
         if not isinstance(self.enabled, bool):
-            raise BudgetError(f"economy.enabled is true or false, not {self.enabled!r:.40}.")
+            raise BudgetError(f"economy.enabled must be true or false, not {self.enabled!r:.40}.")
         whole("economy.keep", self.keep, 1_000)
 
 

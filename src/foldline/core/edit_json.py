@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from foldline.core.edits import Drop, Edit, Fold, Insert, Move, Rewrite
 from foldline.core.errors import InputError
+from foldline.core.field_types import check_fields
 from foldline.core.messages import (
     Media,
     Message,
@@ -29,6 +30,7 @@ from foldline.core.messages import (
 
 SCHEMA = "foldline.edits/1"
 
+Made = TypeVar("Made")
 Convert: TypeAlias = Callable[[Any], Any]
 
 _PARTS: dict[str, type[Any]] = {
@@ -84,7 +86,10 @@ def edits_from_json(value: Any, thaw: Convert = _same) -> tuple[Edit, ...]:
             hint="They were written by another version of Foldline; use that one.",
         )
     out = []
-    for index, item in enumerate(value.get("edits", ())):
+    items = value.get("edits", ())
+    if not isinstance(items, (list, tuple)):
+        raise InputError("this is no list of edits", field="edits")
+    for index, item in enumerate(items):
         try:
             out.append(cast("Edit", _read(item, _EDITS, thaw)))
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -114,7 +119,7 @@ def message_from_json(value: Any, thaw: Convert = _same) -> Message:
 
 
 def _write(thing: Any, freeze: Convert) -> dict[str, Any]:
-    tag = _TAGS.get(type(thing))
+    tag = next((_TAGS[kind] for kind in type(thing).__mro__ if kind in _TAGS), None)
     out: dict[str, Any] = {"type": tag} if tag else {}
     for field in fields(thing):
         value = getattr(thing, field.name)
@@ -139,7 +144,7 @@ def _value(name: str, value: Any, freeze: Convert) -> Any:
 def _read(item: Any, kinds: Mapping[str, type[Any]], thaw: Convert) -> Any:
     kind = kinds[item["type"]]
     given = {name: _field(name, value, thaw) for name, value in item.items() if name != "type"}
-    return kind(**given)
+    return _checked(kind(**given))
 
 
 def _field(name: str, value: Any, thaw: Convert) -> Any:
@@ -148,7 +153,7 @@ def _field(name: str, value: Any, thaw: Convert) -> Any:
     if name in {"snapshot", "message"} and isinstance(value, dict):
         return _message(value, thaw)
     if name == "usage":
-        return None if value is None else Usage(**value)
+        return None if value is None else _checked(Usage(**value))
     if isinstance(value, list):
         return tuple(v if isinstance(v, str) else _part(v, thaw) for v in value)
     return value
@@ -159,4 +164,9 @@ def _part(item: Any, thaw: Convert) -> Part:
 
 
 def _message(item: Any, thaw: Convert) -> Message:
-    return Message(**{name: _field(name, value, thaw) for name, value in item.items()})
+    return _checked(Message(**{name: _field(name, value, thaw) for name, value in item.items()}))
+
+
+def _checked(made: Made) -> Made:
+    check_fields(made)
+    return made

@@ -142,7 +142,7 @@ class _Changing:
 
     def _rewrite(self, edit: Rewrite) -> None:
         message = self._shown.get(edit.message)
-        if message is not None and edit.part < len(message.parts):
+        if message is not None and 0 <= edit.part < len(message.parts):
             parts = self._parts.get(edit.message) or list(message.parts)
             self._parts[edit.message] = parts
             parts[edit.part] = _with_text(parts[edit.part], edit)

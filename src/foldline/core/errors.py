@@ -143,7 +143,22 @@ class RecallError(FoldlineError):
 
 
 class StoreError(FoldlineError):
-    """The archive is missing, locked, written by a newer version, or damaged."""
+    """
+    The archive is missing, locked, written by a newer version, or damaged.
+
+    Args:
+        message: What is wrong.
+        hint: What to do next.
+        damaged: Whether something that was kept cannot be read as it was written.
+        session: The session that is damaged, "" where that is not known or none is.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", damaged: bool = False, session: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.damaged = damaged
+        self.session = session
 
 
 class MissingExtra(FoldlineError):
@@ -153,10 +168,11 @@ class MissingExtra(FoldlineError):
     Args:
         package: The package that is missing.
         extra: The extra of Foldline that brings it.
+        command: What installs it, where no extra can.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str, extra: str, *, command: str = "") -> None:
         super().__init__(
             f"The package {package} is not installed.",
-            hint=f"Run: pip install 'foldline[{extra}]'",
+            hint="Run: " + (command or f"pip install 'foldline[{extra}]'"),
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from foldline.core.messages import Message, Thinking, ToolCall, ToolResult
 
@@ -42,8 +42,7 @@ class Group:
         return self.members[-1] + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """Where a part stands: position of the message, position of the part in it."""
 
     message: int
@@ -140,12 +139,8 @@ class Waiting:
 
     def left(self) -> tuple[Site, ...]:
         """Return the calls that still wait, in order."""
-        return tuple(
-            sorted(
-                (site for queues in self._waiting.values() for sites in queues for site in sites),
-                key=lambda site: (site.message, site.part),
-            )
-        )
+        waiting = self._waiting.values()
+        return tuple(sorted(site for queues in waiting for sites in queues for site in sites))
 
 
 class _Forest:

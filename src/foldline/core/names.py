@@ -80,11 +80,11 @@ class _Memo(dict[str, tuple[str, ...]]):
     """The items of every word seen so far; a loop at C speed asks it for many words at once."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        if not 3 <= len(word) <= LONGEST:
+        if len(word) > LONGEST:
             return ()  # and nothing remembers it: it may be as long as a text
         if len(self) >= _MEMO_SIZE:
             self.clear()
-        found = self[word] = tuple(_items(word))
+        found = self[word] = tuple(_items(word)) if len(word) >= 3 else ()
         return found
 
 

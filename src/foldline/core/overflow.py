@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from foldline.core.errors import InputError
 from foldline.core.failure import Failure, failure_of
 from foldline.core.overflow_phrases import phrases
 
@@ -27,8 +28,8 @@ class Overflow:
     A request was too long.
 
     Args:
-        how: What told: the provider whose words they are, "code", "class", "status", "stop" or
-            "usage".
+        how: What told: the provider whose words they are, "code", "class", "status", "stop",
+            "usage" or "detector".
         limit: The real limit in tokens, None when it was not said.
         asked: What the request took, in tokens, with what was reserved for the answer; None when
             it was not said.
@@ -46,8 +47,14 @@ class Overflow:
         return None if self.asked is None else max(0, self.asked - self.output)
 
 
-Detector: TypeAlias = Callable[[Failure], Overflow | None]
-"""Decides whether a failure is an overflow, for what the table here does not know."""
+Detector: TypeAlias = Callable[[Failure], Overflow | bool | None]
+"""
+Decides whether a failure is an overflow, for what the table here does not know.
+
+It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) and returns an
+`Overflow` with the numbers that it knows, or True where it knows none; False or None leave the
+decision to the next one, and at last to the table.
+"""
 
 CODES: Final = frozenset(
     {
@@ -108,11 +115,22 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> Overflow | N
 
     Returns:
         The overflow with the numbers that were named, None when it is something else.
+
+    Raises:
+        InputError: A detector returned something else.
     """
     for detector in detectors:
         found = detector(failure)
-        if found is not None:
+        if isinstance(found, Overflow):
             return found
+        if found is True:
+            return Overflow("detector")
+        if found not in (None, False):
+            raise InputError(
+                f"a detector of overflows returned {found!r:.60}",
+                field="detectors",
+                hint="Return True, False, None or a foldline.core.overflow.Overflow.",
+            )
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
     return _named(failure) or _said(failure) or _silent(failure)

@@ -32,7 +32,7 @@ class MemorySettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.enabled, bool):
-            raise BudgetError(f"memory.enabled is true or false, not {self.enabled!r:.40}.")
+            raise BudgetError(f"memory.enabled must be true or false, not {self.enabled!r:.40}.")
         whole("memory.every", self.every, 1)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from foldline.core.frames import has_words, is_bare, is_summary, rules_of, user_words
+from foldline.core.frames import (
+    has_words,
+    is_bare,
+    is_summary,
+    rules_of,
+    shows_output,
+    user_words,
+)
 from foldline.core.groups import Group
 from foldline.core.messages import Message
 from foldline.core.snapshot_mark import SNAPSHOT_HEADER
@@ -87,8 +94,8 @@ def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
     Find the task and the latest request.
 
     The name of a slash command or an interruption tells little by itself: the first and the
-    latest message that says more stay with it. A summary that an agent begins with stands for
-    the words that it replaced.
+    latest message that says more stay with it. What a command gave out that the user ran last
+    stays with that. A summary that an agent begins with stands for the words that it replaced.
     """
     spoken = [i for i, m in enumerate(messages) if has_words(m)]
     if not spoken:
@@ -97,6 +104,8 @@ def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
         return {}
     telling = [i for i in spoken if not is_bare(user_words(messages[i]))] or spoken
     found: dict[int, Reason] = {spoken[-1]: "latest", telling[-1]: "latest"}
+    if spoken[-1] + 1 < len(messages) and shows_output(messages[spoken[-1] + 1]):
+        found[spoken[-1] + 1] = "latest"
     return found | dict.fromkeys({spoken[0], telling[0], *_summary(messages)}, "task")
 
 

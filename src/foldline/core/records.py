@@ -129,7 +129,7 @@ def _read(hint: Any, value: Any, key: str) -> Any:
         and (hint is bool) == (value is True or value is False)
     ):
         return value
-    raise BudgetError(f"{key} is {_wanted(hint)}, not {str(value)[:40]!r}.")
+    raise BudgetError(f"{key} must be {_wanted(hint)}, not {str(value)[:40]!r}.")
 
 
 def _wanted(hint: Any) -> str:

@@ -1,4 +1,4 @@
-"""Call ids that occur more than once where a provider wants each of them to be unique."""
+"""Parts in place of others: call ids that have to be unique, results in the order of calls."""
 
 from __future__ import annotations
 
@@ -53,6 +53,32 @@ def _instead(message: Message, changed: dict[int, Part]) -> Fold:
     parts = tuple(changed.get(index, part) for index, part in enumerate(message.parts))
     other = replace(message.with_parts(parts), id=derived_id("renumbered", message.id))
     return Fold((message.id,), other, "repair")
+
+
+def reordered(messages: Sequence[Message], pairing: Pairing) -> list[Edit]:
+    """
+    Propose to put the results that share a message in the order of their calls.
+
+    Args:
+        messages: Messages with ids, every result behind its call.
+        pairing: What `pair` found in the messages.
+    """
+    calls: dict[int, list[tuple[Site, Site]]] = {}
+    for call, result in pairing.answers.items():
+        calls.setdefault(result.message, []).append((call, result))
+    changed: dict[int, dict[int, Part]] = {}
+    for index, answers in calls.items():
+        wanted = [result.part for _, result in sorted(answers, key=lambda a: _place(a[0]))]
+        places = sorted(wanted)
+        if wanted != places:
+            parts = messages[index].parts
+            found = zip(places, wanted, strict=True)
+            changed[index] = {place: parts[part] for place, part in found if place != part}
+    return [_instead(messages[index], changed[index]) for index in sorted(changed)]
+
+
+def _place(site: Site) -> tuple[int, int]:
+    return site.message, site.part
 
 
 def _repeated(

@@ -8,9 +8,9 @@ edits like any other: recorded, reversible, named in the receipt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, groupby, pairwise
+from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
 from foldline.core.damaged import Damaged
@@ -28,11 +28,12 @@ from foldline.core.messages import (
 )
 from foldline.core.order import Order
 from foldline.core.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
-from foldline.core.renumber import part_at, renumbered
+from foldline.core.renumber import part_at, renumbered, reordered
 from foldline.core.untangle import untangled
 
 NO_RESULT = "[No result of this call was recorded.]"
 ORPHAN = "[Result of a tool call that is not part of this history]"
+LATER = "[Another result of a tool call that was answered before]"
 GAP = "[Messages that stood here are left out.]"
 START = "[The recorded history starts here, with work that was already under way.]"
 
@@ -43,8 +44,10 @@ def repair(
     """
     Propose the edits that make a conversation valid.
 
-    What says nothing is left out; a result that came before its call moves behind it; a result
-    without a call becomes a note with the same text; a call that will never be answered gets a
+    What says nothing is left out; a result that came before its call moves behind it; of several
+    results of a call, the last one before the model went on is its answer, and those before are
+    left out; a result without a call, or one that came when the model had gone on with another,
+    becomes a note with the same text; a call that will never be answered gets a
     result that says so; ids that have to be unique become so; a result that does not stand behind
     its call moves there, and nothing else moves; what may not stand side by side is parted; a
     conversation that starts with the model gets a first user message.
@@ -132,20 +135,44 @@ def _early(shown: Damaged) -> list[Edit]:
     return edits
 
 
+def _superseded(shown: Damaged) -> list[Edit]:
+    """Leave out a result that another one of the same call followed before the model went on."""
+    messages, pairing = shown.messages, shown.pairing
+    if not pairing.late:
+        return []
+    steps = list(accumulate(message.role == "assistant" for message in messages))
+    newest = {(call, steps[site.message]): site for call, site in pairing.answers.items()}
+    gone: dict[int, list[int]] = {}
+    for site, call in pairing.late.items():  # in order
+        before = newest.get((call, steps[site.message]))
+        if before is not None:
+            gone.setdefault(before.message, []).append(before.part)
+        newest[call, steps[site.message]] = site
+    return [edit for index, parts in gone.items() for edit in _without(messages[index], parts)]
+
+
+def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
+    """Leave parts of a message out, or the message where nothing else is in it."""
+    if len(parts) == len(message.parts):
+        return [Drop((message.id,), "repair")]
+    return [Rewrite(message.id, index, None, "repair") for index in sorted(parts)]
+
+
 def _orphans(shown: Damaged) -> list[Edit]:
     messages, pairing = shown.messages, shown.pairing
-    lost: dict[int, list[int]] = {}
-    for site in sorted((*pairing.orphans, *pairing.late), key=lambda s: (s.message, s.part)):
-        lost.setdefault(site.message, []).append(site.part)
+    lost: dict[int, dict[int, str]] = {}
+    for site in sorted((*pairing.orphans, *pairing.late)):
+        why = LATER if site in pairing.late else ORPHAN
+        lost.setdefault(site.message, {})[site.part] = why
     return [edit for index, parts in lost.items() for edit in _noted(messages[index], parts)]
 
 
-def _noted(message: Message, lost: list[int]) -> list[Edit]:
+def _noted(message: Message, lost: Mapping[int, str]) -> list[Edit]:
     """Say as a note what lost results say; other parts of their message stay where they are."""
     texts = []
-    for index in lost:
+    for index, why in lost.items():
         part = message.parts[index]
-        texts.append(Text(f"{ORPHAN}\n{part.text}" if isinstance(part, ToolResult) else ""))
+        texts.append(Text(f"{why}\n{part.text}" if isinstance(part, ToolResult) else ""))
     number = derived_id("note", message.id)
     note = Message(
         "user",
@@ -233,6 +260,11 @@ def _scattered(shown: Damaged) -> list[Edit]:
     return edits
 
 
+def _disordered(shown: Damaged) -> list[Edit]:
+    """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
+    return reordered(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
+
+
 def _run_together(shown: Damaged) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
     dialect = shown.dialect
@@ -286,12 +318,14 @@ def _headless(shown: Damaged) -> list[Edit]:
 STEPS = (
     _empty,
     _early,
+    _superseded,
     _orphans,
     _unanswered,
     _renumbered,
     _tangled,
     _displaced,
     _scattered,
+    _disordered,
     _run_together,
     _dangling,
     _headless,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from foldline.core.asks import Reader, Steps
@@ -83,7 +83,8 @@ class Rung:
     less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
     unless it reaches the target or the caller gave a hard budget. A ``gentle`` rung is skipped for
     a hard budget: it frees tokens in good time, but forgets more than a summary of the same size.
-    An ``early`` rung comes before the history is mended: its edits were made for a mended one.
+    An ``early`` rung comes before the history is mended: its edits were made for a mended one. A
+    ``last`` one is only climbed while the limit is passed, not for the target.
     """
 
     strategy: Strategy
@@ -92,6 +93,7 @@ class Rung:
     gain_fraction: float = 0.0
     gentle: bool = False
     early: bool = False
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +112,11 @@ class Policy:
     def trigger(self) -> float:
         """The fraction of the effective window from which anything is due."""
         return min((rung.trigger for rung in self.rungs), default=1.0)
+
+
+def forced(policy: Policy) -> Policy:
+    """Return the policy with every rung due and no smallest gain, for when somebody asks."""
+    rungs = tuple(
+        replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
+    )
+    return Policy(policy.name, rungs)

@@ -86,6 +86,11 @@ class View:
         return {message.id: index for index, message in enumerate(self.messages)}
 
     @cached_property
+    def tool_names(self) -> dict[str, str]:
+        """The name of a tool by the id of its call, for results that do not carry it."""
+        return {c.id: c.name for message in self.messages for c in message.calls if c.id}
+
+    @cached_property
     def names(self) -> dict[str, float]:
         """What every name that user or agent wrote adds to a statement that has it."""
         return self._words.worths()

@@ -25,7 +25,7 @@ MAX_TEXT: Final = 500_000
 MAX_USER: Final = 4_000
 """Characters of a user's message that are indexed: what is longer was pasted."""
 
-PROSE, REPEATED, WRITTEN, USER = 0.36, 0.78, 0.06, 0.17
+PROSE, REPEATED, WRITTEN, USER = 0.36, 0.3, 0.06, 0.17
 """
 What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
 of how often, and what one is worth in call arguments only, or in the user's words besides.
@@ -114,18 +114,22 @@ def _unnumbered(snapshot: str) -> str:
 
 
 def _written(call: ToolCall) -> str:
-    """Return what a call says; texts as they are meant, so that no tab becomes part of a name."""
+    """
+    Return what a call was given.
+
+    Texts are as they are meant, so that no tab becomes part of a name; the names of the tool and
+    of its arguments are no news.
+    """
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        return f"{call.name} {call.arguments}"
-    return "\n".join((call.name, *_texts(value, DEPTH)))
+        return call.arguments
+    return "\n".join(_texts(value, DEPTH))
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, dict) and depth:
-        for key, inner in value.items():
-            yield key
+        for inner in value.values():
             yield from _texts(inner, depth - 1)
     elif isinstance(value, list) and depth:
         for inner in value:

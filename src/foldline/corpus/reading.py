@@ -10,7 +10,7 @@ from typing import Final
 from foldline.core.errors import FoldlineError, InputError
 from foldline.corpus.filesystem import read_lines, read_whole
 from foldline.corpus.planning import MAX_BYTES, Piece, is_collection
-from foldline.formats.files import detect_file
+from foldline.formats.files import check_json, detect_file
 from foldline.formats.recording import Recording
 from foldline.formats.source import Source, too_large
 
@@ -83,6 +83,7 @@ def _line(line: bytes | None, offset: int) -> Source:
 def _session(path: str, offset: int, source: Callable[[], Source]) -> Session:
     try:
         there = source()
+        check_json(there)
         return Session(path, offset, detect_file(there).decode(there))
     except Exception as error:  # noqa: BLE001  # one file never ends a run of thousands
         return Session(path, offset, error=reason(error))

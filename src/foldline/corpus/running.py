@@ -115,16 +115,13 @@ def run(
                 tasks = [one for task in tasks for one in _parts(task, lost, mark)]
         found = _found([footers[task.key] for task in tasks])
         place.finish(operation, mark, tasks, {"files": len(files), **found})
+    return _report(place.folder, found, resumed, len(tasks))
+
+
+def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> Report:
     failures = tuple((path, offset, why) for path, offset, why in found["failures"])
-    return Report(
-        place.folder,
-        found["sessions"],
-        found["failed"],
-        resumed,
-        len(tasks),
-        found["totals"],
-        failures,
-    )
+    sessions, failed = found["sessions"], found["failed"]
+    return Report(out, sessions, failed, resumed, parts, found["totals"], failures)
 
 
 def _worked(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from foldline.app import Compaction
 from foldline.core.tokens import TokenCounter
 from foldline.testing import check_transcript
@@ -10,7 +12,7 @@ LONGEST = 300
 """Characters of a sentence."""
 
 
-def broken_promise(result: Compaction, counter: TokenCounter) -> str:
+def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
     """
     Check a compaction of a recorded session.
 

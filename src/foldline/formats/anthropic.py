@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
 from foldline.core.groups import Site
 from foldline.core.messages import (
     Content,
@@ -31,6 +30,7 @@ from foldline.formats.media_blocks import media_part
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.opaque_text import opaque_text
 from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.unknown import unknown_role
 
 NAME = "anthropic"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -175,12 +175,7 @@ def _message(item: Any, index: int) -> Message:
     named = expect(wire.get("role"), str, index, "role")
     role = ROLES.get(named)
     if role is None:
-        raise InputError(
-            f"unknown role {named[:40]!r}",
-            index=index,
-            field="role",
-            hint=f"Known roles: {', '.join(ROLES)}.",
-        )
+        return unknown_role(wire, named, NAME, index)
     parts = _parts(wire.get("content"), index)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"

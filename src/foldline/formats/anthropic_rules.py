@@ -35,12 +35,12 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
     """
     Check a conversation against the rules.
 
-    Only users and the assistant speak, a user first, and nobody says nothing (but for a last
-    assistant message, which may be empty). Neighbouring messages of one role are one turn, as the
-    API merges them. All calls of a turn are answered in the next one, before anything else there,
-    once each; ids are unique; the last calls may still wait. Reasoning is signed and comes first
-    in its turn, but for what follows a tool that ran at the provider. Whether signed reasoning
-    is unchanged cannot be seen here: signatures are opaque.
+    Users and the assistant speak, a user first, and nobody says nothing (but for a last assistant
+    message, which may be empty); a system message may stand between their turns. Neighbouring
+    messages of one role are one turn, as the API merges them. All calls of a turn are answered in
+    the next one, before anything else there, once each; ids are unique; the last calls may still
+    wait. Reasoning is signed and comes first in its turn, but for what follows a tool that ran at
+    the provider. Whether signed reasoning is unchanged cannot be seen here: signatures are opaque.
     """
     found = [v for index, message in enumerate(messages) for v in _shape(message, index)]
     if found and any(v.rule == "type" and v.field in ("", "content", "role") for v in found):
@@ -68,7 +68,7 @@ def _shape(message: Any, index: int) -> Iterator[Violation]:
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str):
         yield Violation(index, "role", "type", "the role is not a string")
-    elif role not in ("user", "assistant"):
+    elif role not in ("user", "assistant", "system"):
         yield Violation(index, "role", "role", f"there is no role {role[:40]!r} here")
     if not isinstance(content, (str, list)):
         yield Violation(index, "content", "type", "the content is neither a string nor a list")

@@ -12,7 +12,8 @@ from typing import Final
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.source import MAX_BYTES, Source, too_large
+from foldline.formats.source import Source, plain_limit, too_large
+from foldline.formats.unread import unread
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -28,6 +29,9 @@ _CLASSES = {
     "langgraph": ("langgraph", "LangGraph"),
     "inspect-ai": ("inspect_ai", "InspectAI"),
     "gemini-contents": ("gemini_contents", "GeminiContents"),
+    "droid": ("droid", "Droid"),
+    "moatless": ("moatless", "Moatless"),
+    "magentic-one": ("magentic_one", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
 _SHOWN = 60
@@ -78,6 +82,12 @@ def detect_file(source: Source) -> FileFormat:
     Raises:
         UnknownFormat: None recognises it; says what the file looks like.
     """
+    agent = unread(source)
+    if agent:
+        raise UnknownFormat(
+            f"{source.name} is a session of {agent}, which is known but not read",
+            hint="'foldline formats' lists what is read.",
+        )
     sure = {name: known.recognises(source) for name, known in FILE_FORMATS.items()}
     best = max(sure, key=lambda name: sure[name])
     if sure[best] > 0:
@@ -88,10 +98,25 @@ def detect_file(source: Source) -> FileFormat:
     )
 
 
+def check_json(source: Source) -> None:
+    """
+    Refuse a file that begins as JSON and is none.
+
+    Raises:
+        UnknownFormat: Naming line and column.
+    """
+    if source.broken_at:
+        raise UnknownFormat(
+            f"{source.name} is broken JSON: {source.broken_at}",
+            hint="It may have been cut off: copy it again, or mend that place.",
+        )
+
+
 def read_file(
     content: str | os.PathLike[str] | bytes,
     *,
     format: str = "auto",  # noqa: A002  # public name
+    max_bytes: int | None = None,
 ) -> Recording:
     """
     Read a transcript file.
@@ -99,6 +124,8 @@ def read_file(
     Args:
         content: A path, or the bytes of a file; gzip is decompressed.
         format: Name of the format, or "auto" to go by the content.
+        max_bytes: The most that is read, in bytes after decompression; None for 512 MB, and for
+            compressed input 25 times its size or 8 MB, whichever is more.
 
     Raises:
         InputError: It cannot be read, is no regular file, is too large, or is malformed.
@@ -106,9 +133,11 @@ def read_file(
     """
     chosen = None if format == "auto" else file_format(format)
     if isinstance(content, bytes):
-        source = Source.of(content)
+        source = Source.of(content, max_bytes=max_bytes)
     else:
-        source = Source.of(read_bytes(Path(content)), Path(content).name)
+        path = Path(content)
+        source = Source.of(read_bytes(path, plain_limit(max_bytes)), path.name, max_bytes)
+    check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
 
@@ -117,18 +146,17 @@ def may_be_transcript(name: str) -> bool:
     return name.endswith(ENDINGS) or name in NAMES
 
 
-def read_bytes(path: Path, most: int | None = None) -> bytes:
+def read_bytes(path: Path, limit: int) -> bytes:
     """
     Read a regular file; the check is repeated on what was opened, which cannot be swapped.
 
     Args:
         path: The file.
-        most: The largest file that is read, in bytes; `MAX_BYTES`.
+        limit: The largest file that is read, in bytes.
 
     Raises:
         InputError: It cannot be read, is no regular file or is larger.
     """
-    limit = MAX_BYTES if most is None else most
     try:
         _check(path.stat(), path, limit)
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -140,13 +168,13 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         raise InputError(f"{path} cannot be read: {reason}") from error
 
 
-def _check(status: os.stat_result, path: Path, most: int) -> None:
+def _check(status: os.stat_result, path: Path, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path} is a directory", hint="Name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is no regular file", hint="Copy its content to a file.")
-    if status.st_size > most:
-        raise too_large(path, most)
+    if status.st_size > limit:
+        raise too_large(str(path), limit)
 
 
 def _looks(source: Source) -> str:

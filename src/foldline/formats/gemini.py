@@ -16,6 +16,7 @@ from foldline.formats.gemini_parts import get, read_part, spelling, write_part
 from foldline.formats.gemini_rules import violations
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.tool_schemas import ToolSchema, tool_schemas
+from foldline.formats.unknown import unknown_role
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
 
@@ -82,7 +83,9 @@ class Gemini:
             if content is None:
                 continue
             if last is not None and _joins(last, message):
-                out[-1] = {**out[-1], "parts": [*out[-1]["parts"], *content["parts"]]}
+                joined = [*out[-1]["parts"], *content["parts"]]
+                before = out[-2]["parts"] if len(out) > 1 else []
+                out[-1] = {**out[-1], "parts": _in_call_order(joined, before)}
             else:
                 out.append(content)
             last = message
@@ -128,12 +131,7 @@ def _message(item: Any, index: int) -> Message:
     wire = expect(item, dict, index, "")
     role = ROLES.get(expect(wire.get("role"), str, index, "role"))
     if role is None:
-        raise InputError(
-            f"unknown role {wire['role'][:40]!r}",
-            index=index,
-            field="role",
-            hint=f"Known roles: {', '.join(ROLES)}.",
-        )
+        return unknown_role(wire, wire["role"], Gemini.name, index)
     blocks = expect(wire.get("parts"), (list, type(None)), index, "parts") or []
     parts = tuple(_part(block, index, position) for position, block in enumerate(blocks))
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
@@ -230,6 +228,21 @@ def _signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str, Any
         key = spelling(before[0], "thoughtSignature")
         parts[first] = {**parts[first], key: SKIP_SIGNATURE}
     return parts
+
+
+def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
+    """Return responses in the order of their calls; anything else as it is."""
+    places: dict[tuple[Any, Any], int] = {}
+    for part in before:
+        call = get(part, "functionCall") if isinstance(part, dict) else None
+        if isinstance(call, dict):
+            places.setdefault((call.get("name"), call.get("id")), len(places))
+    answers = [get(part, "functionResponse") for part in parts]
+    if not all(isinstance(answer, dict) for answer in answers):
+        return parts
+    numbers = [places.get((a.get("name"), a.get("id")), len(places)) for a in answers if a]
+    order = sorted(range(len(parts)), key=numbers.__getitem__)
+    return [parts[index] for index in order]
 
 
 def _joins(before: Message, message: Message) -> bool:

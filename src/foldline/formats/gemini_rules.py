@@ -21,7 +21,8 @@ def violations(contents: Sequence[Any]) -> list[Violation]:
 
     Contents and their parts are not empty; roles are user, model or function, user first; a turn
     with function calls follows a user turn or a function response turn; the turn behind it answers
-    these calls, each once, by name and by id where both have one; only the last turn may wait;
+    these calls, each once and in their order, by name and by id where both have one; only the last
+    turn may wait;
     where calls are signed, the first of them is. A content of nothing but thoughts is no turn: the
     API does not show thoughts to the model again.
     """
@@ -120,11 +121,23 @@ def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violati
         if not _take(left[name], number):
             text = f"the response of {name!r} answers no call of the turn before"
             found.append(Violation(index, "parts", "pairing", text))
+    if not found and _is_disordered(list(map(_names, waiting)), list(map(_names, answers))):
+        text = "the responses come in another order than their calls"
+        found.append(Violation(index, "parts", "order", text))
     for name, numbers in left.items():
         if numbers.total():
             text = f"the call of {name!r} has no response in the next turn"
             found.append(Violation(index - 1, "parts", "pairing", text))
     return found
+
+
+def _is_disordered(calls: list[tuple[str, str]], answers: list[tuple[str, str]]) -> bool:
+    """Return True if answers come in another order, by id where all have one, else by name."""
+    if not all(number for _, number in (*calls, *answers)):
+        calls, answers = ([(name, "") for name, _ in some] for some in (calls, answers))
+    given = Counter(answers)
+    wanted = [call for call in calls if given[call] > 0 and not given.subtract([call])]
+    return wanted != answers
 
 
 def _names(function: Any) -> tuple[str, str]:

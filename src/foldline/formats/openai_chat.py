@@ -29,6 +29,7 @@ from foldline.formats.opaque_text import opaque_text
 from foldline.formats.openai_chat_rules import violations
 from foldline.formats.openai_chat_writing import built_messages, changed_message
 from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.unknown import unknown_role
 
 NAME = "openai-chat"
 
@@ -151,12 +152,7 @@ def _message(item: Any, index: int) -> Message:
     wire = expect(item, dict, index, "")
     role = ROLES.get(expect(wire.get("role"), str, index, "role"))
     if role is None:
-        raise InputError(
-            f"unknown role {wire['role'][:40]!r}",
-            index=index,
-            field="role",
-            hint=f"Known roles: {', '.join(ROLES)}.",
-        )
+        return unknown_role(wire, wire["role"], NAME, index)
     if role == "tool":
         return Message(role, (_result(wire, index),), wire, NAME)
     parts = (*_thinking(wire), *_content(wire.get("content"), index), *_calls(wire, index))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
 from foldline.core.messages import (
     Content,
     Media,
@@ -28,6 +27,7 @@ from foldline.formats.openai_responses_items import KINDS, OUTPUTS, call_argumen
 from foldline.formats.openai_responses_rules import body_violations
 from foldline.formats.openai_responses_writing import NAME, items
 from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.unknown import unknown_message, unknown_role
 
 ROLES: dict[str, Role] = {
     "user": "user",
@@ -41,7 +41,7 @@ _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _SERVER = frozenset(
     {
         *("web_search_call", "file_search_call", "image_generation_call", "item_reference"),
-        *("code_interpreter_call", "mcp_call", "mcp_list_tools", "compaction"),
+        *("code_interpreter_call", "mcp_call", "mcp_list_tools"),
         *("mcp_approval_request", "mcp_approval_response"),
     }
 )
@@ -51,8 +51,9 @@ class OpenAIResponses:
     """
     The Responses dialect: one message an item.
 
-    Items that the provider made for itself (searches, generated images, compactions, references)
-    are carried along untouched.
+    Items that the provider made for itself (searches, generated images, references) are carried
+    along untouched; those of an unknown type or role, and tools that a client sends as an item,
+    stay where they are, too.
     """
 
     name = NAME
@@ -145,7 +146,7 @@ def _is_own_item(item: dict[str, Any]) -> bool:
     kind, content = item.get("type"), item.get("content")
     if isinstance(kind, str) and (kind in KINDS or kind in OUTPUTS or kind in _SERVER):
         return True
-    if kind == "reasoning" and "summary" in item:
+    if kind == "additional_tools" or (kind == "reasoning" and "summary" in item):
         return True
     blocks = content if isinstance(content, list) and kind in ("message", None) else ()
     kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
@@ -174,8 +175,10 @@ def _message(item: Any, index: int) -> Message:
         return _call(wire, index) if kind in KINDS else _output(wire, index)
     if kind == "reasoning":
         part: Part = _thinking(wire, index)
-    else:
+    elif kind in _SERVER or paired:
         part = Opaque(kind, opaque_text(wire), raw=wire)
+    else:
+        return unknown_message(wire, kind, NAME)
     return Message("user" if kind == "mcp_approval_response" else "assistant", (part,), wire, NAME)
 
 
@@ -183,12 +186,7 @@ def _spoken(wire: dict[str, Any], index: int) -> Message:
     named = expect(wire.get("role"), str, index, "role")
     role = ROLES.get(named)
     if role is None:
-        raise InputError(
-            f"unknown role {named[:40]!r}",
-            index=index,
-            field="role",
-            hint=f"Known roles: {', '.join(ROLES)}.",
-        )
+        return unknown_role(wire, named, NAME, index)
     content = expect(wire.get("content"), (str, list, type(None)), index, "content")
     return Message(role, _content(content, index, "content"), wire, NAME)
 

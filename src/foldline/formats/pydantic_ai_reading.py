@@ -132,7 +132,7 @@ def _call(wire: dict[str, Any], index: int, field: str) -> ToolCall:
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
     number = expect(wire.get("tool_call_id"), str, index, f"{field}.tool_call_id")
     name = expect(wire.get("tool_name"), str, index, f"{field}.tool_name")
-    failed = wire["part_kind"] == "retry-prompt" or wire.get("outcome") in FAILED
+    failed = wire["part_kind"] == "retry-prompt" or str(wire.get("outcome")) in FAILED
     content = tuple(answer(wire.get("content"), index, f"{field}.content"))
     return ToolResult(number, content, name, failed, wire)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,13 @@ from typing import Any
 from foldline.core.errors import InputError
 
 MAX_BYTES = 512 * 1024 * 1024
-"""Largest input that is read, in bytes after decompression."""
+"""Largest input that is read unless the caller names another limit, in bytes."""
+
+EXPANSION = 25
+"""How many times its size compressed input may grow to; transcripts shrink by 2 to 10."""
+
+UNPACKED_BYTES = 8 * 1024 * 1024
+"""What compressed input may grow to in any case, in bytes; as JSON that takes 0.5 GB at most."""
 
 HEAD_BYTES = 64 * 1024
 """How much of a file is looked at to recognise its format, in bytes; lines are read to the end."""
@@ -24,6 +31,7 @@ HEAD_LINES = 200
 LONGEST_HEAD_LINE = 8 * 1024 * 1024
 """Longest line that is looked at, in bytes."""
 
+_JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1024 * 1024
 
@@ -54,32 +62,28 @@ class Source:
     Args:
         data: Decompressed bytes.
         name: What to call it in messages, usually the file name.
+        max_bytes: What the caller allows, in bytes; None for the limits of this module.
     """
 
     data: bytes = field(repr=False)
     name: str = "input"
+    max_bytes: int | None = None
 
     @classmethod
-    def of(cls, data: bytes, name: str = "input", most: int | None = None) -> Source:
+    def of(cls, data: bytes, name: str = "input", max_bytes: int | None = None) -> Source:
         """
         Take bytes, decompressing gzip.
-
-        Args:
-            data: The content of a file.
-            name: What to call it in messages.
-            most: The largest input that is taken, in bytes after decompression; `MAX_BYTES`.
 
         Raises:
             InputError: Too large, damaged, empty or binary.
         """
-        limit = MAX_BYTES if most is None else most
         if data[:2] == _GZIP:
-            data = _gunzip(data, name, limit)
-        if len(data) > limit:
-            raise too_large(name, limit)
+            data = _gunzip(data, name, unpacked_limit(len(data), max_bytes))
+        elif len(data) > plain_limit(max_bytes):
+            raise too_large(name, plain_limit(max_bytes))
         if not data.strip():
             raise InputError(f"{name} is empty", hint="Give a file that holds a conversation.")
-        source = cls(data, name)
+        source = cls(data, name, max_bytes)
         if source.encoding == "utf-8" and b"\0" in data[:HEAD_BYTES] and data[:2] != b"PK":
             raise InputError(f"{name} is a binary file", hint="Give JSON, JSON Lines or Markdown.")
         return source
@@ -102,6 +106,19 @@ class Source:
             return json.loads(self.text)
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def broken_at(self) -> str:
+        """Where a text that begins as JSON stops being JSON, and why; "" where it does not."""
+        if self.head or _JSON.match(self.text) is None or self.document is not None:
+            return ""
+        try:
+            json.loads(self.text)
+        except json.JSONDecodeError as error:
+            return f"line {error.lineno}, column {error.colno}: {error.msg}"
+        except (ValueError, RecursionError):
+            return ""
+        return ""
 
     @property
     def lines(self) -> tuple[bytes, ...]:
@@ -158,7 +175,19 @@ def _lines(data: bytes, encoding: str) -> Iterator[bytes]:
         yield data[start:]
 
 
-def _gunzip(data: bytes, name: str, most: int) -> bytes:
+def plain_limit(max_bytes: int | None) -> int:
+    """Return how many bytes of input are read, whatever it is."""
+    return MAX_BYTES if max_bytes is None else max_bytes
+
+
+def unpacked_limit(packed: int, max_bytes: int | None) -> int:
+    """Return how many bytes compressed input of ``packed`` bytes may grow to."""
+    if max_bytes is not None:
+        return max_bytes
+    return min(MAX_BYTES, max(UNPACKED_BYTES, EXPANSION * packed))
+
+
+def _gunzip(data: bytes, name: str, limit: int) -> bytes:
     """Decompress every member of a gzip file, never more than the limit."""
     pieces: list[bytes] = []
     size = position = 0
@@ -176,8 +205,8 @@ def _gunzip(data: bytes, name: str, most: int) -> bytes:
         position += len(chunk) - len(engine.unconsumed_tail) - len(engine.unused_data)
         pieces.append(piece)
         size += len(piece)
-        if size > most:
-            raise too_large(name, most)
+        if size > limit:
+            raise too_large(name, limit)
     if not engine.eof:
         raise _damaged(name, "it ends too early")
     if data[position:].strip(b"\0"):
@@ -191,9 +220,9 @@ def _damaged(name: str, why: str) -> InputError:
     )
 
 
-def too_large(name: object, most: int) -> InputError:
-    """Return the error for an input of more than ``most`` bytes."""
+def too_large(name: str, limit: int) -> InputError:
+    """Return the error for input above a limit in bytes."""
     return InputError(
-        f"{name} is larger than {most // 2**20} MB",
-        hint="Split it, or compact the newest part.",
+        f"{name} is larger than {limit:,} bytes",
+        hint="Split it, compact the newest part, or raise the limit: max_bytes, --max-bytes.",
     )

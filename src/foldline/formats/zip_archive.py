@@ -9,13 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foldline.core.errors import InputError
-from foldline.formats.source import MAX_BYTES
+from foldline.formats.source import too_large, unpacked_limit
 
 MAX_MEMBERS = 20_000
 """Most members that an archive may have."""
-
-MAX_MEMBER_BYTES = 128 * 1024 * 1024
-"""Largest member that is unpacked, in bytes."""
 
 # RuntimeError: encrypted; ValueError: names and offsets that make no sense.
 _DAMAGED = (
@@ -50,9 +47,14 @@ def names(data: bytes) -> list[str]:
         return []
 
 
-def unpack(data: bytes, name: str) -> tuple[Member, ...]:
+def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[Member, ...]:
     """
     Unpack an archive in memory.
+
+    Args:
+        data: The archive.
+        name: What to call it in messages.
+        max_bytes: The most that its members may take together; None for `unpacked_limit`.
 
     Raises:
         InputError: Damaged, encrypted, packed in an unknown way, or larger than the bounds.
@@ -62,12 +64,12 @@ def unpack(data: bytes, name: str) -> tuple[Member, ...]:
             infos = archive.infolist()
             if len(infos) > MAX_MEMBERS:
                 raise InputError(f"{name} has more than {MAX_MEMBERS:,} members")
-            out, total = [], 0
+            out, total, limit = [], 0, unpacked_limit(len(data), max_bytes)
             for info in infos:
-                out.append(Member(info, _read(archive, info, name)))
+                out.append(Member(info, _read(archive, info, limit - total)))
                 total += len(out[-1].data)
-                if total > MAX_BYTES:
-                    raise InputError(f"{name} unpacks to more than {MAX_BYTES // 2**20} MB")
+                if total > limit:
+                    raise too_large(name, limit)
             return tuple(out)
     except _DAMAGED as error:
         raise InputError(
@@ -76,16 +78,12 @@ def unpack(data: bytes, name: str) -> tuple[Member, ...]:
         ) from error
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> bytes:
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise zipfile.BadZipFile(f"{info.filename} is packed in another way than deflate")
     # The sizes in the directory are claims; what is read is bounded whatever they say.
     with archive.open(info) as stream:
-        data = stream.read(MAX_MEMBER_BYTES + 1)
-    if len(data) > MAX_MEMBER_BYTES:
-        limit = MAX_MEMBER_BYTES // 2**20
-        raise InputError(f"{info.filename} in {name} unpacks to more than {limit} MB")
-    return data
+        return stream.read(left + 1)
 
 
 def packed(members: tuple[Member, ...], changes: Mapping[str, bytes]) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from sqlite3 import Connection
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError
 from foldline.memory import forgetting, rows
 from foldline.memory.forgetting import By, Forgotten
@@ -23,9 +23,10 @@ from foldline.memory.writing import (
     checked_whole,
     selected,
 )
-from foldline.sqlite.database import Database
+from foldline.sql import Connection, Database
 
 
+@typed_methods
 class Changing:
     """
     The half of `Memory` that writes.
@@ -94,8 +95,9 @@ class Changing:
         )  # fmt: skip
         written = self._writer.written(item)
         with self._database.writing() as connection:
-            same = rows.alike(connection, self._user, item.kind, written.fingerprint, now)
+            # First of all: it keeps other writers of this user waiting.
             clock = rows.tick(connection, self._user)
+            same = rows.alike(connection, self._user, item.kind, written.fingerprint, now)
             if same is not None:
                 fresh = self._writer.refreshed(same, item)
                 self._supersede(connection, fresh, "refreshed", now, clock, written.vector)
@@ -136,6 +138,7 @@ class Changing:
         """
         now = self._clock()
         with self._database.writing() as connection:
+            clock = rows.tick(connection, self._user)
             old = self._live(connection, id)
             if old.expires is not None and old.expires <= now:
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
@@ -151,7 +154,6 @@ class Changing:
                 added=now,
             )
             new = replace(new, tokens=self._writer.tokens(new.content, new.kind))
-            clock = rows.tick(connection, self._user)
             self._supersede(connection, new, "updated", now, clock)
         return new
 
@@ -178,8 +180,8 @@ class Changing:
         """
         now = self._clock()
         with self._database.writing() as connection:
-            self._live(connection, id)
             clock = rows.tick(connection, self._user)
+            self._live(connection, id)
             rows.end(connection, self._user, [id], GONE, reason="removed", at=now, clock=clock)
         return Forgotten(clock, (id,))
 
@@ -208,13 +210,13 @@ class Changing:
         now = self._clock()
         wanted = selected(now, kinds, 0.0, None, None)
         with self._database.writing() as connection:
+            clock = rows.tick(connection, self._user)
             ids = forgetting.chosen(
                 connection, self._user, wanted, by,
                 threshold=threshold, max_age=max_age, keep=keep,
             )  # fmt: skip
             if not ids:
                 return Forgotten(0, ())
-            clock = rows.tick(connection, self._user)
             rows.end(
                 connection, self._user, ids, GONE, reason=f"forgotten by {by}", at=now, clock=clock
             )
@@ -283,12 +285,13 @@ class Changing:
     def clear(self) -> int:
         """Erase all memories of this user, history included, for good; return how many lived."""
         with self._database.writing() as connection:
-            (count,) = connection.execute(
-                "SELECT count(*) FROM memories WHERE user = ? AND state = 'live'", (self._user,)
-            ).fetchone()
             rows.tick(connection, self._user)
+            (count,) = connection.execute(
+                "SELECT count(*) FROM memories WHERE memories.user = ? AND state = 'live'",
+                (self._user,),
+            ).fetchone()
             connection.execute("UPDATE users SET era = era + 1 WHERE name = ?", (self._user,))
-            connection.execute("DELETE FROM memories WHERE user = ?", (self._user,))
+            connection.execute('DELETE FROM memories WHERE "user" = ?', (self._user,))
         return int(count)
 
     def _live(self, connection: Connection, id: str) -> Item:  # noqa: A002

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.errors import InputError
@@ -13,6 +12,7 @@ from foldline.memory.items import Item
 from foldline.memory.limits import MemoryLimits
 from foldline.memory.rows import Filter
 from foldline.memory.tables import GONE, LIVE
+from foldline.sql import Connection
 
 By: TypeAlias = Literal["importance", "time", "capacity"]
 
@@ -107,10 +107,10 @@ def restore(connection: Connection, user: str, batch: int, clock: int) -> list[s
     """Bring back what was forgotten in one go, except what was remembered anew since."""
     found = connection.execute(
         "SELECT id, max(revision) FROM memories AS past"
-        " WHERE user = ? AND state = ? AND changed = ?"
-        " AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now.user = past.user"
+        ' WHERE "user" = ? AND state = ? AND changed = ?'
+        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
         " AND now.id = past.id AND now.state = 'live')"
-        " AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now.user = past.user"
+        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
         " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
         " AND now.state = 'live') GROUP BY id",
         (user, GONE, batch),
@@ -118,7 +118,7 @@ def restore(connection: Connection, user: str, batch: int, clock: int) -> list[s
     for name, revision in found:
         connection.execute(
             "UPDATE memories SET state = ?, reason = '', ended = NULL, changed = ?"
-            " WHERE user = ? AND id = ? AND revision = ?",
+            ' WHERE "user" = ? AND id = ? AND revision = ?',
             (LIVE, clock, user, name, revision),
         )
     return [str(name) for name, _ in found]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from sqlite3 import Connection
 
 from foldline.memory.rows import Fact, Filter
 from foldline.memory.tables import LIVE
 from foldline.retrieval import TERMS_VERSION, Cutter, Document, Hit, Index, Weights
 from foldline.retrieval.terms import terms
+from foldline.sql import Connection
 
 NO_CUTTER = "characters"
 
@@ -88,7 +88,7 @@ class UserIndex:
         if not self._clock:
             return
         for (name,) in connection.execute(
-            "SELECT id FROM memories WHERE user = ? AND changed > ? AND state <> ?",
+            'SELECT id FROM memories WHERE "user" = ? AND changed > ? AND state <> ?',
             (self._user, self._clock, LIVE),
         ):
             self._index.remove([name])
@@ -99,7 +99,7 @@ class UserIndex:
         rows = connection.execute(
             "SELECT id, kind, content, importance, happened, expires, session, author,"
             " terms, cut, CASE WHEN model = ? AND model <> '' THEN vector END"
-            " FROM memories WHERE user = ? AND changed > ? AND state = ? ORDER BY number",
+            ' FROM memories WHERE "user" = ? AND changed > ? AND state = ? ORDER BY number',
             (self._model, self._user, self._clock, LIVE),
         )
         for name, kind, content, weight, happened, expires, session, author, *rest in rows:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError
 from foldline.core.tokens import TextCounter
 from foldline.memory import rows, telling
@@ -28,15 +29,16 @@ from foldline.memory.changing import Changing
 from foldline.memory.indexing import UserIndex
 from foldline.memory.items import Found, Item, Kind
 from foldline.memory.limits import MemoryLimits
+from foldline.memory.opening import open_memory
 from foldline.memory.recalled import marked
-from foldline.memory.tables import SCHEMA
 from foldline.memory.writing import Writer, checked_name, selected
 from foldline.retrieval import Cutter, Embedder, Weights
-from foldline.sqlite.database import Database
+from foldline.sql import Database
 
 DEFAULT_USER: Final = "default"
 
 
+@typed_methods
 class Memory(Changing, Awaiting):
     """
     The memories of one user; made by `open`. Threads take turns.
@@ -80,7 +82,7 @@ class Memory(Changing, Awaiting):
         Open a file of memories; it is made where it is missing.
 
         Args:
-            path: The file.
+            path: The file, or the URL of a PostgreSQL database.
             user: Whose memories are meant; those of others are never seen.
             limits: The bounds.
             embedder: Adds meaning to the search; None goes by words, surroundings and dates.
@@ -97,7 +99,7 @@ class Memory(Changing, Awaiting):
         writer = Writer(limits or MemoryLimits(), embedder, counter, words)
         model = "" if embedder is None else embedder.name
         index = UserIndex(user, weights=weights, model=model, words=words)
-        return cls(Database(path, SCHEMA), user, writer, index, clock, embedder)
+        return cls(open_memory(path), user, writer, index, clock, embedder)
 
     def __enter__(self) -> Self:
         return self

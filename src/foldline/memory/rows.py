@@ -6,11 +6,11 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
 from typing import Any, Final
 
 from foldline.memory.items import KINDS, Item, Kind
 from foldline.memory.tables import LIVE
+from foldline.sql import Connection
 
 COLUMNS: Final = (
     "id, revision, kind, content, importance, happened, added, expires, tokens, session, author, "
@@ -74,7 +74,7 @@ class Filter:
 CONDITION: Final = (
     "state = 'live' AND (expires IS NULL OR expires > :now) AND importance >= :importance"
     " AND kind IN (SELECT value FROM json_each(:kinds)) AND happened BETWEEN :since AND :until"
-    " AND (:session IS NULL OR session = :session)"
+    " AND session = coalesce(:session, session)"
 )
 """A `Filter` in SQL."""
 
@@ -113,7 +113,7 @@ def tick(connection: Connection, user: str) -> int:
     """Count a change of a user, and return its number."""
     (clock,) = connection.execute(
         "INSERT INTO users (name, clock) VALUES (?, 1)"
-        " ON CONFLICT (name) DO UPDATE SET clock = clock + 1 RETURNING clock",
+        " ON CONFLICT (name) DO UPDATE SET clock = users.clock + 1 RETURNING clock",
         (user,),
     ).fetchone()
     return int(clock)
@@ -123,8 +123,8 @@ def insert(connection: Connection, user: str, written: Written, clock: int) -> N
     """Write a revision that is live."""
     item = written.item
     connection.execute(
-        f"INSERT INTO memories (user, {COLUMNS}, fingerprint, terms, cut, vector, model, state,"  # noqa: S608  # a constant
-        " ended, reason, changed)"
+        f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
+        " state, ended, reason, changed)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, '', ?)",
         (
             user, item.id, item.revision, item.kind, item.content, item.importance, item.happened,
@@ -149,7 +149,7 @@ def end(
     """End the live revisions of some memories; nothing of them is erased."""
     connection.execute(
         "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ?"
-        " WHERE user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
+        " WHERE memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
         (state, reason, at, clock, user, json.dumps(ids)),
     )
 
@@ -162,7 +162,7 @@ def one(connection: Connection, user: str, id: str) -> Item | None:  # noqa: A00
 def by_ids(connection: Connection, user: str, ids: Sequence[str]) -> list[Item]:
     """Return those of some memories that are live, in no order."""
     found = connection.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE user = ? AND state = 'live'"  # noqa: S608  # a constant
+        f"SELECT {COLUMNS} FROM memories WHERE memories.user = ? AND state = 'live'"  # noqa: S608  # a constant
         " AND id IN (SELECT value FROM json_each(?))",
         (user, json.dumps(ids)),
     ).fetchall()
@@ -174,7 +174,7 @@ def alike(
 ) -> Item | None:
     """Return the live memory that says the same, unless its time is over."""
     row = connection.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE user = ? AND fingerprint = ? AND kind = ?"  # noqa: S608
+        f'SELECT {COLUMNS} FROM memories WHERE "user" = ? AND fingerprint = ? AND kind = ?'  # noqa: S608
         " AND state = 'live' AND (expires IS NULL OR expires > ?)",
         (user, fingerprint, kind, now),
     ).fetchone()
@@ -186,7 +186,7 @@ def listed(
 ) -> list[Item]:
     """Return live memories, newest or most important first."""
     found = connection.execute(
-        f"SELECT {COLUMNS} FROM memories WHERE user = :user AND {CONDITION}"  # noqa: S608  # constants
+        f'SELECT {COLUMNS} FROM memories WHERE "user" = :user AND {CONDITION}'  # noqa: S608  # constants
         f" ORDER BY {_ORDERS[order]} LIMIT :limit",
         {"user": user, "limit": limit, **wanted.values},
     ).fetchall()
@@ -196,7 +196,7 @@ def listed(
 def history(connection: Connection, user: str, id: str) -> list[tuple[Item, str, str]]:  # noqa: A002
     """Return every revision of a memory with its state and reason, oldest first."""
     found = connection.execute(
-        f"SELECT {COLUMNS}, state, reason FROM memories WHERE user = ? AND id = ?"  # noqa: S608
+        f'SELECT {COLUMNS}, state, reason FROM memories WHERE "user" = ? AND id = ?'  # noqa: S608
         " ORDER BY revision",
         (user, id.encode("utf-8", "replace").decode()),
     ).fetchall()

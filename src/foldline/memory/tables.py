@@ -22,7 +22,7 @@ _FIRST: Final = (
     """
     CREATE TABLE memories (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
-        user TEXT NOT NULL,
+        "user" TEXT NOT NULL,
         id TEXT NOT NULL,
         revision INTEGER NOT NULL,
         kind TEXT NOT NULL,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from sqlite3 import Connection
 from typing import Any
 
 from foldline.memory import rows
 from foldline.memory.items import KINDS, Item
 from foldline.memory.rows import CONDITION, Filter
+from foldline.sql import Connection
 
 
 def stats(connection: Connection, user: str, now: float) -> dict[str, Any]:
     """Count what a user's memory holds."""
     found = connection.execute(
         "SELECT kind, count(*), sum(tokens), avg(importance), min(happened), max(happened),"  # noqa: S608  # a constant
-        f" count(vector) FROM memories WHERE user = :user AND {CONDITION} GROUP BY kind",
+        f' count(vector) FROM memories WHERE "user" = :user AND {CONDITION} GROUP BY kind',
         {"user": user, **Filter(now).values},
     ).fetchall()
     by_kind = {
@@ -24,7 +24,7 @@ def stats(connection: Connection, user: str, now: float) -> dict[str, Any]:
         for kind, count, tokens, mean, first, last, vectors in found
     }  # fmt: skip
     (ended,) = connection.execute(
-        "SELECT count(*) FROM memories WHERE user = ? AND state <> 'live'", (user,)
+        "SELECT count(*) FROM memories WHERE memories.user = ? AND state <> 'live'", (user,)
     ).fetchone()
     return {
         "user": user,

@@ -8,6 +8,7 @@ from typing import Final
 from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.errors import ModelError
 from foldline.core.messages import Usage
+from foldline.core.redaction import explained
 from foldline.models.completion import Completion
 from foldline.models.failures import TooLong
 from foldline.models.info import ModelInfo, price
@@ -54,8 +55,8 @@ def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
         name,
         None if prices is None else prices.input,
         None if prices is None else prices.output,
-        info,
-        thinking,
+        info=info,
+        thinking=thinking,
     )
 
 
@@ -126,7 +127,7 @@ def reply(done: Completion, name: str) -> Reply:
 
 def failed(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    told = error.message if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    told = error.message if isinstance(error, ModelError) else explained(error)
     long = isinstance(error, TooLong)
     return Reply(
         error=told,

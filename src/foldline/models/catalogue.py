@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
+from foldline.core.amounts import meant
 from foldline.core.errors import InputError
 from foldline.models.info import ModelInfo
 from foldline.models.naming import asked_window, longest_prefix, normalised
@@ -74,6 +75,11 @@ class Catalogue:
         """Return for every environment variable that may hold a key whether it does."""
         return {p.key: bool(os.environ.get(p.key)) for p in self.providers.values() if p.key}
 
+    def full_name(self, name: str) -> str:
+        """Return what providers call a model that is named in one word; else the name itself."""
+        info = self.models.get(normalised(name))
+        return info.name if info is not None and name.strip().isalpha() else name
+
     def find(self, name: str | None) -> ModelInfo:
         """
         Return what is known about a model.
@@ -93,6 +99,28 @@ class Catalogue:
         info = self.models[key]
         window = asked_window(wanted)
         return info if window is None else replace(info, window=max(window, info.output))
+
+
+def known_name(model: str | None) -> str | None:
+    """Return how the catalogue calls a model, "sonnet" say; an unknown one as it came."""
+    if not model:
+        return None
+    info = Catalogue.load().find(model)
+    return info.name if info.resolved else model
+
+
+def unknown_model(model: str | None) -> str:
+    """Say that a model is not in the catalogue, and which names are near; "" where it is."""
+    if not model:
+        return ""
+    known = Catalogue.load()
+    if known.find(model).resolved:
+        return ""
+    near = meant(normalised(model), known.models)
+    return (
+        f"The model {model[:100]!r} is not known: its tokens are counted like those of a common "
+        f"one. {near}Give window= and counter=, or name it in a file of models."
+    )
 
 
 @cache

@@ -12,7 +12,8 @@ from typing import Any, Final
 from foldline.core.errors import ModelError
 from foldline.core.failure import Failure, failure_of
 from foldline.core.overflow import detect
-from foldline.models.secret import Secret, redacted
+from foldline.core.redaction import redacted
+from foldline.models.secret import Secret, revealed
 
 AGAIN: Final = frozenset({408, 409, 429})
 """Statuses, besides those of the server itself, after which the same request may succeed."""
@@ -72,8 +73,9 @@ def failure(
         secrets: What must not be shown.
     """
     kind, code, message = _told(body)
-    message = redacted(message, secrets)[:WORDS].strip()
-    code = redacted(code or kind, secrets)[:100]
+    keys = revealed(secrets)
+    message = redacted(message, keys)[:WORDS].strip()
+    code = redacted(code or kind, keys)[:100]
     where = f"status {status}" if status is not None else "an error in the answer"
     words = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit

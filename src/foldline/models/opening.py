@@ -74,7 +74,7 @@ def model(
     key = os.environ.get(provider.key, "") if api_key is None else api_key
     where = place(address, key, headers, variable=provider.key)
     return Client(
-        bare,
+        known.full_name(bare),
         known.find(bare),
         Sender(WIRES[protocol](), where),
         timeout=timeout,

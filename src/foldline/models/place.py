@@ -14,6 +14,9 @@ from foldline.models.secret import Secret
 NEARBY: Final = (".local", ".localhost", ".internal", ".lan")
 """Endings of names that are not in the public network."""
 
+SHORTEST_KEY: Final = 16
+"""A shorter key is a placeholder and is not looked for in answers, in characters."""
+
 TELLING: Final = ("key", "token", "secret", "password", "sig")
 """Words in the names of parameters that hold a key."""
 
@@ -41,8 +44,18 @@ class Place:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """Everything that must not be shown."""
+        """Everything that no error may show."""
         return (self.key, *self.headers.values())
+
+    def echoes(self) -> tuple[str, ...]:
+        """Return the keys that no answer may show: placeholders like "ollama" are words."""
+        named = [h for name, h in self.headers.items() if _is_secret(name)]
+        words = [word for one in (self.key, *named) for word in one.reveal().split()]
+        return tuple(word for word in words if len(word) >= SHORTEST_KEY)
+
+
+def _is_secret(header: str) -> bool:
+    return any(word in header.lower() for word in (*TELLING, "auth"))
 
 
 def place(

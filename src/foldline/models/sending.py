@@ -10,15 +10,17 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from foldline.core.errors import InputError, ModelError
+from foldline.core.redaction import redacted, without
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import failure
 from foldline.models.info import price
 from foldline.models.place import Place
 from foldline.models.protocol import Question, Wire, unreadable
 from foldline.models.retrying import Tries, tried
-from foldline.models.secret import redacted
+from foldline.models.secret import revealed
 from foldline.models.sse import Events
 from foldline.models.transport import Incoming, Outgoing, Transport
+from foldline.models.veil import Veil
 
 Result = TypeVar("Result")
 
@@ -48,7 +50,7 @@ class Sender:
             async with self.transport.open(request, tries.deadline) as response:
                 body = await response.whole()
                 self._check(response, body)
-            return self.wire.read(_object(body))
+            return self._read(_object(body))
 
         done = await self._tried(once, tries)
         return self._priced(done, question, tries, began)
@@ -80,15 +82,18 @@ class Sender:
             try:
                 if "text/event-stream" not in response.headers.get("content-type", ""):
                     # Servers that cannot stream answer whole.
-                    done = self.wire.read(_object(await response.whole()))
+                    done = self._read(_object(await response.whole()))
                 else:
                     assembler, events = self.wire.assembler(), Events()
+                    veil = Veil(self.place.echoes())
                     async with aclosing(response.chunks) as chunks:
                         async for chunk in chunks:
                             for event in events.feed(chunk):
-                                for delta in assembler.take(event):
+                                for delta in veil.over(assembler.take(event)):
                                     yield delta
-                    done = self.wire.read(assembler.whole())
+                    for delta in veil.rest():
+                        yield delta
+                    done = self._read(assembler.whole())
             except ModelError as error:
                 raise self._clean(error) from None
             yield self._priced(done, question, tries, began)
@@ -98,6 +103,10 @@ class Sender:
             return await tried(once, tries)
         except ModelError as error:
             raise self._clean(error) from None
+
+    def _read(self, body: dict[str, Any]) -> Completion:
+        """Read an answer; a server that echoes the key must not bring it into a conversation."""
+        return self.wire.read(without(body, self.place.echoes()))
 
     def _request(self, question: Question) -> Outgoing:
         try:
@@ -130,7 +139,7 @@ class Sender:
             )
 
     def _clean(self, error: ModelError) -> ModelError:
-        error.message = redacted(error.message, self.place.secrets)
+        error.message = redacted(error.message, revealed(self.place.secrets))
         error.args = (error.message,)
         return error
 

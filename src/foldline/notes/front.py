@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from foldline.core.amounts import whole
+from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError, StoreError
 from foldline.notes.consolidating import Consolidation, Consolidator, Undoing, as_before
 from foldline.notes.drafting import Draft, checked
@@ -34,6 +35,7 @@ URGENT: Final = 2
 """So many of the newest blockers come before what was searched for."""
 
 
+@typed_methods
 class Notes:
     """
     The notes of a folder. May be used from any thread, and by several processes at once.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from foldline.core.amounts import positive, whole
+from foldline.core.redaction import explained, redacted
 from foldline.notes.locking import FolderLock
 from foldline.notes.note import Note
 from foldline.notes.problems import NoteConflict, UnknownNote
@@ -132,7 +133,7 @@ class _Run:
             async with asyncio.timeout(self._schedule.seconds):
                 outcome = await self._work(note)
         except TimeoutError as error:
-            told = str(error) or f"it took more than {self._schedule.seconds} seconds"
+            told = redacted(str(error)) or f"it took more than {self._schedule.seconds} seconds"
             await self._record(self._tasks.fail, note.id, told, self._failed)
         except asyncio.CancelledError:
             doing = asyncio.current_task()
@@ -140,7 +141,7 @@ class _Run:
                 raise
             await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
-            told = f"{type(error).__name__}: {error}"
+            told = explained(error)
             await self._record(self._tasks.fail, note.id, told, self._failed)
         else:
             await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)

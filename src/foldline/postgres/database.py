@@ -60,27 +60,25 @@ class PostgresDatabase:
         self._patience = patience
         self._schema = schema
         self.place = _described(url)
+        settings: dict[str, Any] = {
+            "autocommit": True,
+            "application_name": f"foldline {schema.what}",
+            "connect_timeout": max(2, round(patience)),
+        }
+        # Not from the pool, which would try again and again and keep to itself why.
+        with self._errors(), self._reached(url, settings) as connection:
+            self._configure(connection)
+            migrate(PostgresConnection(connection), schema, self.place)
         self._pool: ConnectionPool[Any] | None = ConnectionPool(
             url,
             min_size=0,
             max_size=connections,
-            open=False,
+            open=True,
             timeout=patience,
             max_idle=120.0,
             configure=self._configure,
-            kwargs={
-                "autocommit": True,
-                "application_name": f"foldline {schema.what}",
-                "connect_timeout": max(2, round(patience)),
-            },
+            kwargs=settings,
         )
-        self._pool.open()
-        try:
-            with self._errors(), self._open().connection() as connection:
-                migrate(PostgresConnection(connection), schema, self.place)
-        except BaseException:
-            self.close()
-            raise
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
@@ -105,6 +103,15 @@ class PostgresDatabase:
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close(timeout=self._patience)
+
+    def _reached(self, url: str, settings: dict[str, Any]) -> psycopg.Connection[Any]:
+        try:
+            return psycopg.connect(url, **settings)
+        except psycopg.Error as error:
+            raise StoreError(
+                f"{self.place} cannot be reached: {_first_line(error)}.",
+                hint="Check that the server runs and lets this user in: psql with the same URL.",
+            ) from error
 
     def _configure(self, connection: Any) -> None:
         for name, value in (

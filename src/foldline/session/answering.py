@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
-from foldline.telemetry.redact import redacted
+from foldline.core.redaction import explained, redacted
 from foldline.tools.timely import Late, started, timely
 
 Result = TypeVar("Result")
@@ -85,7 +85,7 @@ async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:
 
 
 def _failed(error: Exception) -> Reply:
-    return Reply(error=redacted(f"{type(error).__name__}: {error}"))
+    return Reply(error=explained(error))
 
 
 def _late(ask: Ask) -> Reply:

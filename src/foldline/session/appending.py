@@ -17,6 +17,7 @@ from foldline.core.receipt import Receipt
 from foldline.formats.dialect import Dialect
 from foldline.session.codec import Reading, kept, read, reread
 from foldline.session.history import BOUND, Batch
+from foldline.session.hooks import rewritten as made_by_hooks
 from foldline.session.observing import note_bound, note_pressure
 from foldline.session.state import State
 
@@ -38,7 +39,8 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     Args:
         state: The session.
         wires: Wire messages.
-        usage: What the provider reported with the last of them, where its wire does not say.
+        usage: What the provider reported with the last answer among them (else with the last
+            message), where its wire does not say.
 
     Returns:
         Their ids.
@@ -46,9 +48,11 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     Raises:
         InputError: A message cannot be read or kept; ``index`` is its position in ``wires``.
         StoreError: Nothing was recorded.
+        FoldlineError: A hook refused a message.
     """
     if not wires:
         return []
+    wires = [made_by_hooks(state.setting.hooks, "keep", wire) for wire in wires]
     dialect, final = state.codec.choose(wires, state.shown.log)
     readings = read(dialect, wires, state.shown.log)
     now = state.setting.clock()
@@ -70,7 +74,9 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
                 _show(state, entry)
             if batch is not None:
                 state.history.add(batch)
-    state.pace.active = now
+    if any(entry.message.role == "assistant" for entry in entries):
+        # An answer of the model has just read the prompt; anything else leaves its cache to age.
+        state.pace.active = now
     if batch is not None:
         note_bound(state, batch.receipt)
     note_pressure(state)
@@ -88,7 +94,9 @@ def _identified(
             number = state.ids.give(reading.message.id)
             messages.append(reading.message.with_id(number))
         if usage is not None:
-            messages[-1] = replace(messages[-1], usage=usage)
+            answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+            at = answers[-1] if answers else -1
+            messages[at] = replace(messages[at], usage=usage)
         yield messages
     except BaseException:
         for message, reading in zip(messages, readings, strict=False):

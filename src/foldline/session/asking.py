@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from foldline.core.asks import Reader
 from foldline.core.breaker import Breaker
-from foldline.core.frames import has_words
 from foldline.core.receipt import Receipt
 from foldline.session.state import State
 
@@ -13,8 +12,8 @@ def breaker(state: State) -> Breaker:
     """
     Return what the receipts of a session say about its summarizer.
 
-    Nothing else is kept for it, so that a restart changes nothing. When the user said something
-    since, or the session is opened with another policy or model, an open breaker is half-open.
+    Nothing else is kept for it, so that a restart changes nothing. It closes by success, and is
+    half-open after a time; when another policy or model is used, at once.
     """
     found, last = state.setting.config.breaker.closed(), None
     for batch in state.history.batches:
@@ -23,10 +22,7 @@ def breaker(state: State) -> Breaker:
             found, last = found.after(usable, batch.time), batch
     if last is None or found.failures < found.threshold:
         return found
-    changed = _is_other(state, last.receipt) or any(
-        has_words(message) for message in state.shown.log[last.at :]
-    )
-    return found.ease() if changed else found
+    return found.ease() if _is_other(state, last.receipt) else found
 
 
 def was_usable(receipt: Receipt) -> bool | None:
@@ -55,6 +51,5 @@ def allowed(state: State) -> tuple[Reader | None, str]:
         return reader, ""
     return None, (
         f"The summarizer was not asked: the last {found.failures} compactions got nothing usable "
-        f"from it. It is asked again in {found.wait(now):.0f} seconds, or when the user says "
-        "something."
+        f"from it. It is asked again in {found.wait(now):.0f} seconds."
     )

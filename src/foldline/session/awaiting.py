@@ -8,6 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.cost import CostEstimate
 from foldline.core.messages import Usage
@@ -25,6 +26,7 @@ from foldline.session.overflow import overflowed
 from foldline.session.working import Working
 
 
+@typed_methods
 class Awaiting(Working):
     """A session in async programs: each method is described at the one without the ``a``."""
 
@@ -54,7 +56,7 @@ class Awaiting(Working):
 
     async def acompact(
         self,
-        budget: Budget | int | None = None,
+        budget: Budget | int | str | None = None,
         *,
         force: bool = False,
         focus: str = "",

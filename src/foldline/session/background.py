@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from foldline.core.asks import Ask, Model, Reply, drive
+from foldline.core.redaction import explained
 from foldline.session.answering import (
     Summarizer,
     aanswered,
@@ -21,7 +22,6 @@ from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.memory import Memory
 from foldline.session.state import State
 from foldline.session.turn import Turn
-from foldline.telemetry.redact import redacted
 
 
 class Background:
@@ -150,7 +150,7 @@ class Background:
             put_away(self._state, picture, found)
 
     def _failed(self, error: Exception) -> None:
-        self._state.shelf.problem = redacted(f"{type(error).__name__}: {error}")[:400]
+        self._state.shelf.problem = explained(error)[:400]
 
 
 def _is_awaited(summarizer: Summarizer | None) -> bool:

@@ -13,6 +13,7 @@ from foldline.core.identity import content_hash
 from foldline.core.messages import Message
 from foldline.core.ports import StoredMessage
 from foldline.formats.dialect import Dialect
+from foldline.session.damage import UNREADABLE
 
 SURE: Final = 0.9
 """From this certainty on, a message settles in which dialect its session is."""
@@ -184,10 +185,11 @@ def restored(dialect: Dialect | None, stored: StoredMessage) -> Reading:
             message = dialect.decode([raw]).messages[0]
         else:
             raise InputError("its format is not known")
-    except (InputError, IndexError) as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"The stored message {stored.id} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
         ) from error
     return Reading(message, stored.form)
 

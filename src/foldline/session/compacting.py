@@ -22,13 +22,16 @@ from foldline.core.handles import Handles
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.core.repair import repair
-from foldline.core.strategy import Need, Policy
+from foldline.core.strategy import Need, Policy, forced
+from foldline.core.token_amounts import Amount
 from foldline.core.view import View
+from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
+from foldline.session.hooks import rewritten
 from foldline.session.memory import Memory
 from foldline.session.observing import watched
 from foldline.session.reinjecting import read_files
@@ -52,12 +55,16 @@ def view(state: State) -> Steps[list[Any]]:
         _mend(state)
     state.pace.active = state.setting.clock()
     state.viewed = state.shown.epoch
-    return [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    sent = [] if state.codec.dialect is None else state.shown.wires(state.codec.dialect)
+    made = rewritten(state.setting.hooks, "send", sent)
+    if not isinstance(made, list):
+        raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
+    return made
 
 
 def compact(
     state: State,
-    budget: Budget | int | None = None,
+    budget: Budget | int | str | None = None,
     *,
     force: bool = False,
     focus: str = "",
@@ -77,10 +84,12 @@ def compact(
         The receipt. Unless its status is "compacted", nothing has changed.
     """
     own = budget is None
-    allowed = state.setting.budget if budget is None else _budget(budget)
+    allowed = state.setting.budget if budget is None else _budget(budget, state)
     counted = as_counted(allowed, state) if own else allowed
-    policy = _forced(state.setting.policy) if force else state.setting.policy
+    policy = forced(state.setting.policy) if force else state.setting.policy
     before = state.shown.view(state.codec.name)
+    if force and own:
+        counted = counted.below(before.tokens)
     reason = _why_not(state, before, counted, policy, own=own, force=force)
     if reason:
         return account(before, Outcome("unchanged", reason, before), allowed, policy.name, {})
@@ -98,7 +107,7 @@ def _economized(state: State, saving: Saving) -> Steps[Receipt]:
 
 
 def asked(
-    state: State, budget: Budget | int | None, ends: tuple[str, str], force: bool, focus: str
+    state: State, budget: Budget | int | str | None, ends: tuple[str, str], force: bool, focus: str
 ) -> Steps[Receipt]:
     """Do what a caller asks for: fold the stretch between two ends, or compact if that is due."""
     if any(ends):
@@ -107,7 +116,7 @@ def asked(
 
 
 def fold(
-    state: State, span: Span, budget: Budget | int | None = None, *, focus: str = ""
+    state: State, span: Span, budget: Budget | int | str | None = None, *, focus: str = ""
 ) -> Steps[Receipt]:
     """
     Fold a stretch of what is shown, and leave the rest as it is.
@@ -129,7 +138,7 @@ def fold(
     shown = {message.id: len(state.shown.log) for message in before.messages}
     born = {**Holdings(state.shown.originals).first_seen(), **shown}
     ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
-    policy, allowed = partial(before, ids, None if budget is None else _budget(budget))
+    policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
     return (yield from _made(state, before, sizes, policy, focus, "partial", own=False))
 
@@ -174,7 +183,7 @@ def prospect(state: State) -> Steps[tuple[View, Outcome]]:
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
     budget = as_counted(state.setting.budget, state)
-    outcome, _ = yield from _outcome(state, before, budget, _forced(state.setting.policy), "")
+    outcome, _ = yield from _outcome(state, before, budget, forced(state.setting.policy), "")
     return before, outcome
 
 
@@ -186,6 +195,7 @@ def _outcome(
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.shown.log.register, before.messages)
     reader, _ = who_is_asked(state)
+    reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
     need = Need(
         budget.target,
@@ -224,8 +234,12 @@ def _mend(state: State) -> None:
     state.shown.damaged = False
 
 
-def _budget(budget: Budget | int) -> Budget:
-    return budget if isinstance(budget, Budget) else Budget.of_tokens(budget)
+def _budget(budget: Budget | int | str, state: State) -> Budget:
+    if isinstance(budget, Budget):
+        return budget
+    if isinstance(budget, str):
+        budget = Amount.parse(budget).of(state.shown.tokens)
+    return Budget.of_tokens(budget)
 
 
 def as_counted(budget: Budget, state: State) -> Budget:
@@ -241,14 +255,6 @@ def as_counted(budget: Budget, state: State) -> Budget:
         scale=max(1, int(budget.scale * ratio)),
         overhead=int(budget.overhead * ratio),
     )
-
-
-def _forced(policy: Policy) -> Policy:
-    """Return the policy with every rung due and no smallest gain."""
-    rungs = tuple(
-        replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
-    )
-    return Policy(policy.name, rungs)
 
 
 def _why_not(
@@ -277,7 +283,8 @@ def _warnings(state: State, allowed: Budget, counted: Budget) -> tuple[str, ...]
             f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
             f"{counted.limit:,} as counted here; that is what the messages were allowed."
         )
-    return tuple(words for words in (counts, pause, problem) if words)
+    unknown = unknown_model(state.setting.model)
+    return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
 def _memory_in(state: State, outcome: Outcome) -> Memory | None:

@@ -46,10 +46,24 @@ def export(messages: Iterable[Message], target: Target) -> int:
     if not isinstance(target, (str, os.PathLike)):
         return _write(messages, target)
     path = Path(target)
-    if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            return _write(messages, file)
-    return _write_atomically(messages, path)
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                return _write(messages, file)
+        return _write_atomically(messages, path)
+    except (OSError, UnicodeEncodeError) as error:
+        raise _refused(path, str(error)) from error
+    except ValueError as error:
+        if "\0" not in str(path):
+            raise
+        raise _refused(path, str(error)) from error
+
+
+def _refused(path: Path, why: str) -> StoreError:
+    return StoreError(
+        f"The transcript cannot be written to {str(path)[:200]!r}: {why[:200]}.",
+        hint="Name a file in a folder that exists and can be written.",
+    )
 
 
 def _write(messages: Iterable[Message], file: Writable) -> int:
@@ -72,30 +86,24 @@ def _lines(messages: Iterable[Message]) -> Iterator[str]:
 
 
 def _write_atomically(messages: Iterable[Message], path: Path) -> int:
-    try:
-        with NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="\n",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-        ) as file:
-            try:
-                count = _write(messages, file)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    Path(file.name).unlink()
-                raise
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise StoreError(
-            f"The transcript cannot be written to {path}: {error}.",
-            hint="Name a file in a folder that exists and can be written.",
-        ) from error
+    with NamedTemporaryFile(
+        "w",
+        encoding="utf-8",
+        newline="\n",
+        dir=path.parent,
+        prefix=f".{path.name}.",
+        delete=False,
+    ) as file:
+        try:
+            count = _write(messages, file)
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(file.name).unlink()
+            raise
+    _sync_folder(path.parent)
     return count
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import CostEstimate
@@ -34,6 +35,7 @@ from foldline.session.overflow import overflowed
 from foldline.session.surrounding import surround
 
 
+@typed_methods
 class Session(Awaiting):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
@@ -139,7 +141,11 @@ class Session(Awaiting):
         return self._call(lambda: append(self._state, [message], usage)[0])
 
     def extend(self, messages: Iterable[Any], *, usage: Usage | None = None) -> list[str]:
-        """Append several wire messages, all or none, and return their ids; see `append`."""
+        """
+        Append several wire messages, all or none, and return their ids; see `append`.
+
+        ``usage`` is of the last answer among them.
+        """
         wires = list(messages)
         return self._call(lambda: append(self._state, wires, usage))
 
@@ -187,7 +193,9 @@ class Session(Awaiting):
 
         Args:
             said: What the provider said: the exception of any SDK, a response, or its JSON.
-            detectors: Functions that know further errors; see `foldline.core.overflow.detect`.
+            detectors: Functions that know further errors: each is given a
+                `foldline.core.overflow.Failure` and returns True, or an ``Overflow`` with the
+                limit, where that is one.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent, or it was too long as well; it
@@ -198,7 +206,7 @@ class Session(Awaiting):
 
     def compact(
         self,
-        budget: Budget | int | None = None,
+        budget: Budget | int | str | None = None,
         *,
         force: bool = False,
         focus: str = "",
@@ -209,7 +217,8 @@ class Session(Awaiting):
         Compact if that is due, or a stretch of the history in any case.
 
         Args:
-            budget: What the messages may take this once, in tokens as counted here.
+            budget: What the messages may take this once, in tokens as counted here, or
+                "50%" of what they take now.
             force: Compact although no trigger was passed and although the last attempt, which may
                 have failed, was just now.
             focus: What is to be remembered above all, in your own words.

@@ -9,13 +9,15 @@ from typing import Final
 
 from foldline.core.edit_json import edits_from_json, edits_to_json
 from foldline.core.edits import Edit, Fold, Rewrite
-from foldline.core.errors import InputError, StoreError
+from foldline.core.errors import StoreError
 from foldline.core.messages import Message
-from foldline.core.ports import StoredBatch, StoredMemory
+from foldline.core.ports import StoredBatch, StoredMemory, StoredSession
 from foldline.core.receipt import Receipt
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
+from foldline.session.damage import UNREADABLE, reading
+from foldline.session.packed import packed
 from foldline.session.receipts import receipt_from_dict
 
 COMPACTION: Final = "compaction"
@@ -97,10 +99,11 @@ def restored_batch(stored: StoredBatch) -> Batch:
     try:
         edits = (*early, *edits_from_json(stored.edits, thaw))
         receipt = receipt_from_dict(stored.receipt, edits)
-    except (InputError, KeyError, TypeError) as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"The compaction {stored.number} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
         ) from error
     return Batch(
         stored.number,
@@ -115,15 +118,41 @@ def restored_batch(stored: StoredBatch) -> Batch:
     )
 
 
+def restored_history(stored: StoredSession) -> History:
+    """
+    Read the compactions of a session again.
+
+    Raises:
+        StoreError: One of them cannot be read, or is missing.
+    """
+    with reading(stored.head.name):
+        batches = [restored_batch(batch) for batch in stored.batches]
+        if [batch.number for batch in batches] != list(range(len(batches))):
+            raise ValueError("a compaction is missing")
+    return History(batches)
+
+
 class History:
     """The batches of one session."""
 
     def __init__(self, batches: Sequence[Batch] = ()) -> None:
         self.batches = list(batches)
+        self._packed = 0
+        self._pack()
 
     def add(self, batch: Batch) -> None:
         """Add the newest batch."""
         self.batches.append(batch)
+        self._pack()
+
+    def _pack(self) -> None:
+        """Pack the texts of compactions that a later one has replaced."""
+        last = self.last()
+        for number in range(self._packed, 0 if last is None else last.number):
+            batch = self.batches[number]
+            receipt = replace(batch.receipt, edits=tuple(map(packed, batch.edits)))
+            self.batches[number] = replace(batch, receipt=receipt)
+            self._packed = number + 1
 
     def repeated(self, receipt: Receipt) -> Batch | None:
         """Return the last attempt, where this one did no more than it: it counts as the same."""

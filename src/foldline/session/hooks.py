@@ -1,8 +1,10 @@
 """
-Hooks: what a program does before and after a compaction, and when the window fills.
+Hooks: what a program does before and after a compaction, when the window fills, and with messages.
 
 A hook is a function, or an async one. It can call a compaction off, but never harm it: one that
 raises, takes too long or answers nonsense is named in the receipt, and the compaction goes on.
+Those that rewrite messages are there to take secrets out: what one of them fails at is neither
+kept nor sent.
 """
 
 from __future__ import annotations
@@ -11,13 +13,13 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.core.amounts import positive
-from foldline.core.errors import BudgetError
+from foldline.core.errors import BudgetError, FoldlineError
 from foldline.core.events import Event
+from foldline.core.redaction import redacted
 from foldline.session.turn import loop_of_turn
-from foldline.telemetry.redact import redacted
 from foldline.tools.timely import Late, started, timely
 
 Hook: TypeAlias = Callable[[Any], Any]
@@ -26,8 +28,8 @@ Hook: TypeAlias = Callable[[Any], Any]
 Listener: TypeAlias = Callable[[Event], object]
 """Gets every event; called at once, so it has to be quick."""
 
-Moment: TypeAlias = Literal["before", "after", "warning", "listeners"]
-MOMENTS: Final[tuple[Moment, ...]] = ("before", "after", "warning", "listeners")
+Moment: TypeAlias = Literal["before", "after", "warning", "listeners", "keep", "send"]
+MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
 NAME: Final = "foldline-hook"
 
@@ -56,7 +58,14 @@ class Hooks:
         after: Get the `CompactionFinished` that belongs to it, however it ended.
         warning: Get a `ContextWarning`, once each time that a threshold is passed.
         listeners: Get every event, at once and in order; never async.
+        keep: Get every wire message before it is recorded, and return what is recorded in its
+            place; None leaves it as it is.
+        send: Get the list of wire messages that the model is about to see, and return what is
+            sent in its place; None leaves it as it is. Nothing of that is recorded.
         seconds: What each hook may take.
+
+    A ``keep`` or ``send`` that returns False or a `Cancel`, or raises, refuses: the call that
+    appends or asks for the view raises a `FoldlineError`, and nothing is recorded or sent.
 
     Raises:
         BudgetError: A hook cannot be called, or ``seconds`` is no number.
@@ -66,6 +75,8 @@ class Hooks:
     after: Hook | Iterable[Hook] = ()
     warning: Hook | Iterable[Hook] = ()
     listeners: Listener | Iterable[Listener] = ()
+    keep: Hook | Iterable[Hook] = ()
+    send: Hook | Iterable[Hook] = ()
     seconds: float = 5.0
 
     def __post_init__(self) -> None:
@@ -113,6 +124,28 @@ def ask(hooks: Hooks, event: Event) -> Answers:
     return Answers(None, tuple(warnings))
 
 
+def rewritten(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
+    """
+    Return what hooks make of a message, or of the messages to send, one after the other.
+
+    Raises:
+        FoldlineError: One of them refused, or failed.
+    """
+    for hook in hooks.at(moment):
+        answer, warning = _call(hook, value, hooks.seconds)
+        if warning:
+            raise FoldlineError(f"Nothing was {_DONE[moment]}. {warning}")
+        if answer is False or isinstance(answer, Cancel):
+            reason = answer.reason if isinstance(answer, Cancel) else ""
+            words = f"The hook {_name(hook)} refused: nothing was {_DONE[moment]}"
+            raise FoldlineError(f"{words}: {reason}." if reason else f"{words}.")
+        value = value if answer is None else answer
+    return value
+
+
+_DONE: Final = {"keep": "recorded", "send": "sent"}
+
+
 def notify(hooks: Hooks, moment: Moment, event: Event) -> tuple[str, ...]:
     """Call hooks whose answers do not count; return a sentence for each that failed."""
     warnings = (_call(hook, event, hooks.seconds)[1] for hook in hooks.at(moment))
@@ -125,7 +158,7 @@ def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
         started(lambda: notify(hooks, moment, event), NAME)
 
 
-def _call(hook: Hook, event: Event, seconds: float) -> tuple[Any, str]:
+def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     """Return what a hook answers, and what is wrong with it."""
     loop = _free_loop()
     try:
@@ -138,9 +171,7 @@ def _call(hook: Hook, event: Event, seconds: float) -> tuple[Any, str]:
         return None, f"The hook {_name(hook)} raised {type(error).__name__}: {_said(error)}"
 
 
-def _answer(
-    hook: Hook, event: Event, seconds: float, loop: asyncio.AbstractEventLoop | None
-) -> Any:
+def _answer(hook: Hook, event: Any, seconds: float, loop: asyncio.AbstractEventLoop | None) -> Any:
     answer = hook(event)
     if not inspect.isawaitable(answer):
         return answer

@@ -13,6 +13,9 @@ from foldline.session.state import State
 BATCH: Final = 1_000
 """So many messages are recorded together, unless somebody says otherwise."""
 
+LARGEST: Final = 1_000_000
+"""No batch has more messages, whatever somebody says."""
+
 
 def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:
     """
@@ -24,7 +27,7 @@ def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"a batch has at least 1 message, not {size!r:.40}")
     coming = iter(messages)
-    while wires := list(islice(coming, size)):
+    while wires := list(islice(coming, min(size, LARGEST))):
         yield wires
 
 

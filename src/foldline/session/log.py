@@ -15,6 +15,7 @@ from typing import Final, overload
 from foldline.core.handles import Register
 from foldline.core.messages import Message
 from foldline.core.ports import StoredMessage, StoredSession
+from foldline.session.damage import reading
 
 AT_ONCE: Final = 32
 """So many messages are let go of at each append."""
@@ -47,7 +48,11 @@ class Log(Sequence[Message]):
         read: Callable[[StoredMessage], Message],
         load: Callable[[], StoredSession | None],
     ) -> None:
-        self.positions = {number: position for position, number in enumerate(stored.ids)}
+        self.name = stored.head.name
+        with reading(self.name):
+            self.positions = {number: position for position, number in enumerate(stored.ids)}
+            if len(self.positions) != len(stored.ids):
+                raise ValueError("two messages have the same id")
         self._stored: Sequence[StoredMessage] = stored.messages
         self._read = read
         self._load = load
@@ -95,8 +100,9 @@ class Log(Sequence[Message]):
         for end in range(1, len(positions) + 1):
             if end == len(positions) or positions[end] != positions[end - 1] + 1:
                 first, last = positions[start], positions[end - 1]
-                for offset, item in enumerate(stored[first : last + 1]):
-                    yield first + offset, self._restored(item)
+                with reading(self.name):
+                    run = [self._restored(item) for item in stored[first : last + 1]]
+                yield from enumerate(run, first)
                 start = end
 
     def _reaching(self, position: int) -> Sequence[StoredMessage]:

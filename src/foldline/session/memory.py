@@ -124,6 +124,7 @@ def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
         raise StoreError(
             f"The session memory of message {stored.until} cannot be read: {error}",
             hint="Open the archive with the version of Foldline that wrote it.",
+            damaged=True,
         ) from error
 
 

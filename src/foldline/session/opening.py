@@ -7,18 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, StoreError
+from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.formats.nesting import bounded_nesting
+from foldline.models.catalogue import known_name
 from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
+from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
 from foldline.session.state import Setting, State
 from foldline.session.summarizing import hired, sized
 from foldline.strategies.presets import configured
-from foldline.strategies.presets import policy as named_policy
 from foldline.strategies.session_memory import remembering
 
 AUTO: Final = "auto"
@@ -51,15 +52,13 @@ def open_state(
 
     What is asked for now counts for now; what is not is taken from when the session was started.
     """
-    for what, value, kind in (("config", config, Config), ("hooks", hooks, Hooks)):
-        if not isinstance(value, kind):
-            raise BudgetError(f"{what} is a foldline.{kind.__name__}, not {value!r:.40}.")
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
             f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
         )
     asked = "" if format == AUTO else _dialect_name(format)
-    stored = store.load(name)
+    with reading(name):
+        stored = store.load(name)
     new = SessionHead(name, asked, model or "", window, clock())
     head = new if stored is None else stored.head
     known = head.dialect
@@ -68,9 +67,11 @@ def open_state(
             f"The session {name!r} is in the format {known}, not {asked}.",
             hint=f'Open it with format="{known}", or start another one.',
         )
-    codec = _codec(asked or known, settled=bool(asked))
+    with reading(name):
+        codec = _codec(asked or known, settled=bool(asked))
     model = model or head.model
-    counts = _counter(counter, model, codec)
+    called = known_name(model) or ""
+    counts = _counter(counter, called, codec)
     with bounded_nesting():
         overhead = counts.overhead(system or "", tools or ())
     window = window or head.window
@@ -79,7 +80,7 @@ def open_state(
     config = _as_told(config, window, output)
     own = hired(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
-    by_format = counts is not counter and not _provider(model)
+    by_format = counts is not counter and not _provider(called)
     setting = Setting(
         store,
         counts,
@@ -112,7 +113,7 @@ def _as_told(config: Config, window: int | None, output: int | None) -> Config:
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
-    ladder = configured(config) if policy is None else named_policy(policy)
+    ladder = configured(config, policy)
     return remembering(ladder) if config.memory.enabled else ladder
 
 

@@ -14,8 +14,8 @@ class Pace:
     What happened since the last attempt.
 
     ``grown`` is how many tokens were appended since, None before the first attempt; ``fitted``
-    tells whether the view was within its limit after it. ``active`` is when the session was last
-    used, in seconds. ``rules`` are the numbers that this is judged by.
+    tells whether the view was within its limit after it. ``active`` is when the model last
+    read the view, in seconds. ``rules`` are the numbers that this is judged by.
     """
 
     grown: int | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.core.compaction import Evicted, RungReport
 from foldline.core.edits import Edit
+from foldline.core.field_types import check_fields
 from foldline.core.receipt import Receipt
 from foldline.core.spending import Spent
 
@@ -28,6 +29,9 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
     evicted = Evicted(tuple(out.get("files", ())), out.get("unknown", 0))
     # A few words, thousands of times: each is kept once.
     plain["recall"] = {handle: intern(words) for handle, words in plain["recall"].items()}
-    return Receipt(
+    receipt = Receipt(
         **plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent, evicted=evicted
     )
+    for record in (*rungs, spent, evicted, receipt):
+        check_fields(record)
+    return receipt

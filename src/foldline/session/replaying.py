@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from foldline.core.edits import Edit, Move, applied
 from foldline.core.messages import Message
+from foldline.session.damage import reading
 from foldline.session.log import Log
 
 Step: TypeAlias = tuple[int, Sequence[Edit]]
@@ -28,7 +29,11 @@ def replayed(log: Log, steps: Iterable[Step]) -> tuple[Message, ...]:
         log: The log.
         steps: In the order in which they were made.
     """
-    made = tuple(steps)
+    with reading(log.name):
+        return _replayed(log, tuple(steps))
+
+
+def _replayed(log: Log, made: tuple[Step, ...]) -> tuple[Message, ...]:
     if not made:
         log.hold(log.positions)
         return tuple(log)

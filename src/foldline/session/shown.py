@@ -8,6 +8,7 @@ from typing import Any
 
 from foldline.core.files import FileSettings
 from foldline.core.messages import Message
+from foldline.core.provider_rules import ONE_ANSWER
 from foldline.core.repair import says_nothing
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
@@ -57,8 +58,8 @@ class Shown:
         self.anchor: Anchor | None = None
         self._files = files
         self._learned = None if len(log) else Learned(files)
-        self._calls: set[str] = set()
         self._open: set[str] = set()
+        self._asked: list[str] = []
         self._wires: list[Any] = []
         self._pristine = True
         self._encoded = True
@@ -122,15 +123,24 @@ class Shown:
                 self._add(message)
 
     def _check(self, message: Message) -> None:
-        """Note open calls, and what has to be mended: a half of a pair, or a silent message."""
+        """Note open calls, and what has to be mended: pairs that are none, a silent message."""
         for result in message.results:
             if result.call_id:
-                self.damaged |= result.call_id not in self._calls
+                self.damaged |= result.call_id not in self._open
                 self._open.discard(result.call_id)
+        if message.dialect in ONE_ANSWER:
+            self.damaged |= self._is_disordered(message)
         self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
-        numbers = {call.id for call in message.calls if call.id}
-        self._calls |= numbers
-        self._open |= numbers
+        self._open.update(call.id for call in message.calls if call.id)
+
+    def _is_disordered(self, message: Message) -> bool:
+        """Return True if results come in another order than the calls of the last step."""
+        if message.has_calls:
+            self._asked = [call.id or call.name for call in message.calls]
+            return False
+        given = [result.call_id or result.name for result in message.results]
+        left = set(given)
+        return len(left) > 1 and [one for one in self._asked if one in left] != given
 
     def view(self, dialect: str) -> View:
         """Return what is shown as strategies read it."""
@@ -145,7 +155,7 @@ class Shown:
         self.tokens = sum(view.counts)
         self.anchor = None
         self.damaged = False
-        self._calls, self._open = set(), set()
+        self._open = set()
         for message in view.messages:
             self._check(message)
         self._changed()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from foldline.core.asks import Reader
 from foldline.core.budget import Budget
@@ -24,7 +24,8 @@ from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
 from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
-from foldline.session.history import History, restored_batch
+from foldline.session.damage import reading
+from foldline.session.history import restored_history
 from foldline.session.hooks import Hooks
 from foldline.session.identities import Identities
 from foldline.session.log import Log
@@ -35,6 +36,10 @@ from foldline.session.shown import Anchor, Shown
 
 if TYPE_CHECKING:
     from foldline.models.client import Client
+
+
+ANSWERED_WITHIN: Final = 20
+"""Among so many messages the model's last answer is looked for when a session is taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +92,17 @@ class State:
         log = Log(stored, self._read, lambda: self.setting.store.load(self.name))
         self.shown = Shown(self.setting.counter, log, self.setting.config.files)
         self.ids = Identities(log.positions)
-        self.history = History([restored_batch(batch) for batch in stored.batches])
+        self.history = restored_history(stored)
         self.calibration = Calibration()
         self.pace = Pace(rules=self.setting.config.pace)
         self.viewed = 0
         self.known_dialect = stored.head.dialect
-        self.codec.follow(self.known_dialect)
+        with reading(self.name):
+            self.codec.follow(self.known_dialect)
         if stored.messages:
             self.shown.restore(self.history.steps())
-            self.pace.active = stored.messages[-1].time
+            with reading(self.name):
+                self.pace.active = self._last_read(stored)
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
@@ -104,6 +111,13 @@ class State:
 
     def _read(self, item: StoredMessage) -> Message:
         return restored(self.codec.dialect, item).message
+
+    def _last_read(self, stored: StoredSession) -> float:
+        """Return when the model last answered, in seconds; where that is long ago, about when."""
+        for item in reversed(stored.messages[-ANSWERED_WITHIN:]):
+            if self._read(item).role == "assistant":
+                return item.time
+        return stored.messages[max(0, len(stored.messages) - ANSWERED_WITHIN)].time
 
     def _resume(self) -> None:
         """Take up where the last process was: growth since the last attempt, reported usage."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from foldline.core.argument_types import typed_methods
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.breaker import Breaker
 from foldline.core.budget import Budget
@@ -14,6 +15,7 @@ from foldline.core.events import Pressure
 from foldline.core.messages import Message
 from foldline.core.prepared import Prepared
 from foldline.core.receipt import Receipt
+from foldline.core.rounds import rounds
 from foldline.recall import Recalled, recall
 from foldline.session.answering import (
     Result,
@@ -31,6 +33,7 @@ from foldline.session.turn import Turn
 from foldline.strategies.touches import Touch, newest
 
 
+@typed_methods
 class Working:
     """What a session knows at once, and how it runs what changes it."""
 
@@ -82,6 +85,11 @@ class Working:
         return self._state.shown.log.whole()
 
     @property
+    def rounds(self) -> tuple[tuple[Message, ...], ...]:
+        """The log in rounds, the oldest first: words of the user and all that followed them."""
+        return rounds(self.messages)
+
+    @property
     def length(self) -> int:
         """How many messages were appended; known without reading them."""
         return len(self._state.shown.log)
@@ -125,6 +133,19 @@ class Working:
             path: As a tool was given it; relative to the root directory, where one is set.
         """
         return is_in_view(self._state, path)
+
+    def positions(self, view: Iterable[Any]) -> list[int | None]:
+        """
+        Return where each message of a view stands in the log, None for one that an edit made.
+
+        For programs that send the original bytes of what is shown as it came.
+
+        Args:
+            view: What `view` or `overflowed` returned last.
+        """
+        log, shown = self._state.shown.log.positions, self._state.shown.messages
+        known = {id(m.raw): log[m.id] for m in shown.values() if m.raw is not None and m.id in log}
+        return [known.get(id(wire)) for wire in view]
 
     def request_compaction(self, focus: str = "") -> None:
         """

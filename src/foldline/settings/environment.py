@@ -11,7 +11,13 @@ from foldline.core.records import Leaf, leaves, optional
 
 PREFIX: Final = "FOLDLINE_"
 
-NO_SETTINGS: Final = ("FOLDLINE_HOME", "FOLDLINE_DEBUG", "FOLDLINE_MODELS", "FOLDLINE_NOTES")
+NO_SETTINGS: Final = (
+    "FOLDLINE_HOME",
+    "FOLDLINE_DEBUG",
+    "FOLDLINE_MAX_BYTES",
+    "FOLDLINE_MODELS",
+    "FOLDLINE_NOTES",
+)
 """Variables of Foldline that mean something else."""
 
 _SWITCH: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -33,11 +39,23 @@ def said_in_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in NO_SETTINGS:
             key = name.removeprefix(PREFIX).lower().replace("__", ".")
-            yield key, _parsed(known[key], environ[name], name) if key in known else environ[name]
+            leaf, text = known.get(key), environ[name]
+            what = f"The environment variable {name}"
+            yield key, text if leaf is None else read_text(leaf, text, what)
 
 
-def _parsed(leaf: Leaf, text: str, name: str) -> Any:
-    """Read a text as what its setting is; errors do not repeat it, it may be anything."""
+def read_text(leaf: Leaf, text: str, what: str) -> Any:
+    """
+    Read a text as what its setting is.
+
+    Args:
+        leaf: The setting.
+        text: Its value as people write it; lists have commas between their items.
+        what: What errors call it; they do not repeat the text, it may be anything.
+
+    Raises:
+        BudgetError: It is of another type.
+    """
     kind, may_be_none = optional(leaf.type)
     word = text.strip()
     if may_be_none and word.lower() in ("", "none"):
@@ -51,5 +69,5 @@ def _parsed(leaf: Leaf, text: str, name: str) -> Any:
     except (KeyError, ValueError) as error:
         wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
         raise BudgetError(
-            f"The environment variable {name} is {wanted}.", hint="Change it, or unset it."
+            f"{what} must be {wanted}.", hint="Change it, or leave it out."
         ) from error

@@ -11,11 +11,15 @@ from foldline.core.errors import StoreError
 
 
 def prepare(path: Path) -> None:
-    """Create a missing file for its owner only; what agents say holds secrets."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
+    """Create a missing file, and close one to others; what agents say holds secrets."""
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
+        number = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            _close_to_others(number)
+        finally:
+            os.close(number)
     except FileNotFoundError as error:
         raise StoreError(
             f"The folder {path.parent} does not exist.", hint=f"Run: mkdir -p {path.parent}"
@@ -25,6 +29,15 @@ def prepare(path: Path) -> None:
             f"{path} cannot be opened for writing: {error}.",
             hint="Check its permissions, or name another file.",
         ) from error
+
+
+def _close_to_others(number: int) -> None:
+    """Leave a file to its owner alone, who may have copied it in another mode."""
+    if os.name != "posix":
+        return
+    status = os.fstat(number)
+    if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+        os.fchmod(number, 0o600)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -66,7 +79,9 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
             )
         case sqlite3.SQLITE_CORRUPT:
             return StoreError(
-                f"{path} is damaged: {error}.", hint="Restore it from a backup, or start anew."
+                f"{path} is damaged: {error}.",
+                hint="Restore it from a backup, or start anew.",
+                damaged=True,
             )
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return StoreError(
@@ -79,4 +94,6 @@ def explained(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
                 hint="Check the permissions of the file and its folder.",
             )
         case _:
-            return StoreError(f"{path}: {error}.", hint="Nothing was changed.")
+            # Python itself found a text that is none: it gives no code.
+            strange = not hasattr(error, "sqlite_errorcode")
+            return StoreError(f"{path}: {error}.", hint="Nothing was changed.", damaged=strange)

@@ -16,6 +16,9 @@ PLAIN, ZLIB = 0, 1
 SHORT = 256
 """Contents up to this many bytes are not worth compressing."""
 
+LARGEST = 2**30
+"""More bytes than SQLite keeps in one value by default; a larger size is not true."""
+
 LEVEL = 1
 """Compression level. On real transcripts level 6 saves 2 to 4 % more and takes twice as long."""
 
@@ -48,10 +51,7 @@ def unpack(data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
-        raise StoreError(
-            f"The archive holds something that is no readable JSON: {error}.",
-            hint="Restore the archive from a backup; other content is not affected.",
-        ) from error
+        raise damaged(f"no readable JSON: {error}") from error
 
 
 def put(connection: Connection, data: bytes) -> int:
@@ -69,6 +69,8 @@ def put(connection: Connection, data: bytes) -> int:
     ).fetchone()
     if row is None:
         row = connection.execute("SELECT id FROM blobs WHERE hash = ?", (digest,)).fetchone()
+    if row is None:
+        raise damaged("an index that does not fit its table")
     return int(row[0])
 
 
@@ -84,6 +86,15 @@ def squeezed(data: bytes) -> tuple[int, int, bytes]:
     return codec, len(data), kept
 
 
+def damaged(what: str) -> StoreError:
+    """Return the error for an archive that holds something else than it should."""
+    return StoreError(
+        f"The archive is damaged: it holds {what}.",
+        hint="Restore it from a backup; other content is not affected.",
+        damaged=True,
+    )
+
+
 def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
     """
     Return the JSON value of a blob's row.
@@ -91,7 +102,7 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
     Raises:
         StoreError: The content is not the one that its hash names.
     """
-    if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
+    if not isinstance(data, bytes) or not isinstance(size, int) or not 0 <= size <= LARGEST:
         data = b""
     elif codec == ZLIB:
         # The size bounds the work that a damaged or hostile file can cause.
@@ -101,8 +112,5 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
         except zlib.error:
             data = b""
     if len(data) != size or hashed(data) != digest:
-        raise StoreError(
-            f"The content {digest.hex()} is damaged in the archive.",
-            hint="Restore the archive from a backup; other content is not affected.",
-        )
+        raise damaged("content that is not what its checksum says")
     return unpack(data)

@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, TypeAlias, overload
 
+from foldline.core.errors import StoreError
 from foldline.core.ports import StoredMessage
 from foldline.sql import Connection
 from foldline.stores import rows
+from foldline.stores.blobs import damaged
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
@@ -36,7 +38,10 @@ class StoredIds(Sequence[str]):
     @cached_property
     def _known(self) -> list[str]:
         with self._reading() as connection:
-            return rows.message_ids(connection, self._session, self._size)
+            known = rows.message_ids(connection, self._session, self._size)
+        if len(known) != self._size:
+            raise damaged(f"{len(known):,} of {self._size:,} messages")
+        return known
 
     def __len__(self) -> int:
         return self._size
@@ -96,4 +101,13 @@ class StoredLog(Sequence[StoredMessage]):
         if start >= stop:
             return []
         with self._reading() as connection:
-            return list(rows.messages(connection, self._session, start, stop))
+            found = list(rows.messages(connection, self._session, start, stop))
+            is_there = rows.is_there(connection, self._session)
+        if not is_there:
+            raise StoreError(
+                "This session was deleted from the archive while it was open.",
+                hint="Open it again; it begins anew.",
+            )
+        if len(found) != stop - start:
+            raise damaged(f"{len(found):,} of the {stop - start:,} messages from {start:,} on")
+        return found

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from foldline.core.ports import Store
-
-POSTGRES: Final = ("postgresql://", "postgres://")
-
-
-def is_url(place: str | os.PathLike[str]) -> bool:
-    """Return True if a place is a PostgreSQL database rather than a file."""
-    return isinstance(place, str) and place.startswith(POSTGRES)
+from foldline.sql import is_url
 
 
 def open_store(place: str | os.PathLike[str]) -> Store:

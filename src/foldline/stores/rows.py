@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import astuple, replace
+from typing import Any, Final, get_args
 
 from foldline.core.errors import StoreError
-from foldline.core.messages import Usage
-from foldline.core.ports import Change, StoredBatch, StoredMemory, StoredMessage
+from foldline.core.field_types import check_fields
+from foldline.core.messages import Role, Usage
+from foldline.core.ports import (
+    Change,
+    SessionHead,
+    SessionInfo,
+    StoredBatch,
+    StoredMemory,
+    StoredMessage,
+)
 from foldline.sql import Connection
 from foldline.stores import blobs
+
+MOST: Final = 2**40
+"""More messages than any session has."""
+
+ROLES: Final = frozenset(get_args(Role))
 
 
 def moment(change: Change) -> float:
@@ -66,6 +80,43 @@ def insert_batch(
             batch.repeats,
         ),
     )
+
+
+def session_values(head: SessionHead) -> tuple[Any, ...]:
+    """Return the values of a new session's row, in the order of its columns."""
+    return (head.name, head.dialect, head.model, head.window, head.created, head.created)
+
+
+def is_there(connection: Connection, session: int) -> bool:
+    """Return True if nobody has deleted a session."""
+    row = connection.execute("SELECT id FROM sessions WHERE id = ?", (session,)).fetchone()
+    return row is not None
+
+
+def delete_sessions(connection: Connection, names: Collection[str]) -> int:
+    """Remove sessions and the blobs that only they held; return how many sessions there were."""
+    count = 0
+    for name in dict.fromkeys(names):
+        row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            continue
+        # Batches point at memories, so they go first.
+        for statement in (
+            "DELETE FROM messages WHERE session = ?",
+            "DELETE FROM batches WHERE session = ?",
+            "DELETE FROM memories WHERE session = ?",
+            "DELETE FROM sessions WHERE id = ?",
+        ):
+            connection.execute(statement, (row[0],))
+        count += 1
+    if count:
+        connection.execute(
+            "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
+            " EXCEPT SELECT wire FROM messages"
+            " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
+            " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
+        )
+    return count
 
 
 # --- what was prepared -----------------------------------------------------------------------
@@ -125,7 +176,10 @@ def memory(connection: Connection, session: int) -> StoredMemory | None:
 
 def _memory(row: Sequence[Any]) -> StoredMemory:
     until, digest, at, generation, moment, *content = row
-    return StoredMemory(until, digest, at, generation, moment, _content(content))
+    found = StoredMemory(until, digest, at, generation, moment, _content(content))
+    if not fits(found):
+        raise blobs.damaged("a session memory that is none")
+    return found
 
 
 # --- what is there already -------------------------------------------------------------------
@@ -160,7 +214,11 @@ def length(connection: Connection, session: int) -> int:
     (last,) = connection.execute(
         "SELECT max(seq) FROM messages WHERE session = ?", (session,)
     ).fetchone()
-    return 0 if last is None else int(last) + 1
+    if last is None:
+        return 0
+    if not isinstance(last, int) or not 0 <= last < MOST:
+        raise blobs.damaged("a position of a message that is none")
+    return last + 1
 
 
 def message_ids(connection: Connection, session: int, size: int) -> list[str]:
@@ -168,7 +226,7 @@ def message_ids(connection: Connection, session: int, size: int) -> list[str]:
     found = connection.execute(
         "SELECT id FROM messages WHERE session = ? AND seq < ? ORDER BY seq", (session, size)
     )
-    return [number for (number,) in found]
+    return [_id(number) for (number,) in found]
 
 
 def messages(
@@ -185,8 +243,10 @@ def messages(
         (session, start, stop),
     )
     for number, role, moment, pinned, usage, *content in rows:
+        if role not in ROLES or not isinstance(moment, (int, float)):
+            raise blobs.damaged("a message without a role or a time")
         yield StoredMessage(
-            id=number,
+            id=_id(number),
             role=role,
             wire=_content(content[:4]),
             form=None if content[4] is None else _content(content[4:]),
@@ -203,26 +263,72 @@ def batches(connection: Connection, session: int) -> Iterator[StoredBatch]:
         SELECT b.number, b.at, b.kind, b.time, b.undone_at, b.repeats,
             e.hash, e.codec, e.size, e.data, r.hash, r.codec, r.size, r.data,
             m.until, m.digest, m.at, m.generation, m.time, m.hash, m.codec, m.size, m.data
-        FROM batches b JOIN blobs e ON e.id = b.edits JOIN blobs r ON r.id = b.receipt
+        FROM batches b LEFT JOIN blobs e ON e.id = b.edits LEFT JOIN blobs r ON r.id = b.receipt
             LEFT JOIN memories m ON m.id = b.memory
         WHERE b.session = ? ORDER BY b.number
         """,
         (session,),
     )
     for number, at, kind, moment, undone_at, repeats, *content in rows:
-        edits, receipt, rest = _content(content[:4]), _content(content[4:8]), content[8:]
-        prepared = None if rest[0] is None else _memory(rest)
-        yield StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
+        edits = receipt = prepared = None
+        with suppress(StoreError):  # one that cannot be read leaves the messages readable
+            edits, receipt, rest = _content(content[:4]), _content(content[4:8]), content[8:]
+            prepared = None if rest[0] is None else _memory(rest)
+        batch = StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
+        yield batch if fits(batch) else replace(batch, at=0, edits=None)
+
+
+def head(row: Sequence[Any]) -> SessionHead:
+    """
+    Read what a session is.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    found = SessionHead(*row)
+    if not fits(found) or not (found.window is None or found.window > 0):
+        raise blobs.damaged("a session without a name, format, model or window")
+    return found
+
+
+def info(row: Sequence[Any]) -> SessionInfo:
+    """Read a session for a list; what cannot be read of it is left out, not the session."""
+    try:
+        found = SessionInfo(head(row[:5]), *row[5:])
+    except StoreError:
+        found = SessionInfo(SessionHead(str(row[0])), *row[5:])
+    return found if fits(found) else SessionInfo(found.head, 0.0, 0, 0, 0)
+
+
+def whole(value: Any, what: str) -> int:
+    """Return a number that counts something."""
+    if not isinstance(value, int) or value < 0:
+        raise blobs.damaged(f"{what} that is none")
+    return value
+
+
+def fits(record: Any) -> bool:
+    """Return True if the fields of a record have the types that they should have."""
+    try:
+        check_fields(record)
+    except TypeError:
+        return False
+    return True
+
+
+def _id(value: Any) -> str:
+    if not isinstance(value, str):
+        raise blobs.damaged("a message without an id")
+    return value
 
 
 def _usage(text: str) -> Usage:
     try:
-        return Usage(*json.loads(text))
-    except (TypeError, ValueError) as error:
-        raise StoreError(
-            f"The archive is damaged: the usage of a message is not readable: {error}.",
-            hint="Restore it from a backup.",
-        ) from error
+        usage = Usage(*json.loads(text))
+        check_fields(usage)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise blobs.damaged(f"a usage of a message that is not readable: {error}") from error
+    return usage
 
 
 def _content(row: Sequence[Any]) -> Any:

@@ -34,6 +34,14 @@ CHARACTERS = 40
 NEARLY = 1.25
 """An answer that reached its cap by the provider's count does so within this factor by ours."""
 
+LONGER, CUTS = 1.5, 6
+"""
+An account up to so many times as long as it may be is cut, and how often a shorter one is tried.
+"""
+
+CUT, SENTENCE_ENDS = "\n[…]", (".", "!", "?", "。", "！", "？", "\n")
+"""What stands where an account was cut, and behind what."""
+
 ECHO = 30
 """Characters of a line of the rules that no account has by chance."""
 
@@ -112,9 +120,26 @@ def accept(reply: Reply, ask: Ask, prompt: Prompt, terms: Terms) -> tuple[str, s
     if terms.template.parse is None:
         text = without_courtesies(text)
     account = neutralize(text, terms.is_known)
+    account = _within(account, terms)
     said = any(sign.isalnum() for sign in account) and not is_bare(text)
     problem = _unfit(account, prompt, terms) if said else "is empty"
     return ("", problem) if problem else (without_repeats(account), "")
+
+
+def _within(account: str, terms: Terms) -> str:
+    """Cut an account that is a little too long behind a sentence, and say so."""
+    size = terms.count(account)
+    if not terms.tokens < size <= LONGER * terms.tokens:
+        return account
+    stop = len(account) * terms.tokens // size
+    for _ in range(CUTS):
+        stop = max(account.rfind(end, stop // 2, stop - len(CUT)) + 1 for end in SENTENCE_ENDS)
+        if not stop:
+            return account
+        cut = f"{account[:stop].rstrip()}{CUT}"
+        if terms.count(cut) <= terms.tokens:
+            return cut
+    return account
 
 
 def _unfinished(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:

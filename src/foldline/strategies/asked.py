@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
+from operator import itemgetter
 from typing import Self
 
 from foldline.core.frames import user_words
@@ -106,9 +107,9 @@ class Asked:
     @classmethod
     def of(cls, messages: Sequence[Message], focus: str = "") -> Self:
         """Read the first and the latest message of the user, and what is to be remembered."""
-        said = [words for words in map(user_words, messages) if words]
-        texts = [focus, *said[-1:], *(said[:1] if len(said) > 1 else ())]
-        return cls.in_words(*texts)
+        latest = _first_said(messages, reversed(range(len(messages))))
+        first = _first_said(messages, range(latest[0]))
+        return cls.in_words(focus, latest[1], first[1])
 
     @classmethod
     def in_words(cls, *texts: str) -> Self:
@@ -239,6 +240,12 @@ class Asked:
             found.update({place: PLACED for place, worth in made.worth.items() if worth >= 0.45})
         found.update({n - 1: PLACED for n in self.numbers if 0 < n <= count})
         return found
+
+
+def _first_said(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:
+    """Return the first of some places where a user said something, and the words."""
+    said = ((place, user_words(messages[place])) for place in places)
+    return next(filter(itemgetter(1), said), (0, ""))
 
 
 def _hits(term: Term, made: Condensed) -> Iterable[int]:

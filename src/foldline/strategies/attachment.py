@@ -74,16 +74,17 @@ def render(sections: Sequence[str]) -> str:
     return sealed("\n".join((HEADER, *sections)))
 
 
-def plan_section(lines: Sequence[str], handle: str) -> str:
+def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> str:
     """
     Write the plan with how far it is.
 
     Args:
-        lines: One step a line, ``- [status] words``.
+        lines: What is shown of it, one step a line.
         handle: Where the call that set it is recalled.
+        steps: How many steps it has.
+        done: How many of them are done.
     """
-    done = sum(line.startswith("- [completed]") for line in lines)
-    return "\n".join((f"{PLAN} ({done}/{len(lines)} done, recall {handle}):", *lines))
+    return "\n".join((f"{PLAN} ({done}/{steps} done, recall {handle}):", *lines))
 
 
 def whole_section(found: Found, standing: Standing) -> str:

@@ -1,7 +1,8 @@
 """
 Clear: tool-result clearing, also called micro-compaction.
 
-Old tool results become stubs with a handle, oldest first, in one batch. While the provider's
+Old tool results become stubs with a handle, oldest first, in one batch. The last failure of a
+call stays until the same succeeds, and so do skills. While the provider's
 prompt cache is warm this only happens when it pays: removing C tokens makes the next request
 write the T tokens behind the first of them again, at 1.15 times their price more than a cache
 read, and saves a tenth of C on every later one. It pays back after 11.5·T/C requests (cache write
@@ -12,15 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from foldline.core.asks import Steps
 from foldline.core.cost import PAY_BACK
 from foldline.core.edits import Edit, Rewrite
 from foldline.core.errors import BudgetError
-from foldline.core.messages import ToolResult
+from foldline.core.groups import Site
+from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
+from foldline.strategies.facts import open_failures
 from foldline.strategies.stubs import clear
+
+SKILL_FILE: Final = "SKILL.md"
+"""The file in which a skill is written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,9 @@ class Clear:
 
     Args:
         keep: How many of the newest groups keep their results.
-        only: Names of tools whose results may be cleared; None for all. Upper and lower case are
-            the same, as tools are called Read here and read there.
+        only: Names of tools whose results may be cleared; None for all but those that load
+            skills. Upper and lower case are the same, as tools are called Read here and read
+            there.
         never: Names of tools whose results are never cleared.
         fully: Whether to clear everything that may be cleared, rather than stop at the target.
 
@@ -48,7 +56,7 @@ class Clear:
     def __post_init__(self) -> None:
         if not isinstance(self.keep, int) or self.keep < 0:
             raise BudgetError(
-                f"The number of groups to keep is a whole number, not {self.keep!r}.",
+                f"The number of groups to keep must be a whole number, not {self.keep!r}.",
                 hint="Give 0 or more.",
             )
 
@@ -76,7 +84,10 @@ class Clear:
         return Plan(tuple(edits))
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
-        names, never = tool_names(view), _folded(self.never)
+        names, never = view.tool_names, _folded(self.never)
+        stays = open_failures(view.messages, view.pairing)
+        if self.only is None:
+            stays |= _skills(view)
         only = None if self.only is None else _folded(self.only)
         with_results = [
             group
@@ -91,6 +102,7 @@ class Clear:
             if index not in view.protected
             for position, part in enumerate(view.messages[index].parts)
             if isinstance(part, ToolResult)
+            and Site(index, position) not in stays
             and (name := _tool(part, names)) not in never
             and (only is None or name in only)
         ]
@@ -100,13 +112,18 @@ def _tool(result: ToolResult, names: Mapping[str, str]) -> str:
     return (result.name or names.get(result.call_id or "", "")).casefold()
 
 
+def _skills(view: View) -> frozenset[Site]:
+    """Return where results stand that tell how to do something, which holds while it is done."""
+    return frozenset(
+        result
+        for call_site, result in view.pairing.answers.items()
+        if isinstance(call := view.messages[call_site.message].parts[call_site.part], ToolCall)
+        and ("skill" in call.name.casefold() or SKILL_FILE in call.arguments)
+    )
+
+
 def _folded(names: Collection[str]) -> set[str]:
     return {name.casefold() for name in names}
-
-
-def tool_names(view: View) -> dict[str, str]:
-    """Return the tool's name by call id, for results that do not carry it."""
-    return {call.id: call.name for message in view.messages for call in message.calls if call.id}
 
 
 def _saving(view: View, index: int, edit: Rewrite) -> int:

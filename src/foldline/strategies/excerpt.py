@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
+from functools import cached_property
+from math import fsum, log1p
 from typing import Literal, TypeAlias
 
 from foldline.core.alarms import alarming
-from foldline.core.names import items
+from foldline.core.names import blanked, mentions
 from foldline.core.part_text import text_lines
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.asked import Asked
@@ -18,7 +19,7 @@ from foldline.strategies.outputs.condensed import Condensed
 from foldline.strategies.outputs.condensing import condense
 from foldline.strategies.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.strategies.snapshot.sources import Source
-from foldline.strategies.snapshot.statements import prose
+from foldline.strategies.snapshot.statements import Slice, prose
 from foldline.strategies.snapshot.worth import SIZE_POWER, Judge, cost
 
 Style: TypeAlias = Literal["head", "tail", "head_tail", "salient"]
@@ -111,7 +112,7 @@ def marker(handle: str, tokens: int, lines: int, note: str = "") -> str:
     return f"[{tokens:,} tokens, {lines:,} lines left out{note}; recall {handle}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Source:
     """A text that is cut, perhaps several times, until it fits."""
 
@@ -173,10 +174,13 @@ class _Source:
 
     def _honest(self, lines: Sequence[str]) -> list[str]:
         """Add what failed first to lines none of which says that anything failed."""
-        failed = first_failure(self.text)
-        if not failed or any(map(is_failure, lines)):
+        if not self._failed or any(map(is_failure, lines)):
             return list(lines)
-        return [*lines, failed]
+        return [*lines, self._failed]
+
+    @cached_property
+    def _failed(self) -> str:
+        return first_failure(self.text)
 
 
 def _line_end(text: str, position: int) -> int:
@@ -219,9 +223,13 @@ def _chosen(
         for number, line in enumerate(offered.lines)
     ]
     alarms = alarming(lines)
+    named = _named(lines, values)
     ranked = sorted(
         (
-            (_density(line, number in alarms, offered.extra.get(number, 0.0), values), -number)
+            (
+                _density(line, named[number], number in alarms, offered.extra.get(number, 0.0)),
+                -number,
+            )
             for number, line in enumerate(lines)
         ),
         reverse=True,
@@ -237,11 +245,22 @@ def _chosen(
     return [lines[number] for number in sorted(chosen)]
 
 
-def _density(line: str, alarm: bool, extra: float, values: Mapping[str, float]) -> float:
+def _named(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
+    """Return what the names in each line are worth together."""
+    plain = blanked("\n".join(lines)).split("\n")
+    return [fsum(values.get(name, UNKNOWN) for name in {*mentions(line)}) for line in plain]
+
+
+def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     """Return what a line is worth for its size."""
-    worth = log1p(sum(values.get(name, UNKNOWN) for name in items(line)))
+    worth = log1p(named)
     size: float = (len(line) + 40) ** 0.55
     return (worth + (ALARM if alarm else 0.0) + extra) / size
+
+
+def _says(text: str, piece: Slice) -> bool:
+    """Return True if there is a word in a piece of a text: it is no mere rule."""
+    return any(map(str.isalnum, text[slice(*piece)]))
 
 
 def paragraphs(
@@ -270,7 +289,7 @@ def paragraphs(
         (-worth / cost(source, *pieces[number]) ** SIZE_POWER, number)
         for number, worth in enumerate(judge.worths(source, pieces))
     )
-    order = [0, *(number for _, number in ranked if number)]
+    order = [0, *(number for _, number in ranked if number and _says(text, pieces[number]))]
     kept, left = set[int](), tokens - MARKER_TOKENS
     for number in order:
         start, end = pieces[number]
@@ -285,5 +304,7 @@ def paragraphs(
         shown += ["[…]"] if number != last + 1 else []
         shown.append(text[slice(*pieces[number])].rstrip())
         last = number
+    if last != len(pieces) - 1:
+        shown.append("[…]")
     note = f"[shortened from {whole:,} tokens; recall {handle}]"
     return "\n\n".join((*shown, note))

@@ -6,16 +6,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from foldline.core.alarms import is_alarm
-from foldline.core.groups import pair
+from foldline.core.alarms import is_alarm, lines_with
+from foldline.core.groups import Pairing, Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.strategies.dedupe import signature
+from foldline.strategies.plans import is_plan_tool, plan_lines
 
 PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
-PLAN_TOOLS = ("todowrite", "update_plan", "write_todos", "todo_write", "plan", "todo")
-STEP_KEYS = ("content", "step", "title", "task", "text", "description")
 WRITES = ("write", "create", "save")
 EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
@@ -27,6 +27,12 @@ _FAILURE = re.compile(
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
+_FAILURE_WORDS = (
+    *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
+    *("<returncode>", "错误", "失败"),
+)
+"""One of these stands in every line that `_FAILURE` finds."""
+
 _SHOWS = re.compile(
     r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
     r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
@@ -109,8 +115,8 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         for call in message.calls:
-            if call.name.lower() in PLAN_TOOLS:
-                lines = _steps(arguments_of(call))
+            if is_plan_tool(call.name):
+                lines = plan_lines(arguments_of(call))
                 if lines or clears_plan(call):
                     return Finding(position, lines) if lines else None
         if message.role == "assistant":
@@ -127,22 +133,6 @@ def clears_plan(call: ToolCall) -> bool:
     return next((not item for item in given if isinstance(item, list)), False)
 
 
-def _steps(value: Any) -> tuple[str, ...]:
-    if isinstance(value, dict):
-        value = next((v for v in value.values() if isinstance(v, list)), None)
-    lines = []
-    for item in value if isinstance(value, list) else ():
-        if not isinstance(item, dict):
-            continue
-        text = next((item[k] for k in STEP_KEYS if k in item), "")
-        number = item.get("id")
-        name = f"{number}: " if number != "" and isinstance(number, (str, int)) else ""
-        # One step is one line: a line feed in it could pass for a heading or a handle.
-        told = f"- [{item.get('status', 'pending')}] {name}{text}"
-        lines.append(" ".join(told[:2_000].split()))
-    return tuple(lines[:40])
-
-
 def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     """
     Find failures that nothing later made good.
@@ -153,33 +143,57 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    outcomes: dict[tuple[str, str], tuple[int, ToolResult, str]] = {}
-    for call_site, result_site in pair(messages).answers.items():
+    failures = _failures(messages, pair(messages))
+    return [Finding(site.message, telling, aim) for site, telling, aim in islice(failures, most)]
+
+
+def open_failures(messages: Sequence[Message], pairing: Pairing, most: int = 5) -> frozenset[Site]:
+    """Return where the newest results stand that failed and that nothing later made good."""
+    return frozenset(site for site, _, _ in islice(_failures(messages, pairing), most))
+
+
+def _failures(
+    messages: Sequence[Message], pairing: Pairing
+) -> Iterator[tuple[Site, tuple[str, ...], str]]:
+    """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult]] = {}
+    for call_site, result_site in pairing.answers.items():
         call = messages[call_site.message].parts[call_site.part]
         result = messages[result_site.message].parts[result_site.part]
         if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
-            outcomes[aim] = (result_site.message, result, aim[1])
-    newest = sorted(outcomes.values(), key=lambda outcome: outcome[0], reverse=True)
-    found = []
-    for position, result, aim_text in newest[:60]:
-        lines = [line.strip()[:300] for line in result.text[:100_000].split("\n")]
-        alarms = [line for line in lines if _FAILURE.search(line)]
-        # "Error:" alone says nothing: what it announces stands on the next line.
-        alarms = [_announced(line, lines) for line in alarms]
-        if result.is_error and not alarms:
-            alarms = [line for line in lines if is_alarm(line)] or [line for line in lines if line]
-        if alarms:
-            telling = tuple(dict.fromkeys((alarms[0], alarms[-1])))
-            found.append(Finding(position, telling, aim_text))
-    return found[:most]
+            outcomes[aim] = (result_site, result)
+    newest = sorted(outcomes.items(), key=lambda outcome: outcome[1][0].message, reverse=True)
+    for (_, aim_text), (site, result) in newest[:60]:
+        if telling := _telling(result):
+            yield site, telling, aim_text
 
 
-def _announced(line: str, lines: Sequence[str]) -> str:
+def _telling(result: ToolResult) -> tuple[str, ...]:
+    """Return the first and the last line of a result that say that something failed."""
+    lines = result.text[:100_000].split("\n")
+    near = sorted(lines_with(lines, _FAILURE_WORDS))
+    first = next((place for place in near if _says_failure(lines[place])), None)
+    if first is not None:
+        last = next(place for place in reversed(near) if _says_failure(lines[place]))
+        return tuple(dict.fromkeys(_announced(lines, place) for place in (first, last)))
+    if not result.is_error:
+        return ()
+    bare = [line.strip()[:300] for line in lines]
+    alarms = [line for line in bare if is_alarm(line)] or [line for line in bare if line]
+    return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
+
+
+def _says_failure(line: str) -> bool:
+    return _FAILURE.search(line.strip()[:300]) is not None
+
+
+def _announced(lines: Sequence[str], place: int) -> str:
     """Return a line, and the next one where it only announces that."""
+    line = lines[place].strip()[:300]
     if len(line) > 40 or not line.endswith(":"):
         return line
-    behind = lines[lines.index(line) + 1 :]
-    return f"{line} {next((other for other in behind if other), '')}".rstrip()
+    behind = (other.strip()[:300] for other in islice(lines, place + 1, None))
+    return f"{line} {next(filter(None, behind), '')}".rstrip()
 
 
 def _aim(call: ToolCall) -> tuple[str, str] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, Final
 
 from foldline.core.amounts import meant
 from foldline.core.config import Config
@@ -122,13 +123,16 @@ def rounds(min_retain_rounds: int = 10, trigger: float = ACT_AT) -> Policy:
 
 
 def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
-    """Split the history by tokens and keep the newest ``preserve`` of it."""
+    """
+    Split the history by tokens and keep the newest ``preserve`` of it verbatim.
+
+    Of a history that is larger than the window, that fraction of the window stays.
+    """
     return Policy(
         "fraction",
         (
-            Rung(Summarize(Keep("share", preserve)), trigger),
-            Rung(Summarize(), trigger),
-            *_last_resort(),
+            Rung(Summarize(Keep("share", preserve), share=1.0), trigger),
+            *(replace(rung, last=True) for rung in (Rung(Summarize(), trigger), *_last_resort())),
         ),
     )
 
@@ -172,19 +176,65 @@ def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
         raise BudgetError(f"Policy {name}: {error}.") from error
 
 
-def configured(config: Config) -> Policy:
+TAILED: Final = {
+    "fraction": ("default", "salient", "fraction"),
+    "newest": ("keep_recent", "rounds"),
+}
+"""Which policies read which setting of the tail."""
+
+
+def configured(config: Config, chosen: str | Policy | None = None) -> Policy:
     """
-    Return the policy that a configuration describes.
+    Return the policy that a configuration and an argument describe together.
+
+    A name takes the place of the one in the configuration, which tunes it all the same: its
+    thresholds, what stays and what is cleared. A policy that was made already is taken as it is,
+    but that the results of tools which the configuration protects are never cleared.
 
     Args:
         config: Names the policy, its thresholds, and what stays.
+        chosen: A policy or its name, instead of the one that ``config`` names.
+
+    Raises:
+        BudgetError: The name is unknown, or the policy does not read a setting of ``tail``.
     """
-    return policy(config.policy, **tuning(config))
+    if isinstance(chosen, Policy):
+        return _protecting(chosen, config.clearing.never)
+    name = config.policy if chosen is None else chosen
+    return policy(name, **(tuning(config, name) if name in POLICIES else {}))
 
 
-def tuning(config: Config) -> dict[str, Any]:
-    """Return the arguments that a configuration gives its policy."""
+def _protecting(made: Policy, never: Collection[str]) -> Policy:
+    """Return a policy that never clears the results of some tools either."""
+    if not never:
+        return made
+    rungs = tuple(
+        replace(rung, strategy=replace(rung.strategy, never=(*rung.strategy.never, *never)))
+        if isinstance(rung.strategy, Clear)
+        else rung
+        for rung in made.rungs
+    )
+    return replace(made, rungs=rungs)
+
+
+def tuning(config: Config, name: str) -> dict[str, Any]:
+    """
+    Return the arguments that a configuration gives a policy.
+
+    Args:
+        config: The configuration.
+        name: Of the policy, one of `POLICIES`.
+
+    Raises:
+        BudgetError: The policy does not read a setting of ``tail``.
+    """
     at, clearing, tail = config.thresholds, config.clearing, config.tail
+    for setting, users in TAILED.items():
+        if getattr(tail, setting) is not None and name not in users:
+            raise BudgetError(
+                f"The policy {name} does not read tail.{setting}.",
+                hint=f"The policies that do: {', '.join(users)}.",
+            )
     cleared: dict[str, Any] = {
         "keep": clearing.keep,
         "only": clearing.only,
@@ -192,7 +242,7 @@ def tuning(config: Config) -> dict[str, Any]:
         "gain_tokens": clearing.gain_tokens,
         "gain_fraction": clearing.gain_fraction,
     }
-    match config.policy:
+    match name:
         case "default":
             said = {
                 **cleared,
@@ -210,7 +260,9 @@ def tuning(config: Config) -> dict[str, Any]:
         case "rounds":
             said = {"min_retain_rounds": tail.newest, "trigger": at.act_at}
         case "fraction":
-            said = {"preserve": tail.fraction, "trigger": at.act_at}
+            # It acts early by itself; a threshold that is not set leaves it at that.
+            own = at.act_at == ACT_AT
+            said = {"preserve": tail.fraction, "trigger": None if own else at.act_at}
         case _:
             said = {}
     # A tail that is not said is the policy's own.

@@ -22,6 +22,9 @@ LONGEST = 3_000
 SHORT = 400
 """Characters up to which a text is a question as a whole."""
 
+SENTENCE = 400
+"""Characters of a question in a text, at most: the last of its sentence."""
+
 POINTED = 14
 """Terms up to which a text is a question that points at something; a longer one tells a task."""
 
@@ -41,7 +44,7 @@ PLAIN = COMMON | frozenset(
 )
 """Words of questions that say nothing about the answer's words."""
 
-_QUESTION = re.compile(r"[^.!?。！？\n]{3,400}[?？]")
+_SENTENCE = re.compile(r"([^.!?。！？\n]++)([?？]?)")
 _QUOTED = re.compile(r"[\"“「『`']([^\"“”「」『』`'\n]{2,120})[\"”」』`']")
 _NAMED = re.compile(r"[#$@]?[A-Za-z0-9][\w./@:+#%-]*\w|#\w+|\d", re.ASCII)
 _ABBREVIATED = re.compile(r"(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,39}")
@@ -88,7 +91,10 @@ def near(text: str) -> str:
 
 def questions(text: str) -> str:
     """Return the questions in a text; a short one is a question as a whole."""
-    return " ".join(_QUESTION.findall(text)) if len(text) > SHORT else text
+    if len(text) <= SHORT:
+        return text
+    asked = [(words, mark) for words, mark in _SENTENCE.findall(text) if mark and len(words) >= 3]
+    return " ".join(words[-SENTENCE:] + mark for words, mark in asked)
 
 
 def wants(text: str) -> frozenset[Want]:

@@ -37,7 +37,7 @@ from foldline.strategies.attachment import (
 )
 from foldline.strategies.places import place
 from foldline.strategies.sight import evicted, sight
-from foldline.strategies.tasks import Tasks, plan_sections
+from foldline.strategies.tasks import Tasks, plan_room, plan_sections
 from foldline.strategies.touches import Touch, newest
 from foldline.strategies.working_set import WorkingSet
 
@@ -47,14 +47,14 @@ KIND: Final = "reinject"
 DETACH: Final = "detach"
 """What receipts call the first rung, which takes out what was put back earlier."""
 
-PLAN_SHARE: Final = 0.05
-"""Fraction of the target that the plan may take."""
-
 SMALL: Final = 0.005
 """A plan of up to this fraction of the target finds its place without a reserve."""
 
 SECTION_TOKENS: Final = 60
 """About what stands around the content of a file, in tokens."""
+
+JOINTS: Final = 4
+"""Texts that are put together may take a few tokens more than each by itself."""
 
 ReadFiles: TypeAlias = Callable[[Sequence[Touch], FileSettings], tuple[Found, ...]]
 
@@ -188,8 +188,8 @@ def reserve(belongings: Belongings, view: View, target: int) -> int:
     """
     settings, counter, told = belongings.settings, view.counter, 0
     if belongings.plan is not None:
-        lines = counter.text("\n".join(belongings.plan.lines)) + SECTION_TOKENS
-        told = min(lines, round(PLAN_SHARE * target)) if lines > SMALL * target else 0
+        lines = plan_room(belongings.plan, target, counter)
+        told = lines if lines > SMALL * target else 0
     files = sum(
         min(counter.text(found.text), settings.file_tokens) + SECTION_TOKENS
         for found in belongings.files[: settings.count]
@@ -226,10 +226,13 @@ def put_back(before: View, outcome: Outcome, budget: Budget, belongings: Belongi
         return outcome
     where = place(before, after)
     taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
-    room = min(before.tokens - 1, budget.limit) - taken
+    room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
         return outcome
-    sections = plan_sections(after, belongings.plan, min(room, round(PLAN_SHARE * budget.target)))
+    plan, sections = belongings.plan, list[str]()
+    if plan is not None:
+        most = plan_room(plan, budget.target, after.counter)
+        sections = plan_sections(after, plan, min(room, most))
     room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
     room = min(room, _most(belongings.settings, budget.target))
     sections += _file_sections(after, belongings, room, _last_shown(before, belongings.files))

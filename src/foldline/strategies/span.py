@@ -25,7 +25,7 @@ WHOLE = 1.0
 @dataclass(frozen=True, slots=True)
 class Span:
     """
-    The groups from one message to another, both included.
+    The groups from one message to another, both included; one that reaches beyond them stays.
 
     Args:
         start: The id of the first message; "" for the beginning.
@@ -49,7 +49,7 @@ class Span:
     def groups(self, view: View) -> list[Group]:
         """Return the groups of the span without those that have to stay; see `older`."""
         first, last = self.bounds(view)
-        return [g for g in view.foldable() if g.start <= last and g.members[-1] >= first]
+        return [g for g in view.foldable() if first <= g.start and g.members[-1] <= last]
 
     def bounds(self, view: View) -> tuple[int, int]:
         """
@@ -126,7 +126,8 @@ def partial(view: View, span: Span, budget: Budget | None = None) -> tuple[Polic
     if not folded:
         raise InputError(
             "Nothing in the span may be folded.",
-            hint="The task, the latest request, pins and unread results stay; widen the span.",
+            hint="The task, the latest request, pins, unread results, and steps that reach beyond "
+            "the span stay; widen it.",
         )
     policy = Policy("span", (Rung(Summarize(span, share=WHOLE), 0.0),))
     if budget is not None:

@@ -15,6 +15,9 @@ from foldline.core.view import View
 TAIL = 0.10
 """Fraction of the target that stays verbatim at the end, unless a policy says otherwise."""
 
+PRESERVED = 0.6
+"""Fraction of the target that a share of a large history may take, however small it is."""
+
 
 class Selection(Protocol):
     """Says which groups of a view may be folded."""
@@ -44,7 +47,7 @@ class Keep:
         if self.unit in ("groups", "rounds"):
             if not isinstance(self.amount, int) or self.amount < 0:
                 raise BudgetError(
-                    f"The number of {self.unit} to keep is a whole number, not {self.amount!r}.",
+                    f"The {self.unit} to keep must be a whole number, not {self.amount!r}.",
                     hint="Give 0 or more.",
                 )
         elif not isinstance(self.amount, (int, float)) or not 0 <= self.amount <= 1:
@@ -68,8 +71,12 @@ class Keep:
             return max(0, len(groups) - int(self.amount))
         if self.unit == "rounds":
             return self._round_cut(view, groups)
-        whole = need.target if self.unit == "target" else view.tokens
-        room = whole * self.amount
+        if self.unit == "target":
+            room = need.target * self.amount
+        else:
+            # Of a history that is larger than the window, no more than there is room for.
+            most = max(self.amount * need.limit, PRESERVED * need.target)
+            room = min(self.amount * view.tokens, most)
         cut = len(groups)
         while cut and room > 0:
             room -= sum(view.counts[index] for index in groups[cut - 1].members)

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
+from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.attachment import plan_section
-from foldline.strategies.facts import PLAN_TOOLS, clears_plan, plan
+from foldline.strategies.facts import clears_plan, plan
+from foldline.strategies.plans import fitted_plan, is_done, is_plan_tool, open_items
+
+PLAN_SHARE: Final = 0.05
+"""Fraction of the target that a plan may take in any case."""
+
+OPEN_SHARE: Final = 0.25
+"""Fraction of the target that its open items may take."""
+
+PLAN_TOKENS: Final = 60
+"""About what stands around a plan, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,7 @@ class PlanStep:
 def plan_step(message: Message, index: int) -> PlanStep | None:
     """Return what the call at a position of a message makes of the plan; None for nothing."""
     part = message.parts[index]
-    if not isinstance(part, ToolCall) or part.name.lower() not in PLAN_TOOLS:
+    if not isinstance(part, ToolCall) or not is_plan_tool(part.name):
         return None
     if found := plan((Message("assistant", (part,)),)):
         return PlanStep(part.id, Tasks(found.lines, message.id, index))
@@ -55,35 +67,53 @@ def newest_plan(messages: Sequence[Message]) -> Tasks | None:
     return None
 
 
-def plan_sections(after: View, steps: Tasks | None, room: int) -> list[str]:
+def plan_sections(after: View, steps: Tasks, room: int) -> list[str]:
     """
     Write the plan, where a view does not show it.
 
     Args:
         after: The view.
         steps: The newest plan.
-        room: What it may take, in tokens; what is done goes first, and then the last lines.
+        room: What it may take, in tokens; see `fitted_plan` for what goes first.
     """
-    if steps is None or _is_told(after, steps):
+    if _is_told(after, steps):
         return []
-    handle = steps.message[:HANDLE_LENGTH]
-    counter, lines = after.counter, list(steps.lines)
-    if counter.text(plan_section(lines, handle)) > room:
-        lines = [line for line in lines if not line.startswith("- [completed]")]
-    while lines and counter.text(plan_section(lines, handle)) > room:
-        lines.pop()
-    return [plan_section(lines, handle)] if lines else []
+    handle, told = steps.message[:HANDLE_LENGTH], steps.lines
+
+    def section(lines: Sequence[str]) -> str:
+        return plan_section(lines, handle, len(told), sum(map(is_done, told)))
+
+    lines = fitted_plan(told, room, lambda kept: after.counter.text(section(kept)))
+    return [section(lines)] if lines else []
+
+
+def plan_room(steps: Tasks, target: int, counter: TokenCounter) -> int:
+    """
+    Return what a plan may take, in tokens: enough for its open items, as a rule.
+
+    Args:
+        steps: The newest plan.
+        target: The target of the compaction, in tokens.
+        counter: What counts.
+    """
+    whole, needed = (
+        counter.text("\n".join(lines)) + PLAN_TOKENS
+        for lines in (steps.lines, open_items(steps.lines))
+    )
+    share = round(PLAN_SHARE * target)
+    return min(whole, max(share, min(needed, round(OPEN_SHARE * target))))
 
 
 def _is_told(view: View, steps: Tasks) -> bool:
-    """Tell whether a view shows the whole plan: the call that set it, or a snapshot's quote."""
+    """Return True if a view shows the plan: the call that set it, or all that is open of it."""
     position = view.positions.get(steps.message)
     if position is not None:
         shown, log = view.messages[position], view.original(position)
         if steps.part < len(shown.parts) and shown.parts[steps.part] == log.parts[steps.part]:
             return True
+    still = [line for line in steps.lines if not is_done(line)] or steps.lines
     return any(
-        all(line in message.text for line in steps.lines)
+        all(line in message.text for line in still)
         for message in view.messages
         if is_snapshot(message)
     )

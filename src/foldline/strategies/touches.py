@@ -18,7 +18,8 @@ from typing import Any, Final, Literal, TypeAlias
 from foldline.core.files import FileSettings
 from foldline.core.groups import Site, pair
 from foldline.core.messages import Message, ToolCall, ToolResult
-from foldline.strategies.facts import PLAN_TOOLS, arguments_of
+from foldline.strategies.facts import arguments_of
+from foldline.strategies.plans import is_plan_tool
 
 Operation: TypeAlias = Literal["read", "written", "edited"]
 
@@ -191,7 +192,7 @@ def operation_of(tool: str, arguments: Any, settings: FileSettings) -> Operation
 
     An editor with commands, such as ``view`` or ``str_replace``, is known by its command.
     """
-    if tool.lower() in PLAN_TOOLS:
+    if is_plan_tool(tool):
         return None
     command = arguments.get("command") if isinstance(arguments, dict) else None
     for name in (command, tool):

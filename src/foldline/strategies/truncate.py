@@ -7,7 +7,7 @@ that must stay although they are too large; and the `Truncate` rung when nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -17,13 +17,15 @@ from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import Reason, is_snapshot
+from foldline.core.provider_rules import ANY_ORDER
 from foldline.core.snapshot_mark import first_line, sealed
 from foldline.core.strategy import Need, Plan
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
-from foldline.strategies.snapshot.sources import is_report
+from foldline.strategies.plans import is_plan_tool, short_plan_call, short_plan_text
+from foldline.strategies.snapshot.sources import is_report, observations
 from foldline.strategies.stubs import is_stub, short_arguments
 
 SOFT, HARD = 8_000, 20_000
@@ -37,6 +39,9 @@ LEAST_SHARE = 1 / 8
 
 SUMMARY_SHARE = 0.8
 """Fraction of the target for what users wrote where that is an earlier compaction's account."""
+
+UNREAD_SHARE = 0.28
+"""Fraction of the target up to which unread results together are left whole."""
 
 FULL = 0.93
 """Fraction of the target that all messages together may take; a note or two comes on top."""
@@ -143,7 +148,6 @@ def level_parts(
     if total <= room:
         return ()
     edits: list[Rewrite] = []
-    asked = Asked.of(view.messages, need.focus)
     for group in _order(list(_sites(view, staying)), room):
         excess = total - room
         if excess <= 0 or not group:
@@ -151,7 +155,7 @@ def level_parts(
         cap = level([site.tokens for site in group], excess)
         for site in group:
             if site.tokens > cap:
-                edit = _cut(view, need, site, cap, style, asked)
+                edit = _cut(view, need, site, cap, style)
                 saved = _saved(view, edit)
                 if saved > 0:
                     total -= saved
@@ -159,13 +163,14 @@ def level_parts(
     return tuple(edits)
 
 
-def _cut(
-    view: View, need: Need, site: Site, cap: int, style: Style, asked: Asked | None = None
-) -> Rewrite:
+def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
-    if isinstance(part, ToolCall):
+    plan = _short_plan(view, part, cap, handle)
+    if plan is not None:
+        text = plan
+    elif isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
         whole, lead = _text_of(part), leading(message, site.part)
@@ -177,11 +182,24 @@ def _cut(
         if style == "salient" and _is_written(part, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
+            asked = Asked.of(view.messages, need.focus) if style == "salient" else None
             text = excerpt(
                 rest, inside, count, handle=handle, style=style, values=values, asked=asked
             )
         text = sealed(lead + text) if lead else text
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
+    """Shorten what sets or shows a plan, by whole items; None for anything else."""
+    size = view.counter.text
+    if isinstance(part, ToolCall) and is_plan_tool(part.name):
+        return short_plan_call(part, room, size, handle)
+    if isinstance(part, ToolResult):
+        name = part.name or view.tool_names.get(part.call_id or "", "")
+        if is_plan_tool(name):
+            return short_plan_text(part.text, room, size, handle)
+    return None
 
 
 def _is_written(part: Part, text: str) -> bool:
@@ -230,15 +248,19 @@ def level(sizes: Iterable[int], excess: int) -> int:
 
 
 def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
+    observed = observations([view.original(index) for index in range(len(view.messages))])
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
+        if reason == "system" and view.dialect in ANY_ORDER:
+            continue  # There it is what an agent is built on, and its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
                 if tokens > SMALLEST:
                     text = view.counter.text(_text_of(part))
-                    yield Site(index, position, tokens, text, _rank(part, reason))
+                    rank = "tool" if index in observed else _rank(part, reason)
+                    yield Site(index, position, tokens, text, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:
@@ -255,9 +277,9 @@ def shorten_staying(
     """
     Shorten the largest of what has to stay, as far as it takes too much of the target.
 
-    Call arguments come first, then results and rules, then what users and systems wrote, then
-    pins. But for arguments, none is cut below an eighth of the target unless that leaves no
-    choice.
+    Call arguments come first, then results and rules, then what users wrote, then pins. But for
+    arguments, none is cut below an eighth of the target unless that leaves no choice. Unread
+    results and words of the user that take little are not cut before the system prompt is.
 
     Args:
         view: The view that holds it.
@@ -269,24 +291,12 @@ def shorten_staying(
     staying, target = list(positions), need.target
     sites = list(_sites(view, staying))
     total = sum(view.counts[index] for index in staying)
-    asked = Asked.of(view.messages, need.focus)
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
     found: dict[tuple[int, int], Rewrite] = {}
     saved: dict[tuple[int, int], int] = {}
-    least = round(target * LEAST_SHARE)
-    for rank, goal, floor in (
-        ("call", RESULT_SHARE * target, max(SMALLEST, least // 4)),
-        ("tool", RESULT_SHARE * target, least),
-        ("rules", RESULT_SHARE * target, least),
-        ("task", share * target, least),
-        ("pinned", share * target, least),
-        ("", LAST_SHARE * target, SMALLEST),
-        ("system", LAST_SHARE * target, SMALLEST),
-    ):
-        group = [
-            site for site in sites if site.rank == rank or (not rank and site.rank != "system")
-        ]
+    spared = _spared(view, sites, target)
+    for group, goal, floor in _cutting(sites, spared, share, target):
         excess = round(total - sum(saved.values()) - max(goal, FULL * target - folded))
         if excess <= 0 or not group:
             continue
@@ -295,10 +305,47 @@ def shorten_staying(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, need, site, cap, "salient", asked)
+                edit = _cut(view, need, site, cap, "salient")
                 if (less := _saved(view, edit)) > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
+
+
+def _cutting(
+    sites: Sequence[Site], spared: Collection[Site], share: float, target: int
+) -> Iterator[tuple[list[Site], float, int]]:
+    """Yield what is cut one after another: until what stays takes how much, and how far down."""
+    least, results = round(target * LEAST_SHARE), RESULT_SHARE * target
+    rest = [site for site in sites if site.rank != "system"]
+    system = [site for site in sites if site.rank == "system"]
+    free = [site for site in rest if site not in spared]
+
+    def ranked(rank: Rank) -> list[Site]:
+        return [site for site in free if site.rank == rank]
+
+    yield ranked("call"), results, max(SMALLEST, least // 4)
+    yield ranked("tool"), results, least
+    yield ranked("rules"), results, least
+    yield ranked("task"), share * target, least
+    yield ranked("pinned"), share * target, least
+    yield free, LAST_SHARE * target, SMALLEST
+    yield system, FULL * target, least
+    yield rest, FULL * target, SMALLEST
+    yield system, FULL * target, SMALLEST
+
+
+def _spared(view: View, sites: Iterable[Site], target: int) -> frozenset[Site]:
+    """Return what is not cut before the system prompt is: short words, and few unread results."""
+    reasons = view.protected
+    unread = [s for s in sites if s.rank == "tool" and reasons.get(s.index) == "unread"]
+    if sum(site.tokens for site in unread) > UNREAD_SHARE * target:
+        unread = []
+    words = [
+        site
+        for site in sites
+        if reasons.get(site.index) in ("task", "latest") and site.tokens <= LEAST_SHARE * target
+    ]
+    return frozenset((*unread, *words))
 
 
 def _text_of(part: Part) -> str:

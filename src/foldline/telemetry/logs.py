@@ -16,9 +16,20 @@ from foldline.core.events import (
     Event,
     ToolOutputBounded,
 )
+from foldline.core.redaction import redacted
 
 LOGGER: Final = logging.getLogger("foldline")
 LOGGER.addHandler(logging.NullHandler())
+
+
+def _redact(record: logging.LogRecord) -> bool:
+    """Take secrets out of a record: names of sessions and hooks are anything."""
+    record.msg = redacted(record.getMessage())
+    record.args = ()
+    return True
+
+
+LOGGER.addFilter(_redact)
 
 
 def log(event: Event) -> None:

@@ -19,6 +19,7 @@ from foldline.core.events import (
     Event,
     ToolOutputBounded,
 )
+from foldline.core.redaction import redacted
 from foldline.telemetry.names import METRICS, OPERATION, of_end, of_start, provider
 
 
@@ -67,7 +68,7 @@ class Telemetry:
 
     def _start(self, event: CompactionStarted) -> None:
         name = f"{OPERATION} {event.model}".strip()
-        span = self._tracer.start_span(name, attributes=of_start(event))
+        span = self._tracer.start_span(name, attributes=redacted(of_start(event)))
         with self._lock:
             self._open[event.number] = span
 
@@ -75,7 +76,7 @@ class Telemetry:
         with self._lock:
             span = self._open.pop(event.number, None)
         if span is not None:
-            span.set_attributes(of_end(event))
+            span.set_attributes(redacted(of_end(event)))
             if event.status in ("failed", "interrupted"):
                 span.set_status(self._trace.Status(self._trace.StatusCode.ERROR))
             span.end()
@@ -107,4 +108,4 @@ def _who(event: Event) -> dict[str, str]:
         "gen_ai.provider.name": provider(event.provider),
         "gen_ai.request.model": event.model,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: redacted(value) for name, value in said.items() if value}

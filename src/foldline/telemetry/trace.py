@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from foldline.core.errors import InputError
 from foldline.core.events import Event
-from foldline.telemetry.redact import redacted
+from foldline.core.redaction import redacted
 
 LONGEST_LINE: Final = 1 << 20
 """A line of a trace has no more characters than this; a longer one is not one of ours."""

@@ -14,7 +14,7 @@ from foldline.testing import promises
 
 
 def check_compaction(
-    result: Compaction, messages: Any, budget: int, *, counter: TextCounter | None = None
+    result: Compaction[Any], messages: Any, budget: int, *, counter: TextCounter | None = None
 ) -> None:
     """
     Check a compaction against every promise that its result alone can show.
@@ -39,7 +39,7 @@ def check_compaction(
     promises.check_honest(result, messages, counter=counter)
 
 
-def check_transcript(result: Compaction, counter: TokenCounter) -> None:
+def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
     """
     Check the compaction of a transcript that has no wire, such as an agent's session file.
 
@@ -72,7 +72,7 @@ def check_run(
     budget: int | None = None,
     window: int | None = None,
     counter: TextCounter | None = None,
-) -> Compaction:
+) -> Compaction[Any]:
     """
     Compact messages and check all eleven promises; see `foldline.compact` for the arguments.
 
@@ -83,7 +83,7 @@ def check_run(
         AssertionError: A promise is broken.
     """
 
-    def run(wire: Any, summarizer: Any = None) -> Compaction:
+    def run(wire: Any, summarizer: Any = None) -> Compaction[Any]:
         return compact(
             wire,
             format=format,

@@ -57,7 +57,7 @@ MOST_ASKS = 8
 MOST_SECONDS = 30.0
 
 
-def check_valid(result: Compaction, given: Any) -> None:
+def check_valid(result: Compaction[Any], given: Any) -> None:
     """VALID: the provider accepts the messages; what is signed is untouched or left out whole."""
     if result.receipt.status != "compacted":
         assert result.messages is given, (
@@ -103,7 +103,7 @@ def _answered(shown: Transcript) -> Transcript:
     return shown.with_messages(apply(messages, mended))
 
 
-def check_pair(result: Compaction) -> None:
+def check_pair(result: Compaction[Any]) -> None:
     """PAIR: a call and its results stay or go together; a call that is running stays running."""
     if result.receipt.status != "compacted":
         return
@@ -143,7 +143,7 @@ def _same_call(call: ToolCall, part: Part) -> bool:
     return isinstance(part, ToolCall) and part.name == call.name
 
 
-def check_shrink(result: Compaction, given: Any) -> None:
+def check_shrink(result: Compaction[Any], given: Any) -> None:
     """SHRINK: fewer tokens and within the budget, or the identical input with a reason."""
     receipt = result.receipt
     assert receipt.reason, "SHRINK: the receipt gives no reason."
@@ -159,7 +159,7 @@ def check_shrink(result: Compaction, given: Any) -> None:
     )
 
 
-def check_prefix(result: Compaction, given: Any) -> None:
+def check_prefix(result: Compaction[Any], given: Any) -> None:
     """PREFIX: what stands before the first edit is what it was, and the edits can be repeated."""
     again = apply(result.transcript.messages, result.receipt.edits)
     assert again == result.shown.messages, "PREFIX: repeating the edits gives another view."
@@ -185,7 +185,7 @@ def _items(wire: Any) -> list[Any] | None:
     return wire if isinstance(wire, list) else None
 
 
-def check_idemp(result: Compaction, again: Callable[[Any], Compaction]) -> None:
+def check_idemp(result: Compaction[Any], again: Callable[[Any], Compaction[Any]]) -> None:
     """
     IDEMP: a compaction with nothing new changes nothing.
 
@@ -226,7 +226,9 @@ def check_atomic(
     assert canonical_json(state()) == before, f"ATOMIC: the action {reason} and changed the state."
 
 
-def check_lossless(result: Compaction, recall: Callable[[str], Recalled] | None = None) -> None:
+def check_lossless(
+    result: Compaction[Any], recall: Callable[[str], Recalled] | None = None
+) -> None:
     """
     LOSSLESS: whatever is no longer shown is recalled, exactly, under a handle of the receipt.
 
@@ -256,7 +258,7 @@ def check_lossless(result: Compaction, recall: Callable[[str], Recalled] | None 
 
 
 def _recalled(
-    result: Compaction, recall: Callable[[str], Recalled]
+    result: Compaction[Any], recall: Callable[[str], Recalled]
 ) -> dict[str, dict[int | None, Recalled]]:
     """Recall every handle; the answers are by message and part, None for a whole message."""
     out: dict[str, dict[int | None, Recalled]] = {}
@@ -309,7 +311,9 @@ def check_term(
     assert took <= seconds, f"TERM: it took {took:.1f} seconds, {seconds:g} are allowed."
 
 
-def check_honest(result: Compaction, given: Any, *, counter: TextCounter | None = None) -> None:
+def check_honest(
+    result: Compaction[Any], given: Any, *, counter: TextCounter | None = None
+) -> None:
     """
     HONEST: the receipt says what can be measured.
 
@@ -334,7 +338,7 @@ def check_honest(result: Compaction, given: Any, *, counter: TextCounter | None 
         assert real == said, f"HONEST: {real} tokens {moment}, the receipt says {said}."
 
 
-def _both(result: Compaction) -> Iterator[tuple[Message, Message]]:
+def _both(result: Compaction[Any]) -> Iterator[tuple[Message, Message]]:
     """Yield messages that are still shown, as they were and as they are."""
     shown = {message.id: message for message in result.shown.messages}
     for message in result.transcript.messages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from foldline.app import Compaction
 from foldline.core.edits import Fold, Rewrite, following
@@ -11,7 +12,7 @@ from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.recall.content import part_text
 
 
-def check_task(result: Compaction) -> None:
+def check_task(result: Compaction[Any]) -> None:
     """TASK: system prompt, pins, first and latest user message are verbatim, at worst cut."""
     messages = result.transcript.messages
     wanted = [m for m in messages if m.pinned and m.id not in repaired(result)]
@@ -25,7 +26,7 @@ def check_task(result: Compaction) -> None:
         _check_there("TASK", result, message, Text)
 
 
-def check_unread(result: Compaction) -> None:
+def check_unread(result: Compaction[Any]) -> None:
     """UNREAD: results that the model has not answered are shown, at worst cut."""
     messages = result.transcript.messages
     answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
@@ -35,7 +36,7 @@ def check_unread(result: Compaction) -> None:
 
 
 def _check_there(
-    promise: str, result: Compaction, message: Message, kind: type[Text | ToolResult]
+    promise: str, result: Compaction[Any], message: Message, kind: type[Text | ToolResult]
 ) -> None:
     """Check that parts of a message are shown, or cut by an edit that names its handle."""
     if result.receipt.status != "compacted":
@@ -67,7 +68,7 @@ def _check_there(
             )
 
 
-def _said(result: Compaction, edit: Rewrite) -> list[str]:
+def _said(result: Compaction[Any], edit: Rewrite) -> list[str]:
     """Return what a part said before it was cut: then a cut may have had nothing to leave out."""
     for message in result.transcript.messages:
         if message.id == edit.message:
@@ -76,7 +77,7 @@ def _said(result: Compaction, edit: Rewrite) -> list[str]:
     return []
 
 
-def now_shown(result: Compaction, message: Message) -> list[Message]:
+def now_shown(result: Compaction[Any], message: Message) -> list[Message]:
     """Return what is shown of a message: itself, and what a repair put in its place or beside."""
     ids = following(frozenset({message.id}), result.receipt.edits)
     return [shown for shown in result.shown.messages if shown.id in ids]
@@ -88,7 +89,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[str]:
             yield part.text
 
 
-def repaired(result: Compaction) -> set[str]:
+def repaired(result: Compaction[Any]) -> set[str]:
     """Return the ids of messages that stand in another form because they were damaged."""
     found: set[str] = set()
     for edit in result.receipt.edits:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.tools.knowledge import RAGTool
     from foldline.tools.memory import MemoryTool
     from foldline.tools.notes import NoteTool
+    from foldline.tools.observation import truncate_observation
     from foldline.tools.output import ErrorCode, ToolOutput
     from foldline.tools.permissions import FULL, READ_ONLY, Permissions, ToolView
     from foldline.tools.recall import recall_tool, session_tools
@@ -61,6 +62,7 @@ _HOMES = {
     "recall_tool": "recall",
     "session_tools": "recall",
     "tool_of": "functions",
+    "truncate_observation": "observation",
 }
 
 __all__ = [
@@ -92,6 +94,7 @@ __all__ = [
     "recall_tool",
     "session_tools",
     "tool_of",
+    "truncate_observation",
 ]
 
 

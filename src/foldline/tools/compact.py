@@ -74,12 +74,8 @@ def compact_tool(session: Compacts) -> Tool:
     """
 
     def run(arguments: dict[str, Any]) -> ToolOutput:
-        tokens, target = session.tokens, session.budget.target
-        figures = {"tokens": tokens, "target": target}
-        if tokens <= target:
-            told = f"Nothing to compact: {tokens:,} tokens are in use, {target:,} are the goal."
-            return ToolOutput(told, data={"requested": False, **figures})
         session.request_compaction(arguments["focus"].strip())
+        figures = {"tokens": session.tokens, "target": session.budget.target}
         return ToolOutput(REQUESTED, data={"requested": True, **figures})
 
     return Tool("compact", DESCRIPTION, PARAMETERS, run, labels=frozenset({"context"}))

@@ -70,11 +70,13 @@ TAKES: Final = {
 FOR_MODELS: Final = ("search", "list", "stats", "add_text")
 """A model reads no files of its own choice this way, and removes nothing; who runs it can."""
 
+ASKING: Final = ("enable_mqe", "enable_hyde")
+"""Arguments that let a model write further queries; asking for that is refused."""
+
 WITHOUT_EFFECT: Final = frozenset(
     {
         "enable_advanced_search",
-        "enable_mqe",
-        "enable_hyde",
+        *ASKING,
         "mqe_expansions",
         "include_citations",
         "max_chars",
@@ -84,6 +86,16 @@ WITHOUT_EFFECT: Final = frozenset(
 Arguments that are taken and left aside: searching never asks a model, passages are never cut to a
 number of characters, and sources are always named.
 """
+
+
+def _refuse(arguments: Mapping[str, Any]) -> None:
+    wanted = [name for name in ASKING if arguments.get(name)]
+    if wanted:
+        raise InputError(
+            "searching asks no model, so it writes no further queries",
+            field=wanted[0],
+            hint="Leave it out; to search for other words as well, search once for each.",
+        )
 
 
 class RAGTool:
@@ -172,6 +184,7 @@ class RAGTool:
             told = f"{action} was not done: {'; '.join(problems)}."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told, problems=problems)
         try:
+            _refuse(arguments)
             done = act(self._meant(given), **given)
         except InputError as error:
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, f"{action} was not done: {error}")

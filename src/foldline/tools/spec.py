@@ -11,6 +11,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from foldline.core.amounts import meant
 from foldline.core.errors import FoldlineError, InputError
+from foldline.core.redaction import explained, redacted
 from foldline.tools.arguments import check_schema, checked, parsed
 from foldline.tools.output import ErrorCode, ToolOutput
 
@@ -145,7 +146,7 @@ def _taken(output: Any) -> ToolOutput:
 
 def _failed(name: str, error: BaseException) -> ToolOutput:
     known = isinstance(error, FoldlineError)
-    words = str(error) if known else f"{type(error).__name__}: {error}"
+    words = redacted(str(error)) if known else explained(error)
     code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION
     return ToolOutput.error(code, f"{name} failed. {words[:LONGEST_REASON]}")
 

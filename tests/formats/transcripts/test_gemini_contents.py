@@ -18,6 +18,7 @@ from tests.formats.transcripts.editing import (
 from foldline.core.edits import Rewrite
 from foldline.core.errors import InputError
 from foldline.core.groups import group
+from foldline.formats.files import file_format, read_file
 from foldline.formats.transcripts.gemini_contents import GeminiContents
 
 FORMAT = GeminiContents()
@@ -75,3 +76,15 @@ def test_real_files_come_back_byte_for_byte_and_survive_edits(path: Path) -> Non
     assert FORMAT.recognises(source) == 1.0
     assert_identity(FORMAT, source)
     assert_edits_survive(FORMAT, source)
+
+
+def test_messages_of_pydantic_ai_are_no_gemini_contents() -> None:
+    messages = pytest.importorskip("pydantic_ai.messages")
+    history = [
+        messages.ModelRequest(parts=[messages.UserPromptPart(content="Why?")]),
+        messages.ModelResponse(parts=[messages.TextPart(content="Because.")]),
+    ]
+    data = messages.ModelMessagesTypeAdapter.dump_json(history)
+    there = read_file(data)
+    assert (there.format, there.current.transcript.dialect) == ("wire", "pydantic-ai")
+    assert file_format(there.format).encode(there) == data

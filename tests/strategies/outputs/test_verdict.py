@@ -1,6 +1,10 @@
 """What says that something failed."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.strategies.outputs.verdict import (
     failing_lines,
@@ -55,6 +59,29 @@ PASSING = [
 ]
 
 
+# Everything that says so, in one expression: easy to read, and slow.
+SLOW_FAILURE = re.compile(
+    r"""
+      (?<![\w.-])(?!0+\b)\d[\d,]*\ (?:\w+\ )?(?i:fail(?:ed|ing|ures?)|errors?)\b
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])(?:FAIL(?:ED|URES?)?|FATAL|CRITICAL|PANIC|SEVERE|ERR!)
+      (?![\w/.-]|\s*[:=(]\s*0\b)
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])ERRORS?(?![\w/.-]|\s*[:=]\s*0\b)
+    | (?:^|[\s:\]])(?i:fatal|panic|error)(?:\[\w+\])?:(?!\s*(?:0|none|null|false)\b)
+    | (?:^|\s)(?i:(?:failures?|errors?|failed))\s*[:=]\s*[1-9]
+    | ^\s*(?:E\s+|Caused\ by:\s|Uncaught\s|Exception\ in\ thread\ \S+\s)?[\w.]*
+      (?:Error|Exception)\b(?::|$|\s\[)
+    | Traceback\ \(most\ recent | panicked\ at | Segmentation\ fault | core\ dumped
+    | (?i:\bexit(?:ed)?(?:\ with)?(?:[\ _]?(?:code|status))?["']?[\ :=]+[1-9])
+    | non-zero\ exit | command\ not\ found | ^\s*not\ ok\b | [✗✖✘]
+    | \.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b | \b(?:build|tests?|compilation|job)\ failed\b
+    | "(?:status|state|result|outcome|conclusion|level)":\s*"(?i:error|failed|failure|fatal)"
+    | "(?:is_?error|isError|failed)":\s*true | "(?:success|ok)":\s*false
+    | (?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+
 @pytest.mark.parametrize("line", FAILING)
 def test_failures_of_many_tools_are_recognised(line):
     assert is_failure(line)
@@ -98,3 +125,34 @@ def test_failures_out_of_sight_are_said():
 def test_summaries_are_recognised(line):
     assert is_summary(line)
     assert not is_summary("The quick brown fox")
+
+
+PIECES = (
+    *("FAIL", "FAILED", "failed", "errors", "ERROR", "Error", "error", "fatal", "panic", "ERR!"),
+    *("Exception", "Traceback (most recent", "exit code", "exited with", "non-zero exit", "tests"),
+    *("not ok", "command not found", "... ", '"status": "', '"ok": false', "true", "no ", "没有"),
+    *(
+        ": ",
+        ":",
+        "=",
+        " ",
+        "0",
+        "2",
+        "10,",
+        "E  ",
+        "[x]",
+        "(",
+        ")",
+        "_",
+        ".",
+        "/",
+        "-",
+        "\t",
+        "错误",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_the_fast_way_and_the_simple_one_find_the_same(line):
+    assert is_failure(line) == (SLOW_FAILURE.search(line) is not None)

@@ -60,6 +60,11 @@ def test_other_arguments_are_named_and_long_ones_say_their_size():
     assert "rest" not in found
 
 
+def test_nested_arguments_stand_without_escapes():
+    found = line("edit", edits=[{"new": 'say "hi"\n\tload()'}], n=[1, None])
+    assert found == 'edit edits=[{new: say "hi" load()}] n=[1, null]'
+
+
 def test_arguments_that_are_no_json_stand_as_they_are():
     assert call_line(c("1", "patch", "*** Begin Patch"), None) == "patch *** Begin Patch"
     assert call_line(c("1", "run", "[1]"), [1]) == "run [1]"

@@ -246,7 +246,7 @@ def test_what_a_snapshot_says_of_plan_and_files_is_said_by_the_next_one():
     first = composed(view(U("t"), plan, T("p"), edit, T("e"), *work(3), A("a"), U("n")))
     text = refolded(refolded(first, *work(4)), *work(4))
     assert " - [pending] 7: mend the scanner" in text.partition(f"## {PLAN}\n")[2]
-    assert "/app: scan.py (edited)" in text.partition(f"## {FILES}\n")[2]
+    assert "/app/scan.py (edited)" in text.partition(f"## {FILES}\n")[2]
 
 
 OLD = (
@@ -272,7 +272,7 @@ def test_a_snapshot_of_the_first_version_is_folded_on():
     assert any("We use sqlite" in text for _, text in rows)
     assert ("result", "it compiled without an error") in rows
     assert parsed.state[PLAN] == ("4f0c2a - [done] look\n - [pending] mend",)
-    assert parsed.state[FILES] == ("src: scan.py (edited)",)
+    assert parsed.state[FILES] == ("- src/scan.py (edited)",)
 
 
 def test_a_first_line_that_somebody_pasted_is_theirs():

@@ -108,6 +108,19 @@ def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle
     assert found.tokens > 9_000
 
 
+def test_words_that_a_client_merged_behind_a_snapshot_are_the_users():
+    rows = [Row("agent", "It is done.", "1f0c2a"), Row("result", "exit 0")]
+    head = header(42, 9_000, "ab" * 16)
+    text = render(head, ((STORY, [row.write() for row in rows]),))
+    found = reading(U("t"), U(f"{text}\n\nNever touch legacy."), A("a"), positions=[1])
+    assert [(source.speaker, source.text.strip()) for source in found.sources] == [
+        ("agent", "It is done."),
+        ("result", "exit 0"),
+        ("user", "Never touch legacy."),
+    ]
+    assert found.messages == 43
+
+
 def test_sentences_are_prose_and_code_is_not():
     assert is_prose("This is a sentence that somebody wrote because it matters to the next one.")
     assert not is_prose("import os\nimport sys\n" * 9)
@@ -125,3 +138,24 @@ def test_no_observations_are_looked_for_where_there_are_tool_calls():
     plain = (U("t"), A("```\nls\n```"), U("a.py"))
     assert observations(plain) == {2}
     assert observations((*plain, A(c("1")), T("1"))) == frozenset()
+
+
+def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
+    task = "We solve the following issue within our repository.\nISSUE: it fails\nbash-$"
+    ran = "The command that you gave ran successfully and it did not produce any output.\nbash-$"
+    messages = [U(task)]
+    for _ in range(3):
+        messages += [A("I run it.\n```\nmake\n```"), U(ran)]
+    messages += [A("It is done.\n```\nsubmit\n```"), U(task.replace("fails", "hangs"))]
+    assert observations(tuple(messages)) == {2, 4, 6}
+
+
+def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_out():
+    found = told(U("t"), A(run(path="skills/x/SKILL.md")), T("1", LONG))
+    assert ("document", LONG) in found
+    asked = A(run(name="Task", prompt="Look at every file of the project and " * 20))
+    assert [speaker for speaker, _ in told(U("t"), asked, T("1", LONG))] == [
+        "user",
+        "change",
+        "report",
+    ]

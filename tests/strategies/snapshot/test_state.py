@@ -8,6 +8,7 @@ from tests.neutral import COUNTER, A, T, U, c, view
 from foldline.core.handles import handles
 from foldline.core.strategy import Need
 from foldline.strategies.focus import Focus
+from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import (
     FAILED,
     FAILING,
@@ -17,6 +18,9 @@ from foldline.strategies.snapshot.format import (
     REQUESTS,
     RESULTS,
     STATE,
+    header,
+    parse,
+    render,
 )
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.worth import Judge
@@ -113,11 +117,11 @@ def test_all_changed_files_are_listed_by_folder_with_how_often_and_what_last():
     work += [edit("a", "/app/src/module_3.py"), edit("b", "/app/new.py", "write_file")]
     work += [run("c", "read_file", path="/app/src/seen.py")]
     listed = standing(U("t"), *work)[FILES]
-    names = [name for line in listed for name in line.partition(": ")[2].split(", ")]
-    assert len(names) == 31
-    assert {line.partition(": ")[0] for line in listed} == {"/app/src", "/app"}
+    names = [name for line in listed for name in line.partition(": ")[2].split(", ") if name]
+    assert len(names) == 30
+    folders = {line.partition(": ")[0] for line in listed}
+    assert folders == {"- /app/src", "- /app/new.py (written)"}
     assert "module_3.py (edited ×2)" in names
-    assert "new.py (written)" in names
     assert "seen.py" not in "".join(listed)
 
 
@@ -126,7 +130,7 @@ def test_files_of_an_earlier_snapshot_are_listed_on_and_what_was_done_last_count
     newer = (edit("3", "/app/a.py", "write_file"), edit("4", "b.py", "write_file"))
     assert sorted(standing(U("t"), A("a"), carried={FILES: first})[FILES]) == sorted(first)
     again = standing(U("t"), *newer, carried={FILES: first})[FILES]
-    assert sorted(again) == [".: b.py (written)", "/app: a.py (written)"]
+    assert sorted(again) == ["- .: b.py (written)", "- /app/a.py (written)"]
 
 
 @pytest.mark.parametrize("path", ["a, b.py", "a (1).py", "a: b.py", "x/a: b, c (2).py"])
@@ -145,13 +149,13 @@ def test_what_still_fails_stands_with_its_command_and_what_was_mended_does_not()
     mended = (run("2", command="make x"), T("2", "12 passed in 3s"))
     found = standing(U("t"), *failing, *mended)
     assert FAILING not in found
-    assert found[RESULTS] == ("make x → 12 passed in 3s",)
+    assert found[RESULTS] == ("- make x → 12 passed in 3s",)
 
 
 def test_the_last_result_of_a_command_counts():
     first = (run("1", command="pytest"), T("1", "2 failed, 9 passed in 3s"))
     last = (run("2", command="pytest"), T("2", "11 passed in 3s"))
-    assert standing(U("t"), *first, *last)[RESULTS] == ("pytest → 11 passed in 3s",)
+    assert standing(U("t"), *first, *last)[RESULTS] == ("- pytest → 11 passed in 3s",)
 
 
 def test_what_was_tried_in_vain_and_what_comes_next_are_listed():
@@ -195,4 +199,46 @@ def test_what_fits_is_kept_in_the_order_of_the_sections():
 def test_of_the_requests_the_newest_are_kept():
     made = State(((REQUESTS, tuple(f"{n} " + "x" * 36 for n in range(9))),))
     ((_, lines),) = made.within(40, COUNTER).sections
-    assert [line[0] for line in lines] == ["7", "8"]
+    assert [line[0] for line in lines[1:]] == ["7", "8"]
+    assert lines[0] == "[… 7 more]"
+
+
+def test_what_does_not_fit_of_a_list_is_counted_and_the_count_is_no_entry():
+    made = State(((FILES, tuple(f"- src/{n}.py (edited)" for n in range(9))),))
+    ((_, lines),) = made.within(30, COUNTER).sections
+    assert lines[-1] == f"[… {10 - len(lines)} more]"
+    assert parse(render(header(9, 9, "ab" * 16), ((FILES, lines),))).state[FILES] == lines[:-1]
+
+
+def test_only_the_latest_request_is_in_work():
+    working = (U("Mend a.py."), A("I work on the lock.", c("1")), T("1"))
+    first = standing(*working)[REQUESTS]
+    assert "in work, last said: I work on the lock." in first[0]
+    carried = {REQUESTS: tuple(row.replace(row[:6], "ffffff", 1) for row in first)}
+    old, new = standing(U("Now b.py."), A("Done: b.py."), carried=carried)[REQUESTS]
+    assert old.endswith("“Mend a.py.”: last said: I work on the lock.")
+    assert new.endswith("answered: Done: b.py.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If the lock still fails, tell me about it.",
+        "Let me verify that this does not fix it.",
+        "The option doesn't work on Windows at all.",
+        "Should we say that it did not work?",
+    ],
+)
+def test_what_is_only_supposed_was_not_tried(text):
+    assert FAILED not in standing(U("t"), A(text))
+
+
+def test_what_was_tried_stands_once_with_the_sentence_that_says_what():
+    said = A("I raised the limit to ninety. But it did not work at all.")
+    (row,) = standing(U("t"), said, U("u"), said)[FAILED]
+    assert row.endswith("I raised the limit to ninety. But it did not work at all.")
+
+
+def test_a_traceback_is_listed_by_what_was_raised():
+    failed = "Traceback (most recent call last):\n  File a.py\n    x()\nKeyError: 'port'\n"
+    assert verdict(failed) == "KeyError: 'port'"

@@ -77,3 +77,17 @@ def test_no_statement_has_a_negative_worth_and_every_slice_has_one(text, speaker
     found = list(JUDGE.worths(source(text or "x", speaker, recency), slices))
     assert len(found) == 2
     assert all(one >= 0 for one in found)
+
+
+@given(
+    st.lists(
+        st.sampled_from(("load_all", "because", "Error", "x", ". ", "\n", "é", " ")), min_size=1
+    )
+)
+def test_a_statement_is_judged_in_its_text_as_it_is_alone(pieces):
+    text = "".join(pieces)
+    half = text.find("\n") if "\n" in text else len(text)
+    slices = [(0, half), (half, len(text))]
+    whole = source(text, "user")
+    alone = [next(JUDGE.worths(whole, [one])) for one in slices]
+    assert list(JUDGE.worths(whole, slices)) == alone

@@ -65,6 +65,17 @@ git blame -L 1,3 README.md
 git -C src log -1
 git grep -n TODO
 git stash list
+git reflog
+git reflog -5
+git reflog --all
+git reflog show -3 HEAD
+ls -l link
+ls -la linked src
+ls -ld linked
+test -L link
+[ -e README.md -o -d src ]
+[ ! -G README.md -a a != b ]
+strings ./@list
 git config --get user.name
 echo -e 'a\\tb'
 printf '%s\\n' a b
@@ -99,6 +110,20 @@ cat ../outside/secret.txt|outside
 cat link|outside
 cat linked/secret.txt|outside
 cat src/../link|outside
+ls link|outside
+ls -lF link|outside
+ls -l --color=auto link|outside
+ls -lC linked|outside
+ls -l linked/|outside
+ls -l linked/secret.txt|outside
+test -G /etc/passwd|outside
+test -N link|outside
+test -O ../outside/secret.txt|outside
+[ -e README.md -o -e /etc/passwd ]|outside
+[ a -o -s link ]|outside
+[ ! '(' -f /etc/passwd ')' ]|outside
+[ -L link -ef README.md ]|outside
+[ -e -x ]|outside
 find . -delete|write
 find . -fprint x|write
 find . -exec rm {} ;|execute
@@ -169,6 +194,7 @@ git log -- ../outside|outside
 git -C ../outside log|outside
 git remote add x y|write
 git reflog expire --all|write
+git reflog --expire=now --all|write
 git stash|write
 jq -f x .|outside
 jq 'import "x" as y; .' data.csv|outside
@@ -180,7 +206,8 @@ jq 'import "x" as y; .' data.csv|outside
 
 
 @pytest.mark.parametrize("row", BEYOND)
-def test_what_reaches_out_needs_a_person_or_is_refused(row, place):
+def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
+    (project / "-x").symlink_to("/etc/passwd")
     line, _, risk = row.replace("\0", "\n").rpartition("|")
     with pytest.raises(Refused) as refused:
         checked(line.replace(" ;", " \\;") if line.endswith(" ;") else line, place)
@@ -190,6 +217,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place):
 @pytest.mark.parametrize(
     "line",
     [
+        "strings @README.md", "strings -a -- @/etc/passwd",
         "uniq README.md out", "uniq - out", "xxd README.md out", "curl http://x", "ssh x",
         "git fetch", "git archive HEAD", "head -n x README.md", "find . -name", "find . -exec cat",
         "grep", "sed", "awk", "sed 's/a' f", "awk '{print \"x > y}'", "sed '1Z' f", "[ -f x",
@@ -217,6 +245,19 @@ def test_what_only_the_kernel_can_decide_says_so(place):
         assert checked(line, place).opaque
         assert checked(line, place).forks
     assert not checked("cat README.md", place).opaque
+
+
+def test_a_word_behind_the_options_of_reflog_is_never_a_sub_command(place):
+    arguments = checked("git reflog -5 --all expire", place).arguments
+    assert arguments[arguments.index("reflog") + 1] == "show"
+
+
+def test_an_outward_link_is_shown_and_not_followed(terminal):
+    seen = terminal.run("ls -l link linked")
+    assert seen.status == "ok"
+    assert "link -> " in seen.text
+    assert "linked -> " in seen.text
+    assert "OUTSIDE" not in seen.text
 
 
 def test_options_are_read_exactly(place):

@@ -53,5 +53,6 @@ def _is_content(item: Any) -> bool:
     return (
         isinstance(item, dict)
         and isinstance(item.get("parts"), list)
+        and "kind" not in item  # as the messages of Pydantic AI have
         and item.get("role", "user") in ("user", "model", "function", "system")
     )

@@ -84,7 +84,7 @@ def _written(recording: Recording) -> bytes:
 
 
 def _unpacked(source: Source) -> Recording:
-    members = unpack(source.data, source.name)
+    members = unpack(source.data, source.name, source.max_bytes)
     samples = []
     for member in members:
         path = member.info.filename

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
+from foldline.core.errors import InputError
 from foldline.core.files import SECRETS
 
 DEEPEST: Final = 32
@@ -25,6 +26,22 @@ class Skipped:
 
     path: Path
     why: str
+
+
+def is_folder(path: Path) -> bool:
+    """
+    Return True if there is a folder, False if there is something else or nothing.
+
+    Raises:
+        InputError: It is no path at all.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{str(path)[:100]!r} cannot be read: {reason}", field="path") from error
 
 
 def files_below(folder: Path, most: int) -> Iterator[Path | Skipped]:

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from foldline.core.errors import InputError, MissingExtra
+from foldline.memory.documents.css import hidden_by_rules, is_hidden
 
 DEEPEST: Final = 5_000
 """Elements inside each other; parsers of HTML take quadratic time for more."""
@@ -61,7 +62,7 @@ def html_text(html: str, name: str) -> tuple[str, str]:
     page = LexborHTMLParser(html)
     title = page.css_first("title")
     named = _BLANKS.sub(" ", title.text()).strip() if title is not None else ""
-    writer = _Writer()
+    writer = _Writer(hidden_by_rules(page))
     if page.body is not None:
         writer.walk(page.body)
     return writer.text, named
@@ -80,7 +81,8 @@ def _check_depth(html: str, name: str) -> None:
 class _Writer:
     """Writes the elements of a page, one after the other, as lines of text."""
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: frozenset[int] = frozenset()) -> None:
+        self._hidden = hidden
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._start = ""
@@ -114,7 +116,9 @@ class _Writer:
         if node.is_text_node:
             self._line.append(node.text_content or "")
             return False
-        if not node.is_element_node or tag in _SKIPPED or "hidden" in node.attributes:
+        if not node.is_element_node or tag in _SKIPPED:
+            return False
+        if node.mem_id in self._hidden or is_hidden(node.attributes):
             return False
         if tag == "br":
             self._line.append("\n" if self._pre else " ")

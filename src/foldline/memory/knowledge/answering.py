@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from foldline.core.asks import Ask, Model, Reply, Steps
+from foldline.core.redaction import explained, redacted
 from foldline.memory.knowledge.evidence import Evidence
 from foldline.memory.knowledge.values import Passage
 
@@ -94,5 +95,7 @@ def replied(model: Answerer, ask: Ask) -> Reply:
     try:
         reply = model.answer(ask) if isinstance(model, Model) else model(ask)
     except Exception as error:  # noqa: BLE001  # whatever it raises: there is no answer
-        return Reply(error=f"{type(error).__name__}: {error}"[:500])
-    return Reply(reply) if isinstance(reply, str) else reply
+        return Reply(error=explained(error)[:500])
+    if isinstance(reply, str):
+        return Reply(reply)
+    return replace(reply, error=redacted(reply.error)) if reply.error else reply

@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from foldline.core.amounts import positive, whole
+from foldline.core.argument_types import typed_methods
 from foldline.core.asks import drive
 from foldline.core.errors import InputError
 from foldline.core.estimate import estimate
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import Reading, ReadLimits, Skipped
+from foldline.memory.documents.folder import is_folder
 from foldline.memory.knowledge import writing
 from foldline.memory.knowledge.answering import Answer, Answerer, answering, replied
 from foldline.memory.knowledge.candidates import Frequencies
@@ -45,6 +47,7 @@ CACHE: Final = 64_000
 """Kilobytes of the file that are kept in memory."""
 
 
+@typed_methods
 class Knowledge:
     """
     Documents in a SQLite file, for one namespace; made by `open`.
@@ -143,7 +146,7 @@ class Knowledge:
             StoreError: The store cannot be written.
         """
         place = Path(os.path.abspath(path))  # noqa: PTH100  # links keep the name they were given
-        if not place.is_dir():
+        if not is_folder(place):
             added = self._storing.file(place, name)
             if tell is not None:
                 tell(added)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from foldline.core.messages import ToolCall
@@ -32,11 +33,17 @@ ENDING: Final = 4_000
 SUMMING: Final = 1_000
 """Characters at the end of a result in which a line that sums it up is looked for."""
 
+TRACEBACK: Final = 20_000
+"""Characters of a traceback behind which what was raised is looked for."""
+
 WRITTEN: Final = 300
 """Characters from which on an argument is a text of its own."""
 
 COMMAND_HEAD: Final = 60
 """Characters of a command that tell what it does."""
+
+ENTRIES: Final = 40
+"""Entries of a nested argument that are written at most."""
 
 DEPTH: Final = 6
 """How deep arguments are looked at."""
@@ -112,8 +119,16 @@ def _command(value: Any) -> str:
     return _text(value[-1]) if isinstance(value, list) and value else _text(value)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _text(value: Any, depth: int = DEPTH) -> str:
+    """Write a value as it is meant, without quotes and escapes."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and depth:
+        inner = (f"{key}: {_text(one, depth - 1)}" for key, one in islice(value.items(), ENTRIES))
+        return f"{{{', '.join(inner)}}}"
+    if isinstance(value, list) and depth:
+        return f"[{', '.join(_text(one, depth - 1) for one in value[:ENTRIES])}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _brief(text: str) -> str:
@@ -163,7 +178,15 @@ def outcome(text: str) -> tuple[str, bool]:
     bare = text.strip()
     if len(bare) <= OUTCOME:
         return bare, True
-    return verdict(bare)[:VERDICT], False
+    return verdict(text), False
+
+
+def _raised(text: str, failed: str) -> str:
+    """Return what was raised in place of the line that only announces it."""
+    if not failed.startswith("Traceback (most recent"):
+        return failed
+    behind = text[text.find(failed) + len(failed) :][:TRACEBACK].split("\n")
+    return next((line for line in behind if line and not line[0].isspace()), failed)
 
 
 def verdict(text: str) -> str:
@@ -171,6 +194,6 @@ def verdict(text: str) -> str:
     ending = text.rstrip()[-ENDING:]
     tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
     summary = next(filter(is_summary, tail), "")
-    failed = "" if is_failure(summary) else first_failure(text)
+    failed = "" if is_failure(summary) else _raised(text, first_failure(text))
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (failed[:FAILED], summary)))

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
-from typing import Final, NamedTuple
+from typing import Final
 
 from foldline.core.messages import visible_texts
 from foldline.core.names import items
@@ -23,7 +23,10 @@ from foldline.strategies.asked import Asked
 from foldline.strategies.focus import Focus
 from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot.announcements import without_chatter
+from foldline.strategies.snapshot.cues import likely_names
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
+from foldline.strategies.snapshot.ranking import Ranking, Statement
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.statements import Slice, blocks, prose, shown
@@ -32,17 +35,20 @@ from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE, NAMES_MOST = 0.07, 0.1
+NAMES_SHARE, NAMES_MOST = 0.095, 0.1
 """Fraction of the room for names that stand nowhere above, and the most that they take."""
 
-LONGEST_NAME, NAMES_TOKENS = 80, 8
-"""Characters of the longest name that is listed, and what the list takes besides, in tokens."""
+NAMES_TOKENS: Final = 8
+"""What the list of names takes besides them, in tokens."""
 
 FITTINGS: Final = 4
 """How often a snapshot is composed to come close to its room."""
 
 CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
+
+OVERSHOT: Final = 0.015
+"""Fraction of the space that is given up besides where a choice came out too large."""
 
 HANDLE_TOKENS: Final = 4.0
 
@@ -76,17 +82,10 @@ What a statement loses of its worth whose words all stand in an account; of one 
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
 
+SAYING: Final = frozenset(("agent", "report"))
+"""Who says what comes next, which nobody needs who knows what came."""
+
 _WORD = re.compile(r"[^\W_]{4,}|\d+")
-
-
-class Statement(NamedTuple):
-    """A slice of a source, with its worth over its size and what it takes in tokens."""
-
-    density: float
-    cost: float
-    source: int
-    start: int
-    end: int
 
 
 @dataclass(slots=True)
@@ -116,7 +115,7 @@ def compose(view: View, need: Need, positions: Sequence[int], room: int, account
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number)
     composer = _Composer(view, need, positions, reading, head, account)
-    standing = state(view, need, positions, reading.carried, composer.judge)
+    standing = state(view, need, positions, reading.carried, composer.judge, reading.verdicts)
     left = room - view.counter.text(render(head, ((titles.ACCOUNT, account.split("\n")),)))
     composer.state = standing.within(STATE_SHARE * left, view.counter)
     return composer.fit(room)
@@ -145,7 +144,7 @@ class _Composer:
             self.sizes[source.step] += source.tokens
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
-        self.statements = sorted(self._judged(), reverse=True)
+        self.statements = Ranking(self._judged())
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -185,7 +184,10 @@ class _Composer:
         if source.whole:
             return [(0, len(source.text))], {}
         if source.speaker not in QUOTED:
-            return prose(source.text), {}
+            slices = prose(source.text)
+            if source.speaker in SAYING:
+                slices = [without_chatter(source.text, *place) for place in slices]
+            return slices, {}
         if source.speaker == "result" and self._is_telling(source, total):
             return self._condensed(number, total)
         return blocks(source.text), {}
@@ -234,7 +236,8 @@ class _Composer:
                 best, best_size = text, size
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
-            space += aim - size - (2 if size > aim else 0)
+            # Sizes are estimates: a little less may be no less.
+            space += aim - size - (OVERSHOT * space if size > aim else 0)
         if not best:
             return self._smallest(room)
         return self._with_names(best, min(room - count(best), NAMES_MOST * room))
@@ -298,10 +301,11 @@ class _Composer:
 
     def _with_names(self, snapshot: str, tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        tokens -= NAMES_TOKENS
+        passages = (self.sources[one.source].text[one.start : one.end] for one in self.statements)
+        known = {*items(snapshot), *items(self.beside)}
         listed: list[str] = []
-        have = {*items(snapshot), *items(self.beside)}
-        for name in self._likely_names(have):
+        tokens -= NAMES_TOKENS
+        for name in likely_names(self.view.likely_names, self.sources, passages, known):
             tokens -= self.view.counter.texts.count(f", {name}")
             if tokens < 0:
                 break
@@ -309,23 +313,6 @@ class _Composer:
         if not listed:
             return snapshot
         return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),))
-
-    def _likely_names(self, have: set[str]) -> Iterator[str]:
-        """Yield what user and agent wrote, then what the best of the other statements has."""
-        ranked = sorted(
-            (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
-            for name, worth in self.view.likely_names.items()
-            if name not in have and len(name) <= LONGEST_NAME
-        )
-        for _, name in ranked:
-            have.add(name)
-            yield name
-        for statement in self.statements:
-            source = self.sources[statement.source]
-            for name in items(source.text[statement.start : statement.end]):
-                if name not in have and len(name) <= LONGEST_NAME:
-                    have.add(name)
-                    yield name
 
 
 def _quote(source: Source, slices: Sequence[Slice]) -> str:
@@ -374,4 +361,5 @@ def _rows(step: _Step) -> Iterator[str]:
 
 
 def _lines(text: str) -> set[str]:
-    return {bare for line in text.split("\n") if len(bare := line.strip()) >= LEAST_LINE}
+    bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
+    return {line for line in bare if len(line) >= LEAST_LINE}

@@ -29,6 +29,9 @@ STATE: Final = (REQUESTS, PLAN, FILES, RESULTS, FAILING, FAILED, NEXT)
 TITLES: Final = (*STATE, ACCOUNT, STORY, NAMES)
 """The sections in their order."""
 
+LEFT_OUT: Final = "[… {count} more]"
+"""The line of a list that says how much of it is left out."""
+
 HANDLE_DIGITS: Final = 10
 """Of the id of a snapshot: no other message of a session begins so, however long it gets."""
 
@@ -50,8 +53,9 @@ MARK_OF: Final = {speaker: mark for mark, speaker in MARKS.items()}
 
 _HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
 _COUNT = re.compile(r"(\d[\d,]{0,15}) folded messages \((\d[\d,]{0,15}) tokens")
+_LEFT_OUT = re.compile(r"\[… [\d,]{1,12} more\]")
 _LINE_END = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f]")
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def parse(text: str) -> Parsed:
     for line in text.split("\n")[1:]:
         if line.startswith("## ") and line[3:] in _KNOWN:
             lines = sections.setdefault(line[3:], [])
-        elif lines is not None:
+        elif lines is not None and not _LEFT_OUT.fullmatch(line):
             lines.append(line)
     rows: list[Row] = []
     state: dict[str, tuple[str, ...]] = {}

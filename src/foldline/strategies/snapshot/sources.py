@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.frames import segments
@@ -12,10 +13,13 @@ from foldline.core.groups import Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult, visible_texts
 from foldline.core.part_text import result_text
 from foldline.core.protect import is_snapshot
+from foldline.core.snapshot_mark import split_snapshot
 from foldline.core.strategy import Need
 from foldline.core.view import View
-from foldline.strategies.facts import PLAN_TOOLS, arguments_of
+from foldline.strategies.facts import arguments_of
+from foldline.strategies.plans import is_plan_tool
 from foldline.strategies.snapshot.calls import (
+    VERDICT,
     call_line,
     changes_something,
     long_arguments,
@@ -43,6 +47,7 @@ runs something, "written" a text in a call, "report" what another agent answered
 _AGENT_TOOLS: Final = re.compile(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
+_GUIDES: Final = re.compile(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
 _ACTION_END: Final = re.compile(r"(?:```|</\w{1,30}>)\s*\Z")
 _ACTION: Final = re.compile(
     r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
@@ -61,6 +66,15 @@ CHOSEN_BEFORE: Final = 1.0
 
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
+
+BEHIND: Final = 1_000_000
+"""The place of what stands behind a snapshot in one message."""
+
+PROMPTS, ALIKE = 3, 24
+"""
+How many outputs end alike where a shell prompts, and characters of a first line by which another
+task is known.
+"""
 
 SAMPLE: Final = 200
 """Lines by which that is judged."""
@@ -93,12 +107,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What `read` found: sources in order, and the state that an earlier snapshot listed."""
+    """
+    What `read` found: sources in order, and the state that an earlier snapshot listed.
+
+    ``verdicts`` are those of results that were too long to be quoted whole.
+    """
 
     sources: tuple[Source, ...]
     carried: Mapping[str, tuple[str, ...]]
     messages: int
     tokens: int
+    verdicts: Mapping[Site, str] = field(default_factory=dict)
 
 
 class _Reader:
@@ -117,10 +136,11 @@ class _Reader:
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)
         self.covered = set[Site]()
+        self.verdicts: dict[Site, str] = {}
 
     def read(self, position: int) -> None:
         if is_snapshot(self.view.messages[position]):
-            self._snapshot(position)
+            self._snapshot(position, self.view.messages[position].text)
             return
         message = self.messages[position]
         self.count += 1
@@ -173,11 +193,16 @@ class _Reader:
         else:
             kinds: dict[str, Speaker] = {"words": "user", "rules": "rules", "summary": "summary"}
             for segment in segments(text):
+                if segment.kind == "summary" and split_snapshot(segment.text)[0]:
+                    # A client merged what the user said next into the same message.
+                    self._snapshot(position, segment.text)
+                    place = BEHIND
+                    continue
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
     def _call(self, position: int, place: int, call: ToolCall) -> None:
         site = self.results.get(Site(position, place))
-        if call.name.lower() in PLAN_TOOLS:
+        if is_plan_tool(call.name):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return
@@ -188,10 +213,16 @@ class _Reader:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
                 came, is_all = outcome(result.text)
+                if not is_all:
+                    self.verdicts[site] = came
+                    came = came[:VERDICT]
                 line = f"{line}\n→ {came}" if came else line
                 if is_all:
                     self.covered.add(site)
         self._add(position, place, speaker, line, whole=True)
+        if site is not None and _AGENT_TOOLS.fullmatch(call.name):
+            # What another agent was asked for is superseded by its report.
+            return
         for text in long_arguments(call.arguments if arguments is None else arguments):
             self._add(position, place, "written", text)
 
@@ -202,12 +233,16 @@ class _Reader:
         call = self.calls.get(site)
         part = self.messages[call.message].parts[call.part] if call is not None else None
         name = part.name if isinstance(part, ToolCall) else result.name
-        report = _AGENT_TOOLS.fullmatch(name) is not None
-        self._add(position, place, "report" if report else "result", result_text(result.text))
+        speaker: Speaker = "result"
+        if _AGENT_TOOLS.fullmatch(name) is not None:
+            speaker = "report"
+        elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
+            speaker = "document"
+        self._add(position, place, speaker, result_text(result.text))
 
-    def _snapshot(self, position: int) -> None:
+    def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
-        earlier = parse(self.view.messages[position].text)
+        earlier = parse(text)
         self.count += earlier.messages
         self.tokens += earlier.tokens
         self.carried.update(earlier.state)
@@ -239,7 +274,8 @@ def read(view: View, need: Need, positions: Sequence[int]) -> Reading:
     reader = _Reader(view, need, positions)
     for position in positions:
         reader.read(position)
-    return Reading(tuple(reader.sources), reader.carried, reader.count, reader.tokens)
+    sources = tuple(reader.sources)
+    return Reading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
 
 
 def observations(messages: Sequence[Message]) -> frozenset[int]:
@@ -255,12 +291,36 @@ def observations(messages: Sequence[Message]) -> frozenset[int]:
 
 
 def _observations(messages: Sequence[Message]) -> Iterator[int]:
-    for position in range(1, len(messages)):
-        before, here = messages[position - 1], messages[position]
-        if before.role == "assistant" and here.role == "user" and not is_snapshot(here):
-            acted = _ACTION_END.search(before.text[-400:])
-            if acted and not is_prose(here.text):
-                yield position
+    behind = [
+        position
+        for position in range(1, len(messages))
+        if _acts(messages[position - 1])
+        and messages[position].role == "user"
+        and not is_snapshot(messages[position])
+    ]
+    task = next((m.text for m in messages if m.role == "user"), "")
+    prompts = Counter(_last_line(messages[position].text) for position in behind)
+    for position in behind:
+        text = messages[position].text
+        if _is_like(text, task):
+            continue
+        # A shell shows the same prompt again and again.
+        if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
+            yield position
+
+
+def _acts(message: Message) -> bool:
+    return message.role == "assistant" and _ACTION_END.search(message.text[-400:]) is not None
+
+
+def _is_like(text: str, task: str) -> bool:
+    """Return True if a text begins with the same line as the first that the user said."""
+    line = task[:400].partition("\n")[0].strip()
+    return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
+
+
+def _last_line(text: str) -> str:
+    return text[-200:].rstrip().rpartition("\n")[2]
 
 
 def is_prose(text: str) -> bool:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.frames import user_words
-from foldline.core.groups import pair
+from foldline.core.groups import Site, pair
 from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies import facts
+from foldline.strategies.plans import is_done
 from foldline.strategies.snapshot import format as titles
 from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import handle_at, indented, one_line
@@ -34,7 +35,11 @@ REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
 COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
-FILES_A_FOLDER: Final = 12
+FOLDER, FILES_A_FOLDER = 3, 12
+"""From how many files on their folder stands but once, and how many stand in a line then."""
+
+ITEM: Final = "- "
+"""How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
 
@@ -51,10 +56,19 @@ _OUTCOME = re.compile(
     re.IGNORECASE,
 )
 _VAIN = re.compile(
-    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) (?:work|help|fix)|no effect|in vain"
-    r"|still (?:fail\w*|broken|the same)|revert(?:ed|ing)?|gave up|not the (?:cause|problem|issue)"
-    r"|ruled out|dead end|won't work|wrong (?:approach|assumption))\b"
+    r"\b(?:did(?:n't| not) (?:work|help|fix|change anything)|had no effect|in vain|dead end"
+    r"|(?:that|this|it|which|fix|change|approach|attempt|workaround) (?:still )?"
+    r"(?:does(?:n't| not)|won't) (?:work|help|fix)"
+    r"|still (?:fail(?:s|ed|ing)?|broken)|gave up|ruled out"
+    r"|(?:isn't|wasn't|(?:is|was) not) the (?:cause|problem|issue|culprit)"
+    r"|wrong (?:approach|assumption))\b"
     r"|没有(?:用|效果)|不起作用|仍然失败",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
+    r"|verify|let me|let's|i'll)\b|\?\s*$|如果|是否",
     re.IGNORECASE,
 )
 _NEXT = re.compile(
@@ -64,7 +78,10 @@ _NEXT = re.compile(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"(?:[-*]|\d+\.)\s*\[(?:completed|complete|done|x)\]", re.IGNORECASE)
+_IN_WORK = re.compile(
+    r"”(?: \(stands in full beside this\))?: in work, (?:(last said: )|nothing said yet)"
+)
+_SEPARATOR = re.compile("[,:] ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
@@ -91,6 +108,9 @@ class State:
                 if needed <= left:
                     chosen.append(line)
                     left -= needed
+            missing = len(lines) - len(chosen)
+            if missing and chosen:
+                chosen.append(titles.LEFT_OUT.replace("{count}", f"{missing:,}"))
             kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
         return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
 
@@ -101,6 +121,7 @@ def state(
     positions: Sequence[int],
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
+    verdicts: Mapping[Site, str] | None = None,
 ) -> State:
     """
     Read off how things stand.
@@ -111,8 +132,9 @@ def state(
         positions: The messages that are folded.
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
+        verdicts: What results say, as far as that is known.
     """
-    found = _Found(view, need, frozenset(positions), judge)
+    found = _Found(view, need, frozenset(positions), judge, verdicts or {})
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return State(
@@ -121,7 +143,7 @@ def state(
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
-            (titles.REQUESTS, _latest(*carried.get(titles.REQUESTS, ()), *found.requests())),
+            (titles.REQUESTS, _latest(carried.get(titles.REQUESTS, ()), found.requests())),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -131,8 +153,16 @@ def state(
 class _Found:
     """What the folded messages say about one thing after another."""
 
-    def __init__(self, view: View, need: Need, folded: frozenset[int], judge: Judge) -> None:
+    def __init__(
+        self,
+        view: View,
+        need: Need,
+        folded: frozenset[int],
+        judge: Judge,
+        verdicts: Mapping[Site, str],
+    ) -> None:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
+        self.verdicts = verdicts
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -194,7 +224,7 @@ class _Found:
         if newest is None or newest.position not in self.folded:
             return
         handle = self._handle(newest.position)
-        done = [line for line in newest.lines if _DONE.match(line)]
+        done = [line for line in newest.lines if is_done(line)]
         yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
@@ -230,14 +260,18 @@ class _Found:
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
                 command = one_line(facts.command_of(part))
-                last = verdict(came.text) if command else ""
+                last = self._verdict(result, came) if command else ""
                 if last:
                     found.pop(command, None)
-                    row = f"{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
+                    row = f"{ITEM}{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
                     is_here = result.message in self.folded and result.message not in failing
                     found[command] = row if is_here else ""
         rows = [row for row in found.values() if row]
         return errors, rows[: -COMMANDS - 1 : -1]
+
+    def _verdict(self, site: Site, result: ToolResult) -> str:
+        known = self.verdicts.get(site)
+        return verdict(result.text) if known is None else known
 
     def _failing(self, finding: facts.Finding) -> str:
         command = f"{_cut(one_line(finding.aim), COMMAND)} → " if finding.aim else ""
@@ -248,16 +282,20 @@ class _Found:
 
     def vain(self) -> list[str]:
         """Return the newest statements about what was tried and did not work."""
-        found: list[str] = []
+        found: dict[str, str] = {}
         for index in range(len(self.old) - 1, -1, -1):
             message = self.old[index]
             if message.role != "assistant" or len(found) >= VAIN:
                 continue
-            for sentence in _sentences(message):
-                if _VAIN.search(sentence):
-                    found.append(f"{self._handle(index)} {_cut(one_line(sentence), ANSWER)}")
+            sentences = _sentences(message)
+            for number, sentence in enumerate(sentences):
+                if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
+                    # "It did not work." needs the sentence before.
+                    start = number - 1 if number and _REFERS.match(sentence) else number
+                    text = one_line(" ".join(sentences[start : number + 1]))
+                    found.setdefault(text, f"{self._handle(index)} {_cut(text, ANSWER)}")
                     break
-        return found[::-1]
+        return list(found.values())[::-1]
 
     def next_step(self) -> Iterator[str]:
         """Yield the last sentence of the agent that names what comes next."""
@@ -272,14 +310,20 @@ class _Found:
                 return
 
 
-def _latest(*rows: str) -> tuple[str, ...]:
-    """Return rows without those whose step comes again: what was said of it last counts."""
-    found: dict[str, str] = {}
-    for row in rows:
+def _latest(earlier: Sequence[str], newer: Sequence[str]) -> tuple[str, ...]:
+    """Return rows of requests; what was said of one last counts, and only the last is in work."""
+    found = {row.partition(" ")[0]: _IN_WORK.sub(_left_off, row) for row in earlier}
+    if earlier and not newer:
+        found[earlier[-1].partition(" ")[0]] = earlier[-1]
+    for row in newer:
         handle = row.partition(" ")[0]
         found.pop(handle, None)
         found[handle] = row
     return tuple(found.values())
+
+
+def _left_off(found: re.Match[str]) -> str:
+    return "”: last said: " if found[1] else "”: no outcome stated"
 
 
 def _sentences(message: Message) -> list[str]:
@@ -298,8 +342,8 @@ def _cut(text: str, most: int) -> str:
 def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Write files by folder, those of an earlier snapshot too; what was done last counts."""
     done: dict[str, str] = {}
-    for line in earlier:
-        folder, _, listed = line.rpartition(": ")
+    for line in (row.removeprefix(ITEM) for row in earlier):
+        folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
         for item in listed.split(", "):
             name, _, what = item.rpartition(" (")
             path = posixpath.join("" if folder == "." else folder, name or item)
@@ -312,5 +356,9 @@ def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
         folder, name = posixpath.split(path)
         folders.setdefault(folder or ".", []).append(f"{name} ({what})" if what else name)
     for folder, names in folders.items():
+        single = len(names) < FOLDER and not any(_SEPARATOR.search(name) for name in names)
+        if single and folder != "." and not _SEPARATOR.search(folder):
+            yield from (ITEM + posixpath.join(folder, name) for name in names)
+            continue
         for start in range(0, len(names), FILES_A_FOLDER):
-            yield f"{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"
+            yield f"{ITEM}{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"

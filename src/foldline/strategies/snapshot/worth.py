@@ -10,13 +10,16 @@ constants were fitted on the facts that readers of recorded sessions had to know
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
+from functools import cached_property
+from math import fsum, log1p
 from typing import Final
 
 from foldline.core.names import blanked
 from foldline.strategies.focus import Focus
+from foldline.strategies.snapshot.announcements import announces
 from foldline.strategies.snapshot.sources import Source, Speaker
 from foldline.strategies.snapshot.statements import Slice
 
@@ -40,8 +43,11 @@ BASE: Final = 0.46
 QUOTED: Final = frozenset(("result", "written"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
-REASON: Final = 0.5
-"""Factor of the logarithm of how many words give reasons, decisions or outcomes."""
+REASON, STRONG_REASON = 0.5, 0.4
+"""
+Factor of the logarithm of how many words give reasons, decisions or outcomes, and what is added
+where one of them holds for long.
+"""
 
 ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.25, 0.45, 0.22, 1.3, 0.38
 """
@@ -54,8 +60,8 @@ OPENING_BLOCKS: Final = 2
 BRIEF: Final = 500
 """Characters of a short output; a longer one gets as much less for being short."""
 
-ANNOUNCED, ANNOUNCEMENT = 0.25, 240
-"""What is left of the worth of "Now let me look at …", and how many characters it has at most."""
+ANNOUNCED: Final = 0.25
+"""What is left of the worth of "Now let me look at …"."""
 
 WORDLESS, LEAST = 0.4, 10
 """
@@ -82,36 +88,39 @@ FOCUSED: Final = 6.0
 
 _REASONS = re.findall(
     r"\S+",
-    "because since root cause caused causes why so instead decided decision decide must never "
-    "only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing works "
-    "worked working found turns out problem issue bug confirmed done remaining remains next still "
-    "should need needs needed require requires required reason already currently default option "
-    "recommend recommended prefer added removed changed created updated passes passed pass "
+    "because since always root cause caused causes why so instead decided decision decide must "
+    "never only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing "
+    "works worked working found turns problem issue bug confirmed done remaining remains next "
+    "still should need needs needed require requires required reason already currently default "
+    "option recommend recommended prefer added removed changed created updated passes passed pass "
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused",
 )
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
+STRONG: Final = frozenset(
+    (
+        *("because", "Because", "cause", "Cause", "caused", "causes", "root", "Root", "due"),
+        *("decided", "Decided", "decision", "Decision", "chose", "chosen", "cannot"),
+        *("must", "Must", "never", "Never", "always", "Always"),
+    )
+)
+"""Words of reasons, decisions and rules that hold for long."""
+
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
 )
-_ANNOUNCES = re.compile(
-    r"(?:(?:now|ok(?:ay)?|good|great|perfect|next|first|alright)\b[,.!: ]*)*"
-    r"(?:let me|let's|i'll|i will|i'm going to|i need to|now i|let us|i should)\b",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    r"\b[A-Za-z]{2,}+ [a-z]{2,}+ [a-z]{2}|[\u4e00-\u9fff]{6}"
-    r"|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}"
-)
+# What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
+_SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
+_SENTENCE_ELSEWHERE = re.compile(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
 _WORDS = re.compile(
-    r"\b[^\W\d_]{2,}+[,;:]? [^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
-    r"|[\u3040-\u30ff\u4e00-\u9fff]{6}"
+    r" (?:(?<=[^\W\d_]{2} )|(?<=[^\W\d_]{2}[,;:] ))[^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
 )
-_NUMBER = re.compile(r"(?<!\w)\d[\d.,]*(?!\w)")
+_WORDS_ELSEWHERE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
+_NUMBER = re.compile(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
     *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
@@ -119,7 +128,13 @@ _ALARMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+_MARK: Final = "\0"
+"""Stands between statements; no word has it."""
+
+_NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+@dataclass(frozen=True)
 class Judge:
     """
     Judges statements.
@@ -131,7 +146,7 @@ class Judge:
     names: Mapping[str, float]
     focus: Focus
 
-    def worths(self, source: Source, slices: Iterable[Slice]) -> Iterator[float]:
+    def worths(self, source: Source, slices: Sequence[Slice]) -> Iterator[float]:
         """
         Judge the statements of a text.
 
@@ -139,31 +154,65 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
-        # What the whole text does not have need not be looked for in each of its statements.
-        alarms = [alarm for alarm in _ALARMS if alarm in source.text]
-        names = self.names
-        # A name at the end of a sentence is the same name.
-        plain = blanked(source.text).replace(". ", "  ").replace(".\n", " \n")
-        ascii_only = source.text.isascii()
+        found, longest = self._words(source.text, slices)
+        alarming = _alarming(source.text, slices)
+        is_ascii = source.text.isascii()
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         for line, (start, end) in enumerate(slices):
             text = source.text[start:end]
-            words = set(plain[start:end].split())
-            known = names.keys() & words
-            worth = log1p(sum(map(names.__getitem__, known))) if known else 0.0
-            reasons = len(REASONS & words)
-            if not ascii_only:
+            worth, reasons, strong = 0.0, 0, False
+            if words := found[line]:
+                known = self.names.keys() & words
+                # Exact, so that it does not depend on the order of a set.
+                worth = log1p(fsum(map(self.names.__getitem__, known)))
+                reasons = len(REASONS & words)
+                strong = not STRONG.isdisjoint(words)
+            if not is_ascii:
                 reasons += len(_REASONS_ELSEWHERE.findall(text))
             worth += REASON * log1p(reasons)
+            if strong:
+                worth += STRONG_REASON
             worth += _bonus(source, text, line)
-            for alarm in alarms:
-                if alarm in text:
-                    worth += ALARM
-                    break
-            worth *= weight * _share(source.speaker, text, words)
+            if line in alarming:
+                worth += ALARM
+            worth *= weight * _share(source.speaker, text, longest)
             if self.focus:
                 worth *= 1 + FOCUSED * self.focus.match(text)
             yield worth
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        return frozenset((_MARK, *self.names, *REASONS, *STRONG))
+
+    def _words(self, text: str, slices: Sequence[Slice]) -> tuple[list[set[str]], int]:
+        """Return the names and reasons in every statement, and the length of the longest word."""
+        plain = _plain(text)
+        words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
+        telling = " ".join(filter(self._telling.__contains__, words))
+        return [set(some.split()) for some in telling.split(_MARK)], max(
+            map(len, words), default=0
+        )
+
+
+def _plain(text: str) -> str:
+    """Leave only names and words of a text; one at the end of a sentence is the same."""
+    return blanked(text).replace(". ", "  ").replace(".\n", " \n")
+
+
+def _alarming(text: str, slices: Sequence[Slice]) -> set[int]:
+    """Return which statements tell of a failure; a search for a word goes through all of them."""
+    starts = [start for start, _ in slices]
+    found = set[int]()
+    for alarm in _ALARMS:
+        place = text.find(alarm)
+        while place >= 0:
+            line = bisect_right(starts, place) - 1
+            last = slices[line][1] - len(alarm) if line >= 0 else -1
+            if place <= last:
+                found.add(line)
+            # One alarm a statement is enough.
+            place = text.find(alarm, max(place, last) + 1)
+    return found
 
 
 def _bonus(source: Source, text: str, line: int) -> float:
@@ -173,25 +222,42 @@ def _bonus(source: Source, text: str, line: int) -> float:
     bonus = SHORT * min(1.0, BRIEF / len(source.text))
     if line < OPENING_BLOCKS:
         bonus += OPENING
-    if _SENTENCE.search(text):
+    if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
         bonus += SENTENCE
     return bonus + NUMBER if _NUMBER.search(text) else bonus
 
 
-def _share(speaker: Speaker, text: str, words: Collection[str]) -> float:
+def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
+    """Return True if a text has a pattern, or that of scripts beyond ASCII."""
+    if pattern.search(text):
+        return True
+    return not text.isascii() and elsewhere.search(text) is not None
+
+
+def _share(speaker: Speaker, text: str, longest: int) -> float:
     """Return what is left of the worth of a statement for its form."""
     if speaker in QUOTED:
-        longest = max(map(len, words), default=0)
-        share = ENCODED if longest > LONGEST_WORD and "://" not in text else 1.0
+        share = ENCODED if longest > LONGEST_WORD and _is_encoded(text) else 1.0
     elif speaker not in PROSE:
         return 1.0
-    elif speaker == "agent" and len(text) < ANNOUNCEMENT and _ANNOUNCES.match(text):
+    elif speaker == "agent" and announces(text):
         share = ANNOUNCED
     else:
-        share = 1.0 if _WORDS.search(text) else WORDLESS
-    if speaker != "user" and len(text) < 8 * LEAST and sum(map(str.isalnum, text)) < LEAST:
+        share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+    if speaker != "user" and len(text) < 8 * LEAST and _letters(text) < LEAST:
         return 0.0
     return share
+
+
+def _is_encoded(text: str) -> bool:
+    return "://" not in text and max(map(len, _plain(text).split()), default=0) > LONGEST_WORD
+
+
+def _letters(text: str) -> int:
+    """Count letters and digits."""
+    if text.isascii():
+        return len(text.encode("ascii").translate(None, _NO_LETTERS))
+    return sum(map(str.isalnum, text))
 
 
 def cost(source: Source, start: int, end: int) -> float:

@@ -12,9 +12,11 @@ from typing import Final
 
 from foldline.core.amounts import whole
 from foldline.core.errors import FoldlineError, InputError
+from foldline.tools.approvals import Approvals
 from foldline.tools.files.backups import Backups
 from foldline.tools.files.patching import Replacement, patched
 from foldline.tools.files.root import Content, Root, TooLarge
+from foldline.tools.files.sensitive import SENSITIVE, refused
 from foldline.tools.output import ErrorCode, ToolOutput
 
 UNTOUCHABLE: Final = (".git", ".foldline")
@@ -61,6 +63,8 @@ class Workspace:
         is_in_view: Tells whether the model still sees a file as it read or wrote it last; see
             `foldline.Session.is_in_view`. Then reading the same content again says only that.
         clock: Returns seconds since 1970, for the names of backups.
+        approvals: Who is asked before a file is read that may hold secrets; None is a no.
+        sensitive: Names of such files and folders, in small letters, ``*`` for anything.
 
     Raises:
         StoreError: The folder does not exist.
@@ -73,8 +77,11 @@ class Workspace:
         bounds: FileBounds | None = None,
         is_in_view: Callable[[str], bool] = lambda _: False,
         clock: Callable[[], float] = time.time,
+        approvals: Approvals | None = None,
+        sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
         self.root = Root(root)
+        self._approvals, self._sensitive = approvals, tuple(sensitive)
         self.bounds = bounds or FileBounds()
         self._is_in_view = is_in_view
         self._backups = Backups(self.root, self.bounds.backups, clock)
@@ -96,6 +103,9 @@ class Workspace:
         """
         try:
             parts = self.root.parts(path)
+            where = str(self.root.path)
+            if denied := refused(where, parts, self._sensitive, self._approvals):
+                return denied
             found = self.root.read(parts, self.bounds.size)
         except (InputError, OSError) as error:
             return refusal(path, error)

@@ -100,6 +100,10 @@ class Place:
         target = self._real(path)
         return target is None or not self._holds(target)
 
+    def has_entry(self, name: str) -> bool:
+        """Whether the directory has something of this name, be it a link to nowhere."""
+        return os.path.lexists(posixpath.join(self.directory, name))
+
     def check(self, path: str) -> None:
         """
         Check a path that a command reads.

@@ -74,7 +74,7 @@ def expanded(word: Word, place: Place) -> list[str]:
         if number is not None:
             _step(number, [_atoms(part) for part in parts[base:]], start, walk)
     inside = [hit for hit in walk.hits if not place.leaves(hit)]
-    hits = [f"./{hit}" if hit.startswith("-") else hit for hit in sorted(inside)]
+    hits = [f"./{hit}" if hit.startswith(("-", "@")) else hit for hit in sorted(inside)]
     return hits or [word.text]
 
 

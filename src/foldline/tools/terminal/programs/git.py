@@ -7,8 +7,6 @@ it can be told to, and is run only where the kernel confines it.
 
 from __future__ import annotations
 
-import os.path
-import posixpath
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -107,6 +105,8 @@ def _sub(command: str, words: Sequence[str], place: Place) -> list[str]:
     row = READING.get(command)
     if row is None:
         raise Beyond(f"git {visible(command)} may write or run something.", "write")
+    if row.implied and (not words or words[0].startswith("-")):
+        words = [row.implied, *words]
     if row.words and (words[0] if words else "") not in row.words:
         raise Beyond(f"git {command} may write something.", "write")
     skipped = [words[0]] if row.words and words else []
@@ -134,7 +134,7 @@ def _check_operands(given: Arguments, place: Place) -> None:
     """Check the operands that are, or look like, paths; a revision is none."""
     for operand in given.operands:
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
-        if looks or os.path.lexists(posixpath.join(place.directory, operand)):
+        if looks or place.has_entry(operand):
             place.check(operand)
 
 

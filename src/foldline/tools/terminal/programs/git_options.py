@@ -13,12 +13,13 @@ class Reading:
     """
     A sub-command: its options, what it is always told, and the first words it may have.
 
-    ``words`` that hold "" may be left out.
+    ``words`` that hold "" may be left out. ``implied`` is the one that is meant then.
     """
 
     line: str
     forced: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
+    implied: str = ""
 
     @property
     def spec(self) -> Options:
@@ -113,7 +114,7 @@ READING: Final = {
     ),
     "merge-base": Reading("-a --all --octopus --independent --is-ancestor --fork-point"),
     "name-rev": Reading("--tags --refs=text --exclude=text --all --name-only --always"),
-    "reflog": Reading(f"{_LOG}", _QUIET, frozenset({"", "show"})),
+    "reflog": Reading(f"{_LOG}", _QUIET, frozenset({"", "show"}), "show"),
     "remote": Reading("-v --verbose --all --push", (), frozenset({"", "-v", "get-url"})),
     "rev-list": Reading(f"{_REVISIONS} --disk-usage --header --timestamp --objects-edge"),
     "rev-parse": Reading(

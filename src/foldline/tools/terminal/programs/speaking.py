@@ -18,7 +18,11 @@ _DATE: Final = options(
 
 _DF: Final = options("-hHkmTPia -B=word --human-readable --si")
 
-_TESTS: Final = names("-b -c -d -e -f -g -h -k -L -O -p -r -s -S -u -w -x -nt -ot -ef")
+_PAIRS: Final = names("-nt -ot -ef")
+_LINKS: Final = names("-h -L")
+_TESTS: Final = _PAIRS | _LINKS | names("-b -c -d -e -f -g -G -k -N -O -p -r -s -S -u -w -x")
+_OTHERS: Final = names("! ( ) = == != < > -a -o -n -z -t -l -eq -ne -lt -le -gt -ge")
+"""What a test is made of; what is not among these is a word or a path."""
 
 
 def check_echo(name: str, words: Sequence[str], place: Place) -> Checked:  # noqa: ARG001  # a Checker
@@ -43,18 +47,21 @@ def check_date(name: str, words: Sequence[str], place: Place) -> Checked:
 
 
 def check_test(name: str, words: Sequence[str], place: Place) -> Checked:
-    """Check ``test`` and ``[``: every word that stands by a test of files is a path."""
+    """Check ``test`` and ``[``: where files are tested, every word may be a path."""
     given = list(words)
     if name == "[":
         if given[-1:] != ["]"]:
             raise Refused("[: the closing ] is missing.")
         given.pop()
-    for index, word in enumerate(given):
-        if word in _TESTS:
-            near = [*given[max(0, index - 1) : index], *given[index + 1 : index + 2]]
-            for path in near:
-                if path and not path.startswith("-") and path not in {"!", "(", ")"}:
-                    place.check_name(path) if word in {"-h", "-L"} else place.resolved(path)
+    if not _TESTS.isdisjoint(given):
+        for before, word, after in zip(["", *given], given, [*given[1:], ""], strict=False):
+            # What looks like a test is a file where one is tested: [ -e -x ]. It lies here.
+            if not word or (word in _TESTS | _OTHERS and not place.has_entry(word)):
+                continue
+            if before in _LINKS and after not in _PAIRS:
+                place.check_name(word)
+            else:
+                place.resolved(word)
     return Checked("test", tuple(given))
 
 

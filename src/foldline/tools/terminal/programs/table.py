@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.tools.terminal.paths import Place
 from foldline.tools.terminal.programs.checked import Checked
 from foldline.tools.terminal.programs.options import Arguments, options, read
-from foldline.tools.terminal.refusal import Refused
+from foldline.tools.terminal.refusal import Refused, visible
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
@@ -24,7 +24,8 @@ class Program:
     One row: its options, what its operands are, and how many it takes at most.
 
     ``runs`` is the program that is really run, ``forced`` what it is always told. ``bare`` leaves
-    the options out, ``dashed`` says whether the program understands ``--``.
+    the options out, ``dashed`` says whether the program understands ``--``. ``expands`` says that
+    it puts the words of a file in place of ``@file``, even behind ``--``.
     """
 
     options: str = ""
@@ -34,10 +35,20 @@ class Program:
     forced: tuple[str, ...] = ()
     dashed: bool = True
     bare: bool = False
+    expands: bool = False
 
 
 _FOLLOWING: Final = ("-L", "--dereference", "-f", "-e", "-m", "--canonicalize")
 """With these, a program that names links follows them."""
+
+_ITSELF: Final = ("-l", "-d", "--directory", "--full-time")
+"""With these, ls shows a link that it is given, and not what it leads to..."""
+
+_TARGET: Final = (
+    *("-C", "-F", "-m", "-p", "-x", "--classify", "--color", "--file-type", "--format"),
+    "--indicator-style",
+)
+"""...unless with one of these, which list what it leads to or tell what that is."""
 
 _CAT = "-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"
 _HEAD = "-qvz -n=count -c=count -NUM=n --lines=count --bytes=count --quiet --silent --verbose"
@@ -165,7 +176,9 @@ TABLE: Final = {
     "xxd": Program(
         "-abBceEhipurR -c=count -g=count -l=count -o=count -s=word", most=1, dashed=False
     ),
-    "strings": Program("-aw -n=count -t=word -e=word -NUM=n --all --bytes=count --radix=word"),
+    "strings": Program(
+        "-aw -n=count -t=word -e=word -NUM=n --all --bytes=count --radix=word", expands=True
+    ),
     "base64": Program("-di -w=count --decode --ignore-garbage --wrap=count", most=1),
     "base32": Program("-di -w=count --decode --ignore-garbage --wrap=count", most=1),
     "cksum": Program("-a=word --algorithm=word --untagged --tag"),
@@ -230,9 +243,16 @@ def check(name: str, words: Sequence[str], place: Place) -> Checked:
 
 
 def _check_operand(operand: str, row: Program, given: Arguments, place: Place) -> None:
+    if row.expands and operand.startswith("@"):
+        raise Refused(
+            f"{visible(operand)} stands for the words in a file, which nobody has checked.",
+            f"Write {visible('./' + operand)} for a file of that name.",
+        )
     if operand == "-" or row.operands in {"text", "none"}:
         return
-    if row.operands == "listed":
+    if row.operands == "listed" and given.has(*_ITSELF) and not given.has(*_TARGET):
+        place.check_name(operand)
+    elif row.operands == "listed":
         place.resolved(operand)
     elif row.operands == "paths" or given.has(*_FOLLOWING):
         place.check(operand)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from foldline.telemetry.redact import HIDDEN, redacted
+from foldline.core.redaction import HIDDEN, redacted
 
 
 @pytest.mark.requirement("H19")

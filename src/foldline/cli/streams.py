@@ -1,0 +1,113 @@
+"""Stdin, stdout and stderr of the process, whatever a terminal, pipe or service made of them."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import sys
+from typing import TYPE_CHECKING, Final, TextIO
+
+from foldline.cli.exits import OutputError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_PLAIN: Final = {
+    "…": "...",
+    "→": "->",
+    "·": "-",
+    "×": "x",
+    "—": "-",
+    "–": "-",
+    "█": "#",
+    "░": ".",
+    "■": "#",
+    "✓": "+",
+    "✗": "!",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+}
+"""What our own signs become where the terminal has none of them."""
+
+_ERRORS: Final = "foldline.plain"
+
+
+def prepare() -> None:
+    """
+    Make stdin, stdout and stderr safe to use, closed or not.
+
+    A character that the terminal's encoding lacks is written plainly. What cannot be written to
+    stderr is lost and changes neither result nor exit code. Writing to a stdout that was closed
+    is an `OutputError`.
+    """
+    codecs.register_error(_ERRORS, _plainly)
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(_Forgiving(None), "utf-8", write_through=True)
+    elif isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _forgiving(sys.stderr)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ERRORS)
+
+
+def _forgiving(stream: io.TextIOWrapper) -> TextIO:
+    buffer = io.BufferedWriter(_Forgiving(stream.fileno()))
+    return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=True)
+
+
+def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace characters that an encoding lacks: our signs by plain ones, others escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    first = error.object[error.start]
+    if first in _PLAIN:
+        return _PLAIN[first], error.start + 1
+    whole = UnicodeEncodeError(
+        error.encoding, error.object, error.start, error.start + 1, error.reason
+    )
+    return codecs.backslashreplace_errors(whole)
+
+
+class _Forgiving(io.RawIOBase):
+    """A descriptor for words to people: a write that fails is none; None takes all of them."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._file = None if descriptor is None else io.FileIO(descriptor, "wb", closefd=False)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._file is not None and self._file.isatty()
+
+    def fileno(self) -> int:
+        if self._file is None:
+            raise io.UnsupportedOperation("there is no stderr")
+        return self._file.fileno()
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        try:
+            while self._file is not None and done < len(view):
+                done += self._file.write(view[done:]) or 0
+        except OSError:
+            self._file = None
+        return len(view)
+
+
+class _Closed(io.RawIOBase):
+    """What stands for a stdout that was closed before we began."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: ReadableBuffer) -> int:
+        raise OutputError(
+            "There is no stdout to write to: it was closed.",
+            hint="Leave it open, or write to a file with -o.",
+        )

@@ -1,0 +1,97 @@
+"""
+The one redaction: secrets taken out of whatever is written down, shown or kept.
+
+Receipts, replies, logs, spans, traces and the errors that a model reads all pass through here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+HIDDEN: Final = "[redacted]"
+
+_NAMES: Final = re.compile(
+    r"(?:api[-_]?key|authorization|passw(?:or)?d|secret|credential|access[-_]?token"
+    r"|auth[-_]?token|private[-_]?key|cookie)$",
+    re.IGNORECASE,
+)
+"""Keys whose whole value is a secret."""
+
+_VALUES: Final = re.compile(
+    r"""
+    (?P<lead>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}
+  | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{12,}
+  | \bAIza[A-Za-z0-9_-]{30,}
+  | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,}
+  | \bxox[abprs]-[A-Za-z0-9-]{10,}
+  | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
+  | \bhf_[A-Za-z0-9]{20,}
+  | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+  | -----BEGIN\ [A-Z\ ]{0,40}PRIVATE\ KEY-----[\s\S]{0,8000}?(?:-----END[^-]{0,60}-----|\Z)
+  | (?P<key>\b(?:api[-_]?key|passw(?:or)?d|secret|access[-_]?token|auth[-_]?token)
+      ["']?\s{0,3}[:=]\s{0,3}["']?)[^\s"'&,;]{4,}
+  | (?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,200}:)[^\s/@]{1,200}(?=@)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+SHORTEST: Final = 6
+"""Shorter texts are no keys, and are not looked for, in characters."""
+
+DEEPEST: Final = 100
+"""What lies deeper in a value is hidden whole."""
+
+
+def redacted(value: Any, keys: Iterable[str] = ()) -> Any:
+    """
+    Return a JSON value without secrets: what looks like one, and what is known to be one.
+
+    Args:
+        value: What is to be written; it is not changed.
+        keys: Secrets that are known.
+    """
+    return _walked(without(value, keys), lambda text: _VALUES.sub(_hide, text), by_name=True)
+
+
+def explained(error: BaseException, keys: Iterable[str] = ()) -> str:
+    """Return the class of an exception and what it says, without secrets."""
+    return str(redacted(f"{type(error).__name__}: {error}", keys))
+
+
+def without(value: Any, keys: Iterable[str]) -> Any:
+    """Return a JSON value without secrets that are known; all else stays as it is."""
+    known = sorted({key for key in keys if len(key) >= SHORTEST}, key=len, reverse=True)
+
+    def change(text: str) -> str:
+        for key in known:
+            text = text.replace(key, HIDDEN)
+        return text
+
+    return _walked(value, change) if known else value
+
+
+def _walked(
+    value: Any, change: Callable[[str], str], depth: int = 0, *, by_name: bool = False
+) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if depth > DEEPEST:
+        return HIDDEN
+    if isinstance(value, Mapping):
+        return {
+            change(key) if isinstance(key, str) else key: HIDDEN
+            if by_name and item and _NAMES.search(str(key))
+            else _walked(item, change, depth + 1, by_name=by_name)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_walked(item, change, depth + 1, by_name=by_name) for item in value]
+    return value
+
+
+def _hide(found: re.Match[str]) -> str:
+    lead = found["lead"] or found["key"] or found["url"] or ""
+    return f"{lead}{HIDDEN}"

@@ -1,0 +1,73 @@
+"""
+Magentic-One histories, as the Who&When set keeps them: who spoke, and what was said.
+
+There are no calls and no ids: what the orchestrator and its agents say are texts of the assistant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.core.errors import InputError
+from foldline.core.messages import Message, Role, Text
+from foldline.core.transcript import Transcript
+from foldline.formats.dialect import expect
+from foldline.formats.flat_text import flat_text
+from foldline.formats.json_document import at, recorded, rewritten
+from foldline.formats.recording import Recording
+from foldline.formats.source import Source
+
+DIALECT = "magentic-one"
+PATH = ("history",)
+_PEOPLE = ("human", "user")
+_LEADER = "Orchestrator"
+
+
+class MagenticOne:
+    """A history of Magentic-One with the question that it is about."""
+
+    name = DIALECT
+    title = "Magentic-One history (.json)"
+
+    def recognises(self, source: Source) -> float:
+        """Look for texts of an orchestrator in a ``history``."""
+        entries = at(source.document, PATH)
+        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            return 0.0
+        return 1.0 if any(entry["role"].startswith(_LEADER) for entry in entries) else 0.0
+
+    def decode(self, source: Source) -> Recording:
+        """Read the history as one conversation."""
+        entries = expect(at(source.document, PATH), list, None, "history")
+        messages = [_message(entry, index) for index, entry in enumerate(entries)]
+        return recorded(self.name, source, [("history", PATH, Transcript.of(messages, DIALECT))])
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write the history again."""
+        return rewritten(recording, lambda _, __, there: _entries(there.messages))
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("role"), str)
+        and isinstance(entry.get("content"), str)
+    )
+
+
+def _message(entry: Any, index: int) -> Message:
+    if not _is_entry(entry):
+        raise InputError("an entry has a role and a content", index=index, field="history")
+    role: Role = "user" if entry["role"] in _PEOPLE else "assistant"
+    return Message(role, (Text(entry["content"]),), entry, DIALECT)
+
+
+def _entries(messages: Sequence[Message]) -> list[Any]:
+    return [m.raw if m.intact and m.dialect == DIALECT else _entry(m) for m in messages]
+
+
+def _entry(message: Message) -> dict[str, Any]:
+    own = message.raw if message.dialect == DIALECT and isinstance(message.raw, dict) else {}
+    role = "human" if message.role == "user" else f"{_LEADER} (thought)"
+    return {"role": role, **own, "content": flat_text(message.parts)}

@@ -1,0 +1,52 @@
+"""Reading what a store has kept: whatever is wrong with it is one error that names the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from foldline.core.errors import InputError, StoreError
+
+UNREADABLE: Final = (
+    InputError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What interpreting something raises that is not what it should be."""
+
+
+@contextmanager
+def reading(session: str) -> Iterator[None]:
+    """
+    Read what is kept of a session; no code of the user runs inside.
+
+    Args:
+        session: Its name.
+
+    Raises:
+        StoreError: It is damaged; says so, and what can still be read.
+    """
+    try:
+        yield
+    except StoreError as error:
+        if not error.damaged or error.session:
+            raise
+        raise damaged(session, error.message) from error
+    except UNREADABLE as error:
+        raise damaged(session, f"{type(error).__name__}: {error}"[:300]) from error
+
+
+def damaged(session: str, why: str) -> StoreError:
+    """Return the error for a session that cannot be read."""
+    return StoreError(
+        f"The session {session!r} is damaged in the archive: {why.rstrip('.')}.",
+        hint=f"foldline.Archive.salvage({session!r}) returns every message of it that can still "
+        "be read; other sessions are not affected.",
+        damaged=True,
+        session=session,
+    )

@@ -1,0 +1,119 @@
+"""Whole archives: copied from one store to another, and read through to see that all is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from foldline.core.errors import StoreError
+from foldline.core.ports import Change, Store, StoredMessage, StoredSession
+
+CHUNK = 500
+"""Messages that are written in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCopy:
+    """What was added to the target of a session; both 0 where it was there already."""
+
+    name: str
+    messages: int
+    batches: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCheck:
+    """
+    What of a session can be read.
+
+    ``messages`` is how many it has, ``unreadable`` how many of them are damaged. ``problem`` is
+    the first error, empty where there is none.
+    """
+
+    name: str
+    messages: int
+    unreadable: int = 0
+    problem: str = ""
+
+
+def copy_sessions(source: Store, target: Store) -> Iterator[SessionCopy]:
+    """
+    Copy every session that a target lacks, and go on with those that it has a beginning of.
+
+    Yields:
+        What was added, session by session. Running it again after an interruption goes on where
+        it ended: a session is written in order, its compactions last.
+
+    Raises:
+        StoreError: A session of the same name in the target says something else, or a store
+            cannot be read or written.
+    """
+    for name in source.names():
+        stored = source.load(name)
+        if stored is not None:
+            yield _copy(stored, target)
+
+
+def _copy(stored: StoredSession, target: Store) -> SessionCopy:
+    name = stored.head.name
+    there = target.begin(stored.head)
+    size, done = len(there.ids), len(there.batches)
+    if list(there.ids) != list(stored.ids[:size]) or there.batches != stored.batches[:done]:
+        raise StoreError(
+            f"The target holds another session {name!r}: it does not begin like this one.",
+            hint="Copy into an empty archive, or delete that session there first.",
+        )
+    generation, at = there.generation, size
+    messages = iter(stored.messages[size:])
+    while chunk := tuple(islice(messages, CHUNK)):
+        generation = target.commit(name, generation, Change(at=at, messages=chunk))
+        at += len(chunk)
+    batches = stored.batches[done:]
+    memory = stored.memory if there.memory is None else None
+    if batches or memory is not None:
+        target.commit(name, generation, Change(at=at, batches=batches, memory=memory))
+    return SessionCopy(name, at - size, len(batches))
+
+
+def check_sessions(store: Store) -> Iterator[SessionCheck]:
+    """
+    Read everything in a store: every content is compared with the hash that names it.
+
+    Yields:
+        What was found, session by session; a damaged one does not end the check.
+    """
+    for name in store.names():
+        try:
+            stored = store.load(name)
+        except StoreError as error:
+            yield SessionCheck(name, 0, problem=str(error))
+            continue
+        if stored is not None:
+            yield _check(stored)
+
+
+def _check(stored: StoredSession) -> SessionCheck:
+    size, unreadable, problem = len(stored.messages), 0, ""
+    for start in range(0, size, CHUNK):
+        try:
+            _read(stored, start, min(start + CHUNK, size))
+        except StoreError as error:
+            problem = problem or str(error)
+            for position in range(start, min(start + CHUNK, size)):
+                try:
+                    _read(stored, position, position + 1)
+                except StoreError:
+                    unreadable += 1
+    return SessionCheck(stored.head.name, size, unreadable, problem)
+
+
+def _read(stored: StoredSession, start: int, stop: int) -> list[StoredMessage]:
+    found = list(stored.messages[start:stop])
+    if len(found) != stop - start:
+        raise StoreError(
+            f"Of the messages {start} to {stop - 1} of the session {stored.head.name!r} only "
+            f"{len(found)} are there.",
+            hint="Restore the archive from a backup; other sessions are not affected.",
+        )
+    return found

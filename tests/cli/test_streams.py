@@ -1,0 +1,102 @@
+"""Whatever a terminal, a pipe or a service made of the streams, a command ends as it should."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.children import launch
+
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+
+
+def shell(line: str, *words: object, **variables: str) -> tuple[int, bytes, bytes]:
+    """Run ``foldline WORDS`` with the redirections of a shell, written as ``{} >&-``."""
+    command = shlex.join([sys.executable, "-m", "foldline", *map(str, words)])
+    process = launch(
+        ["bash", "-c", line.replace("{}", command)],
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, told = process.communicate(timeout=60)
+    return process.returncode, out, told
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"PYTHONIOENCODING": "gbk"},
+        {"LC_ALL": "C"},
+    ],
+    ids=["C without UTF-8", "latin-1", "gbk", "C"],
+)
+@pytest.mark.parametrize(
+    "words",
+    [["stats"], ["compact", "--budget", "10%", "-o", "/dev/null"], ["doctor"], ["formats"]],
+    ids=lambda words: words[0],
+)
+def test_a_terminal_of_any_encoding_gets_every_word(
+    session: Path, words: list[str], variables: dict[str, str]
+) -> None:
+    named = [session] if words[0] in ("stats", "compact") else []
+    code, out, told = shell("{}", *words, *named, **variables)
+    assert code == 0, told
+    assert b"Unexpected" not in told
+    assert out or words[0] == "compact"
+
+
+def test_our_signs_are_plain_where_the_terminal_has_none(session: Path) -> None:
+    words = ("compact", session, "--budget", "10%")
+    _, _, told = shell("{} >/dev/null", *words, PYTHONIOENCODING="ascii")
+    assert b" -> " in told
+    assert b"\\u2192" not in told
+
+
+@pytest.mark.parametrize("words", [["stats"], ["--help"], ["--version"], ["stats", "--json"]])
+def test_a_closed_stdout_is_a_sentence(session: Path, words: list[str]) -> None:
+    named = [session] if words[0] == "stats" else []
+    code, _, told = shell("{} >&-", *words, *named)
+    assert code == 2
+    assert told.startswith(b"foldline: There is no stdout")
+    assert told.count(b"\n") == 1
+
+
+def test_a_closed_stdout_matters_only_to_what_writes_to_it(session: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    code, _, told = shell("{} >&-", "compact", session, "--budget", "10%", "-o", out)
+    assert (code, b"bug" in told) == (0, False)
+    assert json.loads(out.read_bytes())
+
+
+@pytest.mark.parametrize("where", ["2>&-", pytest.param("2>/dev/full", marks=needs_full)])
+def test_lost_words_for_people_change_neither_result_nor_exit_code(
+    session: Path, where: str
+) -> None:
+    code, out, _ = shell(f"{{}} {where}", "compact", session, "--budget", "10%")
+    assert code == 0
+    assert json.loads(out)
+    assert shell(f"{{}} {where}", "stats", "missing.json")[0] == 3
+
+
+def test_a_closed_stdin_is_an_empty_one(session: Path) -> None:
+    code, _, told = shell("{} <&-", "stats", "-")
+    assert code == 3
+    assert b"is empty" in told
+    assert shell("{} <&- >&- 2>&-", "stats", session)[0] == 2
+
+
+@needs_full
+@pytest.mark.parametrize("words", [["--help"], ["stats", "--json"], ["stats"]])
+def test_a_full_stdout_is_a_sentence(session: Path, words: list[str]) -> None:
+    named = [session] if words[0] == "stats" else []
+    code, _, told = shell("{} >/dev/full", *words, *named)
+    assert (code, told) == (1, b"foldline: No space left on device.\n")

@@ -1,0 +1,99 @@
+"""Whole archives: copied, and checked."""
+
+import sqlite3
+
+import pytest
+
+from foldline import Archive, Session
+from foldline.core.errors import StoreError
+from foldline.stores.opening import open_store
+from foldline.stores.transfer import SessionCopy, check_sessions, copy_sessions
+
+TEXT = "The cache is stale because the clock of the worker runs behind. " * 12
+
+
+def fill(place, name="s", turns=40):
+    with Session.open(place, name, window=4_000) as session:
+        for number in range(turns):
+            role = "assistant" if number % 2 else "user"
+            session.append({"role": role, "content": f"{number}: {TEXT}"})
+            session.view()
+        return session.view()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def target(request, tmp_path):
+    if request.param == "sqlite":
+        return tmp_path / "copy.db"
+    return request.getfixturevalue("postgres_url")
+
+
+def copy(source, target):
+    stores = open_store(source), open_store(target)
+    try:
+        return list(copy_sessions(*stores))
+    finally:
+        for store in stores:
+            store.close()
+
+
+def test_a_copy_shows_and_recalls_the_same(tmp_path, target):
+    source = tmp_path / "a.db"
+    view = fill(source)
+    copied = copy(source, target)
+
+    with Archive.open(source) as old, Archive.open(target) as new:
+        first = old.messages("s")[0].id
+        assert new.messages("s") == old.messages("s")
+        assert new.recall(first).text == old.recall(first).text
+    with Session.open(target, "s", window=4_000) as session:
+        assert session.view() == view
+    assert copied[0].messages == 40
+    assert copied[0].batches > 0
+
+
+def test_a_copy_of_a_copy_is_the_same_again(tmp_path, target):
+    source, back = tmp_path / "a.db", tmp_path / "b.db"
+    view = fill(source)
+    copy(source, target)
+    copy(target, back)
+    with Session.open(back, "s", window=4_000) as session:
+        assert session.view() == view
+
+
+def test_what_is_there_is_not_copied_again_and_what_is_new_is(tmp_path, target):
+    source = tmp_path / "a.db"
+    fill(source)
+    copy(source, target)
+    assert copy(source, target) == [SessionCopy("s", 0, 0)]
+    with Session.open(source, "s", window=4_000) as session:
+        session.append({"role": "user", "content": "one more"})
+    assert copy(source, target) == [SessionCopy("s", 1, 0)]
+
+
+def test_another_session_of_the_same_name_is_left_alone(tmp_path, target):
+    source = tmp_path / "a.db"
+    fill(source, turns=2)
+    with Session.open(target, "s", window=4_000) as session:
+        session.append({"role": "user", "content": "something else"})
+    with pytest.raises(StoreError, match="another session 's'"):
+        copy(source, target)
+
+
+def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
+    place = tmp_path / "a.db"
+    fill(place, "whole", 4)
+    fill(place, "hurt", 6)
+    with sqlite3.connect(place) as connection:
+        connection.execute(
+            "UPDATE blobs SET data = zeroblob(9) WHERE id = (SELECT wire FROM messages m"
+            " JOIN sessions s ON s.id = m.session WHERE s.name = 'hurt' AND m.seq = 5)"
+        )
+    connection.close()
+    store = open_store(place)
+    checks = {one.name: one for one in check_sessions(store)}
+    store.close()
+
+    assert (checks["whole"].messages, checks["whole"].problem) == (4, "")
+    assert (checks["hurt"].messages, checks["hurt"].unreadable) == (6, 1)
+    assert "damaged" in checks["hurt"].problem
