@@ -118,7 +118,8 @@ def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
     assert again.failed == report.failed
 
 
-def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(corpus, tmp_path):
+def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus", 300)
     marker, out = tmp_path / "marker", tmp_path / "out"
     child = launch(
         [sys.executable, "-c", RUN, corpus, out, marker],
