@@ -2,7 +2,10 @@ import pytest
 from tests.neutral import A, T, U, c, log
 
 from foldline.core.messages import Message, Text, ToolResult
-from foldline.strategies.claims import UNSHOWN, mark_unproven_claims
+from foldline.strategies.claims import mark_unproven_claims
+from foldline.strategies.snapshot.phrases import ENGLISH
+
+UNSHOWN = ENGLISH.unshown
 
 FAILING = (
     A(c("1", "run", '{"command": "pytest"}')),

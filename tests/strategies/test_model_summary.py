@@ -14,8 +14,7 @@ from foldline.core.spending import Limits
 from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
 from foldline.formats.registry import DIALECTS
-from foldline.strategies.claims import UNSHOWN
-from foldline.strategies.snapshot.format import ACCOUNT, FAILING, STORY
+from foldline.strategies.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
 from foldline.strategies.summarize import Summarize
 from foldline.strategies.templates import Template
 from foldline.testing.promises import check_valid
@@ -196,7 +195,7 @@ def test_success_without_evidence_is_marked_and_the_failure_is_quoted():
         U("Build."), test, T("t", "check_pool FAILED\n1 failed"), *work, A("Hm."), U("Go on.")
     )
     folded = fold(found, ["Compiled everything. All tests pass."])
-    assert f"All tests pass. {UNSHOWN}" in folded.account
+    assert f"All tests pass. {ENGLISH.unshown}" in folded.account
     assert "check_pool FAILED" in folded.section(FAILING)
     assert "claims of success that no result shows: 1" in folded.plan.reason
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from foldline.core.asks import Reader
 from foldline.core.edits import Rewrite
-from foldline.core.frames import has_words, user_words
 from foldline.core.handles import Handles, Register
-from foldline.core.language import LANGUAGES, Language, language
+from foldline.core.language import Language
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
@@ -75,6 +74,7 @@ class SummaryRequest:
     ``positions`` are the messages that it stands for, ``room`` is what the snapshot may take in
     tokens. ``template`` takes the place of the one that the settings name. ``cuts`` are the
     messages that stay but are shortened: the account carries over what the user asks in them.
+    ``language`` is that of the account, None where it is not known.
     """
 
     view: View
@@ -85,6 +85,7 @@ class SummaryRequest:
     settings: SummarySettings
     template: Template | None = None
     cuts: Sequence[Rewrite] = ()
+    language: Language | None = None
 
     def task(self, source: int) -> Task:
         """
@@ -96,8 +97,7 @@ class SummaryRequest:
         Args:
             source: What is read, in tokens.
         """
-        spoken = self._language()
-        chosen = template(self.template or self.settings.template, spoken)
+        chosen = template(self.template or self.settings.template, self.language)
         around = HEADER + round(STATE * self.room)
         limits = (chosen.tokens, self.settings.max_tokens)
         most = min(
@@ -109,7 +109,7 @@ class SummaryRequest:
         task = Task(
             chosen,
             int(most / SLACK),
-            spoken,
+            self.language,
             tuple(self._tools()),
             " ".join(self.need.focus[:FOCUS].split()),
             self._plan(),
@@ -143,16 +143,6 @@ class SummaryRequest:
         frame = compose(task, "", "…", more=True, problem="…" * 40)
         around = self.view.counter.text(frame.system) + self.view.counter.text(frame.text)
         return window - self.cap(task) - around - previous - round(MARGIN * window)
-
-    def _language(self) -> Language | None:
-        name = self.settings.language
-        if name != "auto":
-            return LANGUAGES.get(name.casefold(), Language("", name))
-        return language(
-            user_words(self.view.original(index))
-            for index, shown in enumerate(self.view.messages)
-            if has_words(shown)
-        )
 
     def _tools(self) -> Iterator[str]:
         """Name the tools of the conversation; a name that could say something else is left out."""
