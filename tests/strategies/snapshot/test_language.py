@@ -36,7 +36,7 @@ def steps(start):
         yield T(f"r{n}", f"x{n}.o " * 90 + f"\n{n} passed in 0.1s")
 
 
-def folded(messages, target=1_500):
+def folded(messages, target=3_000):
     """Return the messages after a fold, and the snapshot among them."""
     shown = view(*messages)
     need = Need(target, 4 * target, 4 * target, handles(shown.messages))
