@@ -20,7 +20,7 @@ from foldline.strategies.excerpt import excerpt
 from foldline.strategies.history_rendering import Piece, chunk, fitted, pieces
 from foldline.strategies.prompt import Prompt, Task, compose
 from foldline.strategies.snapshot.phrasing import phrases_for
-from foldline.strategies.summary_request import LEAST, SummaryRequest
+from foldline.strategies.summary_request import LEAST, SummaryRequest, known_handles
 
 EIGHTH = 8
 """A piece takes at most this part of a request, so that little of one is left empty."""
@@ -100,7 +100,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     task = request.task(source)
     if task.tokens < LEAST:
         return ModelSummary(problem="there is too little room for an account")
-    is_known = request.known_handles()
+    is_known = known_handles(view, request.need)
     progress = SummaryProgress(
         tuple(read), previous, request.reader.window, requests, 1 + settings.retries
     )

@@ -150,23 +150,6 @@ class SummaryRequest:
         names = dict.fromkeys(call.name for message in originals for call in message.calls)
         yield from [name for name in names if TOOL_NAME.fullmatch(name)][:TOOLS]
 
-    def known_handles(self) -> Callable[[str], bool]:
-        """
-        Return what says whether digits are a handle.
-
-        They are if the id of a message begins with them, or an earlier snapshot names them: what
-        it stands for may lie in an archive only.
-        """
-        known = self.need.handles
-        register = known if isinstance(known, Handles) else Register(known)
-        earlier = {
-            handle
-            for message in self.view.messages
-            if is_snapshot(message)
-            for handle in _NAMED.findall(message.text)
-        }
-        return lambda digits: digits in earlier or bool(register.near(digits))
-
     def _cut(self) -> list[int]:
         """Return the positions of the messages that are shortened."""
         positions, folded = self.view.positions, set(self.positions)
@@ -210,6 +193,24 @@ class SummaryRequest:
     def _plan(self) -> str:
         found = plan([self.view.original(position) for position in self.positions])
         return handle_at(self.view, self.need, self.positions[found.position]) if found else ""
+
+
+def known_handles(view: View, need: Need) -> Callable[[str], bool]:
+    """
+    Return what says whether digits are a handle.
+
+    They are if the id of a message begins with them, or an earlier snapshot names them: what it
+    stands for may lie in an archive only.
+    """
+    known = need.handles
+    register = known if isinstance(known, Handles) else Register(known)
+    earlier = {
+        handle
+        for message in view.messages
+        if is_snapshot(message)
+        for handle in _NAMED.findall(message.text)
+    }
+    return lambda digits: digits in earlier or bool(register.near(digits))
 
 
 def _length(chosen: Template) -> float:

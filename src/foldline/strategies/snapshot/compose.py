@@ -126,7 +126,7 @@ def compose(
     composer = _Composer(view, need, positions, reading, head, account, phrases)
     judge, verdicts = composer.judge, reading.verdicts
     standing = state(view, need, positions, reading.carried, judge, verdicts, phrases)
-    told = render(head, ((titles.ACCOUNT, account.split("\n")),), phrases)
+    told = render(head, ((composer.title, account.split("\n")),), phrases)
     left = room - view.counter.text(told)
     composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
     return composer.fit(room)
@@ -147,6 +147,7 @@ class _Composer:
     ) -> None:
         self.view, self.reading, self.head = view, reading, head
         self.account, self.phrases = account, phrases
+        self.title = titles.OWN_ACCOUNT if need.account else titles.ACCOUNT
         self.state = State(())
         self.judge = Judge(view.names, Focus.of(need.focus))
         self.asked = Asked.of(view.messages, need.focus)
@@ -296,7 +297,7 @@ class _Composer:
 
     def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
         sections = list(self.state.sections)
-        sections.append((titles.ACCOUNT, tuple(self.account.split("\n")) if self.account else ()))
+        sections.append((self.title, tuple(self.account.split("\n")) if self.account else ()))
         sections.append((titles.STORY, tuple(self._story(chosen))))
         sections.append((titles.NAMES, (names,) if names else ()))
         return render(self.head, sections, self.phrases)

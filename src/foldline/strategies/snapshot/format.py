@@ -20,6 +20,7 @@ from foldline.strategies.snapshot.phrases import (
     ACCOUNT,
     ENGLISH,
     FILES,
+    OWN_ACCOUNT,
     STORY,
     TITLES,
     Phrases,
@@ -135,7 +136,7 @@ def parse(text: str) -> Parsed:
     rows: list[Row] = []
     state: dict[str, tuple[str, ...]] = {}
     for title, found in sections.items():
-        if title in (ACCOUNT, _ACCOUNT_010):
+        if title in (ACCOUNT, OWN_ACCOUNT, _ACCOUNT_010):
             rows.append(Row("summary", "\n".join(line.removeprefix(" ") for line in found)))
         elif title == STORY:
             told = _marked(found) if _PARTS_010 in text[:400] else found

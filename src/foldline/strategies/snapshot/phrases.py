@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 REQUESTS, PLAN, FILES = "Requests and what came of them", "Plan", "Files changed"
 RESULTS, FAILING, FAILED = "Last results", "Still failing", "Tried without success"
 NEXT, ACCOUNT, STORY, NAMES = "Next step", "Account by a model", "What happened", "Names"
+OWN_ACCOUNT = "Account by the user"
 
 STATE: Final = (REQUESTS, PLAN, FILES, RESULTS, FAILING, FAILED, NEXT)
-TITLES: Final = (*STATE, ACCOUNT, STORY, NAMES)
+TITLES: Final = (*STATE, ACCOUNT, OWN_ACCOUNT, STORY, NAMES)
 """The sections in their order."""
 
 
