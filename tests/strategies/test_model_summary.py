@@ -15,6 +15,7 @@ from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
 from foldline.formats.registry import DIALECTS
 from foldline.strategies.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
+from foldline.strategies.snapshot.phrases_zh import CHINESE
 from foldline.strategies.summarize import Summarize
 from foldline.strategies.templates import Template
 from foldline.testing.promises import check_valid
@@ -300,6 +301,16 @@ def test_what_was_told_before_a_failure_is_kept_and_says_how_far_it_reaches():
     assert handle in handles(found.messages).values()
     assert folded.plan.fallback
     assert "down" in folded.plan.reason
+
+
+@pytest.mark.requirement("F39")
+def test_in_chinese_the_account_says_in_chinese_how_far_it_reaches():
+    answers = ["构建已查明", Reply(error="down", retry=False)]
+    settings = SummarySettings(language="zh")
+    folded = fold(large(12), answers, reader=Reader(20_000), summary=settings)
+    text, reach = folded.section(CHINESE.titles[ACCOUNT]).split("\n")
+    assert text == "构建已查明"
+    assert re.search(r"步骤 [0-9a-f]{6,} 为止", reach)
 
 
 def test_a_window_that_holds_nothing_is_not_asked():
