@@ -264,9 +264,9 @@ class Session(Awaiting):
         Give the session memory a text of your own, durably, in place of what is prepared.
 
         The next compaction that makes a snapshot puts it at its head, as it would the account of
-        a model, which is not asked then; what the text lacks is quoted beside it. Pinning and
-        undoing leave it waiting; what only looks like a heading, a mark or a handle of Foldline
-        is written as ordinary words.
+        a model, which is not asked then; what the text lacks is quoted beside it. Until then it
+        waits, through pins and undoing too; undoing that compaction does not bring it back. What
+        only looks like a heading, a mark or a handle of Foldline is written as ordinary words.
 
         Args:
             text: What the model is to know; a new one replaces the last, "" takes it back.
