@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 import foldline
+from foldline.core.snapshot_mark import SNAPSHOT_HEADERS
 from foldline.counters.estimated import EstimatedCounter
 from foldline.models import Catalogue, ModelInfo, model
 from foldline.session import Session
@@ -84,7 +85,8 @@ def rung(result):
 
 
 def snapshot(result):
-    return next(m["content"] for m in result.messages if "[Snapshot" in str(m["content"]))
+    texts = [str(message["content"]) for message in result.messages]
+    return next(text for text in texts if text.startswith(SNAPSHOT_HEADERS))
 
 
 # --- what is sent -------------------------------------------------------------------------
