@@ -17,7 +17,8 @@ from foldline.core.messages import (
 )
 from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot.format import FILES, header, render
+from foldline.strategies.snapshot.format import header, render
+from foldline.strategies.snapshot.phrases import FILES
 from foldline.strategies.truncate import (
     LEAST_SHARE,
     SMALLEST,
