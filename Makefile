@@ -13,11 +13,13 @@ BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help demo test check bench hostile dist lock clean
+AGENTS := @anthropic-ai/claude-code @openai/codex opencode-ai
+
+.PHONY: help demo test check bench hostile web test-web screenshots dist clients lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 demo: $(DEMO)/.ready  ## Compact the bundled session and show the receipt
 	@$(DEMO)/bin/python examples/demo.py
@@ -34,6 +36,16 @@ check: $(DEV)/.ready  ## Lint, types and imports only
 bench: $(DEV)/.ready  ## Measure Foldline and its peers: docs/benchmarks.md and its plots
 	$(BIN)/python bench/run.py $(BENCH)
 
+web: $(DEV)/.ready
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+	</dev/null >/dev/null || echo "NO BROWSER: Chromium could not be installed." >&2
+
+test-web: web  ## Open the pages of foldline inspect in a real browser
+	$(BIN)/python -m pytest -q tests/inspector/test_browser.py
+
+screenshots: web  ## Draw the pictures in docs/inspect.md
+	$(BIN)/python -m tests.inspector.screenshots
+
 hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
 	$(BIN)/python bench/hostile.py $(HOSTILE)
 
@@ -41,12 +53,17 @@ dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -d dist
 
+clients:  ## Install the coding agents that tests/clients runs, in .clients
+	@command -v npm >/dev/null || { echo "npm is missing; the coding agents are skipped." >&2; exit 1; }
+	@for one in $(AGENTS); do npm install --prefix .clients --no-audit --no-fund --loglevel error $$one \
+	&& echo "installed $$one" || echo "NOT INSTALLED, ITS TESTS ARE SKIPPED: $$one" >&2; done
+
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
 	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
 
 clean:  ## Remove the environments and everything that was generated
-	rm -rf $(DEMO) $(DEV) .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEMO) $(DEV) .venv-peers .clients build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 $(DEMO)/.ready: requirements/run.lock pyproject.toml

@@ -39,6 +39,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "speed_peers": (),
     "tokens": (),
     "life": (),
+    "proxy": (),
     "hostile": (),
 }
 """Every part, in the order of the page, with the arguments of a full run."""

@@ -24,7 +24,7 @@ from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
-from foldline.formats.registry import dialect
+from foldline.formats.registry import DIALECTS, dialect
 from foldline.strategies.presets import configured
 from foldline.strategies.reinject import reinjected
 
@@ -169,6 +169,14 @@ def count(
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     return counts.messages(wire.decode(messages).messages)
+
+
+def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
+    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+    wire = DIALECTS.get(transcript.dialect)
+    return TokenCounter(
+        choose_counter(_known_name(model or "")), provider=wire.provider if wire else "openai"
+    )
 
 
 def compact_transcript(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from foldline.core.edit_json import message_to_json
 from foldline.core.errors import FoldlineError, RecallError, StoreError
@@ -18,11 +20,17 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.formats.dialect import Dialect
 from foldline.recall import Holdings, Recalled, recall
+from foldline.recall.fitting import cap
+from foldline.recall.past import PastAnswer, PastSession, search_past
 from foldline.recall.resolve import parse
 from foldline.session.codec import Reading, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import COMPACTION, Batch, History, restored_history
 from foldline.session.log import PAGE, Log
+from foldline.stores.retention import Retention, prune
+
+LAST_DAY: Final = 253_402_128_000.0
+"""What a calendar ends with, the year 9999, in seconds since 1970."""
 
 
 class Archive:
@@ -100,6 +108,50 @@ class Archive:
             )
         return stored
 
+    def compactions(self, name: str) -> tuple[Batch, ...]:
+        """
+        Return what was ever done to the view of a session, in order: also what was taken back.
+
+        Raises:
+            RecallError: There is no session of this name.
+        """
+        return tuple(restored_history(self._load(name)).batches)
+
+    def generation(self, name: str) -> int:
+        """Return how often a session was changed."""
+        return self._load(name).generation
+
+    def undo(self, name: str) -> Receipt | None:
+        """
+        Take the last compaction of a session, which no other program has open, back, durably.
+
+        Returns:
+            Its receipt; None when no compaction is in effect.
+
+        Raises:
+            StoreError: Somebody else changed the session meanwhile; nothing was recorded.
+        """
+        stored = self._load(name)
+        last = restored_history(stored).last()
+        if last is None:
+            return None
+        change = Change(len(stored.ids), undone=last.number, forgets=True, time=self._clock())
+        self._store.commit(name, stored.generation, change)
+        return last.receipt
+
+    def receipts(self, name: str) -> tuple[Receipt, ...]:
+        """
+        Return the receipts of what was tried on a session, in order, undone compactions included.
+
+        Raises:
+            RecallError: There is no session of this name.
+        """
+        return tuple(batch.receipt for batch in self.compactions(name))
+
+    def size(self) -> int:
+        """Return what everything takes, in bytes."""
+        return self._store.size()
+
     def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
         """
         Keep a transcript that was compacted as a whole, so that its handles are recalled.
@@ -151,6 +203,22 @@ class Archive:
             attempt += 1
             title = f"{name} ({attempt})"
 
+    def delete(self, *names: str) -> int:
+        """
+        Remove sessions for good, with every content that no other session holds.
+
+        Returns:
+            How many of them there were.
+
+        Raises:
+            StoreError: Nothing was removed, or old bytes are still in the log of the file.
+        """
+        return self._store.delete(names)
+
+    def prune(self, retention: Retention) -> tuple[str, ...]:
+        """Delete what may no longer be kept; return the names of the sessions that went."""
+        return prune(self._store, retention, self._clock())
+
     def recall(
         self,
         handle: str,
@@ -178,11 +246,53 @@ class Archive:
             raise self._unknown(handle)
         stored, history = found
         originals = self._log(stored).originals
-        if counter is None and access.get("max_tokens") is not None:
-            from foldline.counters.choose import choose_counter
-
-            counter = TokenCounter(choose_counter())
+        counter = counter or _counter(access.get("max_tokens"))
         return recall(history.holdings(originals), handle, counter=counter, **access)
+
+    def search(
+        self,
+        query: str,
+        *,
+        session: str | None = None,
+        before: float | None = None,
+        start: int = 0,
+        max_tokens: int | None = None,
+        counter: TokenCounter | None = None,
+    ) -> PastAnswer:
+        """
+        Return the passages of past sessions that answer a question best.
+
+        Each comes under a handle that `recall` takes, with the name of its session. The newest
+        sessions are searched first; after some seconds or characters the search ends, and
+        ``before`` reaches the others.
+
+        Args:
+            query: Words of the question.
+            session: Only this one; None for all.
+            before: Only sessions last changed before this moment, in seconds since 1970.
+            start: How many passages were given before.
+            max_tokens: The most that the text may take, in tokens.
+            counter: Counts tokens; default the best at hand.
+
+        Raises:
+            RecallError: The query has no words, or there is no session of this name.
+        """
+        if session is not None:
+            self._load(session)
+        chosen = [
+            info
+            for info in self.sessions()
+            if session in (None, info.head.name) and (before is None or info.updated < before)
+        ]
+        fits = cap(max_tokens, None, counter or _counter(max_tokens))
+        past = (self._past(info) for info in chosen)
+        return search_past(past, query, fits, start=start, clock=time.monotonic)
+
+    def _past(self, info: SessionInfo) -> PastSession:
+        day = datetime.fromtimestamp(min(max(0.0, info.updated), LAST_DAY), UTC).date()
+        stored = self._store.load(info.head.name)
+        title = f"session {json.dumps(info.head.name, ensure_ascii=False)}, {day}"
+        return PastSession(title, () if stored is None else self._log(stored))
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
         """Find the newest session that gave out a handle, or else that has something under it."""
@@ -252,6 +362,15 @@ class Archive:
 
 
 _NOTHING = Message("system", ())
+
+
+def _counter(max_tokens: int | None) -> TokenCounter | None:
+    """Return the best counter at hand where one is needed."""
+    if max_tokens is None:
+        return None
+    from foldline.counters.choose import choose_counter
+
+    return TokenCounter(choose_counter())
 
 
 def _message(stored: StoredSession, position: int) -> Message:

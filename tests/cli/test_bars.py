@@ -3,9 +3,9 @@ from __future__ import annotations
 from tests.cli.sample import conversation
 
 from foldline.cli.bars import STYLES, segments
-from foldline.cli.breakdown import KINDS
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
+from foldline.evaluation.breakdown import KINDS
 from foldline.formats.registry import dialect
 
 

@@ -1,79 +1,112 @@
 from __future__ import annotations
 
+import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
+from tests.cli.sample import PLANTED, conversation, foldline, write_conversation
 
-from foldline.cli import sessions
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home, walk
-
-
-def names(found: object) -> list[str]:
-    return sorted(item.path.name for item in found if isinstance(item, Candidate))  # type: ignore[attr-defined]
+from foldline.settings.folders import data_folder
 
 
-def test_every_agent_that_is_known_has_a_home(home: Path) -> None:
-    known = homes()
-    assert {place.agent for place in known} == {"claude-code", "codex", "pi", "gemini-cli"}
-    assert all(place.folder.is_relative_to(home) for place in known)
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """An archive with two sessions, one of them compacted."""
+    for name, steps in (("long.json", 12), ("short.json", 3)):
+        file = write_conversation(tmp_path / name, steps)
+        foldline("compact", file, "--budget", "30%", "-o", tmp_path / "out.json")
+    return data_folder() / "archive.db"
 
 
-def test_several_folders_may_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", f"{tmp_path}/a, {tmp_path}/b,")
-    folders = [place.folder for place in homes() if place.agent == "claude-code"]
-    assert folders == [tmp_path / "a" / "projects", tmp_path / "b" / "projects"]
+def listed() -> list[str]:
+    told = json.loads(foldline("sessions", "list", "--json").stdout)
+    return [one["name"] for one in told["sessions"]]
 
 
-def test_the_files_of_an_agent_are_known_by_their_names(home: Path) -> None:
-    chats = home / ".gemini" / "tmp" / "abc" / "chats"
-    chats.mkdir(parents=True)
-    for name in ("session-1.json", "session-2.jsonl", "logs.json", "session-3.txt"):
-        (chats / name).write_text("x")
-    place = next(place for place in homes() if place.agent == "gemini-cli")
-    assert names(in_home(place)) == ["session-1.json", "session-2.jsonl"]
+def test_the_sessions_are_listed_with_or_without_a_verb(kept: Path) -> None:
+    assert listed() == ["short.json", "long.json"]
+    for words in ((), ("list",)):
+        done = foldline("sessions", *words)
+        assert "long.json" in done.stdout
+        assert "2 sessions." in done.stderr
+    assert foldline("recall", "--list").stdout == foldline("sessions").stdout
 
 
-def test_only_files_that_may_be_sessions_are_offered(tmp_path: Path) -> None:
-    (tmp_path / "below").mkdir()
-    for name in ("a.jsonl", "b.json.gz", "c.txt", "below/d.traj", "notes.md", "e.md.gz"):
-        (tmp_path / name).write_text("x")
-    (tmp_path / ".aider.chat.history.md").write_text("x")
-    assert names(in_folder(tmp_path)) == [
-        ".aider.chat.history.md",
-        "a.jsonl",
-        "b.json.gz",
-        "d.traj",
-        "e.md.gz",
-    ]
+def test_a_session_shows_what_its_compactions_did(kept: Path) -> None:
+    told = json.loads(foldline("sessions", "show", "long.json", "--json").stdout)
+    (receipt,) = told["receipts"]
+
+    assert told["messages"] == len(conversation())
+    assert receipt["tokens_after"] < receipt["tokens_before"]
+    shown = foldline("sessions", "show", "long.json")
+    assert f"{receipt['tokens_before']:,}" in shown.stdout
+    assert "1 compaction" in shown.stderr
 
 
-def test_a_folder_is_walked_once_however_many_links_lead_there(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "real" / "one").write_text("x")
-    for name in ("a", "b", "real/up"):
-        (tmp_path / name).symlink_to(tmp_path / "real")
-    (tmp_path / "real" / "root").symlink_to(tmp_path)
-    assert names(walk(tmp_path)) == ["one"]
+def test_an_export_is_what_was_on_the_wire_and_private(kept: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert foldline("sessions", "export", "long.json", "-o", out).exit_code == 0
+    lines = out.read_text().splitlines()
+
+    assert [json.loads(line) for line in lines] == conversation()
+    assert foldline("sessions", "export", "long.json").stdout == out.read_text()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
 
 
-def test_too_deep_and_too_many_folders_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    deep = tmp_path.joinpath(*("d" for _ in range(sessions.MAX_DEPTH + 3)))
-    deep.mkdir(parents=True)
-    assert any("too deep" in item.why for item in walk(tmp_path) if isinstance(item, Trouble))
-    monkeypatch.setattr(sessions, "MAX_ENTRIES", 0)
-    assert [type(item) for item in walk(tmp_path)] == [Trouble]
+def test_an_export_never_overwrites_the_archive(kept: Path) -> None:
+    before = kept.read_bytes()
+    assert foldline("sessions", "export", "long.json", "-o", kept).exit_code == 2
+    assert kept.read_bytes() == before
 
 
-def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
-    (trouble,) = walk(tmp_path / "missing")
-    assert isinstance(trouble, Trouble)
-    assert trouble.why == "No such file or directory"
+def test_a_deleted_session_is_gone_from_the_bytes_of_the_file(kept: Path) -> None:
+    foldline("sessions", "delete", "short.json")
+    done = foldline("sessions", "delete", "long.json")
+
+    assert "Deleted 1 session" in done.stderr
+    assert listed() == []
+    for file in kept.parent.iterdir():
+        assert PLANTED.encode() not in file.read_bytes()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may read everything")
-def test_an_unreadable_folder_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "closed").mkdir(mode=0o000)
-    assert any(isinstance(found, Trouble) for found in walk(tmp_path))
+def test_nothing_goes_where_one_name_is_wrong(kept: Path) -> None:
+    done = foldline("sessions", "delete", "long.json", "lang.json")
+    assert done.exit_code == 3
+    assert "lang.json" in done.stderr
+    assert len(listed()) == 2
+
+
+@pytest.mark.parametrize("words", [("--all",), ("--keep", "30d"), ("--max-size", "1MB"), ()])
+def test_more_than_what_is_named_needs_a_yes(kept: Path, words: tuple[str, ...]) -> None:
+    assert foldline("sessions", "delete", *words).exit_code == 2
+    assert len(listed()) == 2
+
+
+def test_age_size_and_all_say_what_goes(kept: Path) -> None:
+    def gone(*words: str) -> list[str]:
+        done = foldline("sessions", "delete", *words, "--yes", "--json")
+        return sorted(json.loads(done.stdout)["deleted"])
+
+    assert gone("--keep", "1h") == []
+    assert gone("--max-size", "1KB") == [], "sessions of the last hour are in use"
+    assert gone("--all") == ["long.json", "short.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("show", "nope"), ("export", "nope"), ("delete", "nope"), ("delete", "\udc80")],
+)
+def test_a_session_that_is_not_there_is_bad_input(kept: Path, words: tuple[str, ...]) -> None:
+    done = foldline("sessions", *words)
+    assert done.exit_code in (3, 5)
+    assert "Unexpected" not in done.stderr
+
+
+def test_without_an_archive_none_is_made() -> None:
+    for words in (("list",), ("show", "a"), ("delete", "--all", "--yes")):
+        done = foldline("sessions", *words)
+        assert done.exit_code == 5
+        assert "no archive" in done.stderr
+    assert not os.path.lexists(data_folder() / "archive.db")

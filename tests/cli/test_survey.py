@@ -6,7 +6,7 @@ import pytest
 from tests.cli.sample import conversation
 
 from foldline import count
-from foldline.cli.sessions import Candidate
+from foldline.cli.agent_homes import Candidate
 from foldline.cli.survey import project, survey
 from foldline.core.errors import InputError
 from foldline.core.token_amounts import Amount

@@ -373,3 +373,67 @@ def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path):
 
     with pytest.raises(StoreError, match="The compaction 0 cannot be read"):
         restored_history(store.load("s"))
+
+
+def test_what_is_deleted_cannot_be_read_out_of_the_files(tmp_path):
+    path, secret = tmp_path / "a.db", "the word is pangolin"
+    store = SqliteStore(path)
+    for name, text in (("s", secret), ("other", "harmless")):
+        store.begin(replace(HEAD, name=name))
+        messages = tuple(message(n, f"{text} {n}") for n in range(20))
+        edits = {"note": text}
+        prepared = StoredMemory("u", "d", 20, 1, 1.0, {"note": text})
+        batches = (StoredBatch(0, 20, "compaction", edits, {"reason": text}, 1.0),)
+        store.commit(name, 0, Change(at=0, messages=messages, batches=batches, memory=prepared))
+    assert any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir())
+
+    store.delete(["s"])
+
+    for file in tmp_path.iterdir():
+        assert secret.encode() not in file.read_bytes(), file.name
+        assert b"harmless" in file.read_bytes() or file.name != "a.db"
+    assert path.stat().st_size == store.size()
+    store.close()
+
+
+def test_who_still_reads_a_deleted_session_is_told_and_never_reads_another(tmp_path):
+    reader, writer = SqliteStore(tmp_path / "a.db"), SqliteStore(tmp_path / "a.db")
+    writer.begin(HEAD)
+    writer.commit("s", 0, Change(at=0, messages=(message(1),)))
+    found = reader.load("s")
+
+    writer.delete(["s"])
+    writer.begin(HEAD)
+    writer.commit("s", 0, Change(at=0, messages=(message(2),)))
+
+    with pytest.raises(StoreError, match="deleted"):
+        list(found.messages)
+    reader.close()
+    writer.close()
+
+
+def test_bytes_that_a_reader_keeps_from_being_overwritten_are_told(tmp_path):
+    path = tmp_path / "a.db"
+    store = SqliteStore(path, patience=0.05)
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+    reader = raw(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM sessions").fetchone()
+
+    with pytest.raises(StoreError, match="It was deleted, but"):
+        store.delete(["s"])
+
+    reader.close()
+    assert store.load("s") is None
+    store.close()
+
+
+def test_an_archive_that_others_could_read_is_closed_to_them(tmp_path):
+    path = tmp_path / "a.db"
+    SqliteStore(path).close()
+    path.chmod(0o644)
+
+    SqliteStore(path).close()
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

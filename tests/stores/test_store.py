@@ -218,3 +218,44 @@ def test_many_threads_may_use_one_store(store):
 def test_closing_twice_is_allowed(store):
     store.close()
     store.close()
+
+
+def test_a_deleted_session_is_gone_and_what_others_share_with_it_stays(store):
+    for name in ("s", "other"):
+        store.begin(replace(HEAD, name=name))
+        store.commit(
+            name, 0, Change(at=0, messages=(message(1), message(2)), batches=(batch(0, 2),))
+        )
+    store.commit("s", 1, Change(at=2, memory=StoredMemory("u", "d", 2, 1, 1.0, {"own": "to s"})))
+
+    assert store.delete(["s", "s", "never"]) == 1
+
+    assert store.load("s") is None
+    assert store.names() == ("other",)
+    assert store.load("other").messages == (message(1), message(2))
+    assert store.load("other").batches == (batch(0, 2),)
+    assert store.delete([]) == 0
+
+
+def test_a_name_can_be_used_again_after_its_session_was_deleted(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1),)))
+    before = store.load("s")
+    store.delete(["s"])
+
+    assert store.begin(HEAD).generation == 0
+    store.commit("s", 0, Change(at=0, messages=(message(2),)))
+
+    assert store.load("s").messages == (message(2),)
+    with pytest.raises(StoreError):
+        store.commit("s", before.generation + 1, Change(at=1, messages=(message(3),)))
+
+
+def test_deleting_makes_the_store_smaller(store):
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=(message(1, wire={"a": [*range(80_000)]}),)))
+    before = store.size()
+
+    store.delete(["s"])
+
+    assert 0 <= store.size() < before / 2

@@ -318,3 +318,53 @@ def test_a_tool_call_is_written_as_the_wire_has_it():
     assert claude["content"] == [
         {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a.py"}}
     ]
+
+
+# --- what coding agents send -----------------------------------------------------------------
+
+
+def test_a_websocket_is_refused_so_that_the_client_falls_back_and_is_no_violation():
+    with ScriptedServer() as server:
+        connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
+        with contextlib.closing(connection):
+            upgrade = {"Upgrade": "websocket", "Connection": "Upgrade"}
+            connection.request("GET", "/v1/responses", headers=upgrade)
+            assert connection.getresponse().status == 426
+    assert server.violations == ()
+
+
+def test_who_asks_first_whether_something_is_there_is_answered():
+    with ScriptedServer() as server:
+        connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
+        with contextlib.closing(connection):
+            connection.request("HEAD", "/")
+            assert connection.getresponse().status == 200
+
+
+@pytest.mark.parametrize(
+    ("beta", "roles", "status"),
+    [
+        ("x,mid-conversation-system-2026-04-07", ("user", "system", "assistant", "user"), 200),
+        ("x,mid-conversation-system-2026-04-07", ("system", "user"), 400),
+        ("x", ("user", "system"), 400),
+    ],
+)
+def test_system_messages_behind_the_first_one_need_their_beta(beta, roles, status):
+    messages = [{"role": role, "content": "text"} for role in roles]
+    body = {"model": "m", "max_tokens": 9, "messages": messages}
+    with ScriptedServer(["ok"]) as server:
+        found = post(server, body, "/v1/messages", **{"anthropic-beta": beta})
+    assert found[0] == status
+
+
+def test_a_custom_call_of_responses_has_free_text_and_its_namespace():
+    call = Tool("exec", "print(1)", custom=True, namespace="functions")
+    with ScriptedServer([call, call]) as server:
+        whole = post(server, {"model": "m", "input": "Hi"}, "/v1/responses")[2]["output"][-1]
+        streamed = {"model": "m", "input": "Hi", "stream": True}
+        events = post(server, streamed, "/v1/responses")[2]
+    assert (whole["type"], whole["name"], whole["namespace"], whole["input"]) == (
+        "custom_tool_call", "exec", "functions", "print(1)",
+    )  # fmt: skip
+    assert "response.custom_tool_call_input.delta" in events
+    assert '"input":"print(1)"' in events.replace(" ", "")

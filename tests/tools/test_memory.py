@@ -75,7 +75,7 @@ def test_every_action_of_a_memory_can_be_called(tool):
         ("add", {"content": "x", "file_path": "a.png"}, "file_path is unknown"),
         ("search", {"query": "x", "limit": "many"}, "limit"),
         ("search", {"query": "x", "time_range": [1]}, "time_range"),
-        ("search", {"query": 3}, "failed"),
+        ("search", {"query": 3}, "field query"),
         ("update", {"memory_id": "nobody", "content": "x"}, "nobody"),
         ("forget", {"strategy": "mood"}, "mood"),
         ("forget", {"strategy": "time", "max_age_days": "old"}, "forget"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.cli.breakdown import by_kind
 from foldline.cli.output import Segment
 from foldline.core.messages import Message
 from foldline.core.tokens import TokenCounter
+from foldline.evaluation.breakdown import by_kind
 
 STYLES: Final = {
     "system": "magenta",

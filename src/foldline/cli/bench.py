@@ -12,12 +12,12 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.exits import OutputError
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, console, counted, write_json, write_text
 from foldline.cli.scan import MAX_SIZE
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.tuning import tuned_policy
 from foldline.core.config import Config
 from foldline.core.errors import InputError, UnknownFormat

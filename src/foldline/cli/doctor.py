@@ -17,8 +17,8 @@ from typing import Any, Final, Literal, TypeAlias
 import click
 
 from foldline.cli import options
+from foldline.cli.agent_homes import Candidate, homes, in_home
 from foldline.cli.output import counted, one_line, size, write_json
-from foldline.cli.sessions import Candidate, homes, in_home
 from foldline.core.errors import FoldlineError
 
 EPILOG = """\b

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +16,9 @@ from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 from foldline.settings.folders import data_folder
+
+if TYPE_CHECKING:
+    from foldline.archive import Archive
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -126,6 +129,24 @@ def archive_file(given: Path | None) -> Path:
     if given is not None:
         return given
     return data_folder() / "archive.db"
+
+
+def existing_archive(given: Path | None) -> Archive:
+    """
+    Open an archive that exists.
+
+    Raises:
+        StoreError: There is none.
+    """
+    from foldline.archive import Archive
+
+    path = archive_file(given)
+    if not path.exists():
+        raise StoreError(
+            f"There is no archive {path}.",
+            hint="'foldline compact' makes it, --archive or FOLDLINE_HOME names another.",
+        )
+    return Archive.open(path)
 
 
 def make_folder(path: Path) -> None:

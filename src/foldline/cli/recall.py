@@ -10,17 +10,8 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options
 from foldline.cli.numbers import Whole
-from foldline.cli.output import (
-    Voice,
-    counted,
-    json_text,
-    moment,
-    one_line,
-    write_json,
-    write_text,
-)
-from foldline.core.errors import StoreError
-from foldline.core.ports import SessionInfo
+from foldline.cli.output import Voice, json_text, write_json, write_text
+from foldline.cli.session_tables import list_sessions
 from foldline.session.codec import freeze
 
 EPILOG = """\b
@@ -72,26 +63,11 @@ def command(
     voice = options.voiced(rest)
     if (handle is None) == (not listed):
         raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
-    with _opened(options.archive_file(archive_path)) as archive:
+    with options.existing_archive(archive_path) as archive:
         if handle is None:
-            _list(archive.sessions(), voice)
+            list_sessions(archive.sessions(), voice)
         else:
             _recall(archive, handle, session, raw, voice, rest)
-
-
-def _opened(path: Path) -> Archive:
-    """
-    Open an archive that exists.
-
-    Raises:
-        StoreError: There is none.
-    """
-    if not path.exists():
-        raise StoreError(
-            f"There is no archive {path}.",
-            hint="'foldline compact' makes it, --archive or FOLDLINE_HOME names another.",
-        )
-    return Archive.open(path)
 
 
 def _recall(
@@ -124,38 +100,3 @@ def _recall(
 def _wire(raw: Any) -> Any:
     """Return an original as the JSON value that is kept of it; some messages are objects."""
     return [freeze(item) for item in raw] if isinstance(raw, list) else freeze(raw)
-
-
-def _list(sessions: tuple[SessionInfo, ...], voice: Voice) -> None:
-    if voice.json:
-        write_json("sessions/1", {"sessions": [_row(info) for info in sessions]})
-        return
-    if not sessions:
-        voice.note("The archive is empty.")
-        return
-    from foldline.cli.output import console, flexible, size, table
-
-    grid = table("*session", "format", ">messages", ">compactions", ">size", "changed")
-    for info in sessions:
-        changed = moment(info.updated).astimezone()
-        grid.add_row(
-            flexible(info.head.name),
-            one_line(info.head.dialect, 20),
-            f"{info.messages:,}",
-            f"{info.batches:,}",
-            size(info.size),
-            f"{changed:%Y-%m-%d %H:%M}",
-        )
-    console().print(grid)
-    voice.note(f"{counted(len(sessions), 'session')}.")
-
-
-def _row(info: SessionInfo) -> dict[str, Any]:
-    return {
-        "name": info.head.name,
-        "format": info.head.dialect,
-        "messages": info.messages,
-        "compactions": info.batches,
-        "bytes": info.size,
-        "updated": moment(info.updated).isoformat(),
-    }

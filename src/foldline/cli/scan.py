@@ -12,10 +12,10 @@ from typing import Any, Final
 import click
 
 from foldline.cli import options
+from foldline.cli.agent_homes import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, moment, write_json
-from foldline.cli.sessions import Candidate, Trouble, homes, in_folder, in_home
 from foldline.cli.survey import Surveyed, survey
 from foldline.cli.tuning import tuned_policy
 from foldline.core.errors import FoldlineError, InputError, UnknownFormat

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.cli.agent_homes import homes
 from foldline.cli.output import (
     Voice,
     console,
@@ -16,7 +17,6 @@ from foldline.cli.output import (
     size,
     table,
 )
-from foldline.cli.sessions import homes
 
 if TYPE_CHECKING:
     from foldline.cli.scan import Findings

@@ -1,139 +1,174 @@
-"""Where agents keep their sessions, and which files of a folder may be one."""
+"""``foldline sessions``: what the archive holds: listed, shown, written out, and deleted."""
 
 from __future__ import annotations
 
-import os
-import re
-import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any
 
-MAX_ENTRIES: Final = 500_000
-"""Folder entries that are looked at in one scan."""
+import click
 
-MAX_DEPTH: Final = 24
-ENDINGS: Final = (
-    ".jsonl",
-    ".json",
-    ".traj",
-    ".eval",
-    ".jsonl.gz",
-    ".json.gz",
-    ".traj.gz",
-    ".md.gz",
+from foldline.archive import Archive
+from foldline.cli import options
+from foldline.cli.lengths import PERIOD, SIZE
+from foldline.cli.output import counted, size, write_json, write_text
+from foldline.cli.session_tables import list_sessions, show_session
+from foldline.cli.writing import check_output, write_whole
+from foldline.core.errors import InputError
+from foldline.session.export import export as export_messages
+from foldline.stores.retention import Retention
+
+EPILOG = """\b
+Examples:
+  foldline sessions
+  foldline sessions show agent-1
+  foldline sessions export agent-1 -o agent-1.jsonl
+  foldline sessions delete agent-1 agent-2
+  foldline sessions delete --keep 30d --max-size 1GB --yes
+
+\b
+The archive holds what was said in plain text, readable by you only. What is deleted is
+overwritten in the file; copies and backups of it are yours to delete.
+"""
+
+
+@click.group(
+    "sessions",
+    epilog=EPILOG,
+    short_help="List, show, export and delete what the archive holds.",
+    invoke_without_command=True,
 )
-NAMES: Final = (".aider.chat.history.md",)
-SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
+@options.archive
+@click.pass_context
+def command(ctx: click.Context, archive_path: Path | None) -> None:
+    """List, show, export and delete the sessions of the archive; without a verb, list them."""
+    ctx.obj = archive_path
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(listed, as_json=False, quiet=False, archive_path=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
-    """A folder in which an agent keeps its sessions, and how their files are named."""
-
-    agent: str
-    folder: Path
-    pattern: re.Pattern[str]
+def _archive(ctx: click.Context, given: Path | None) -> Archive:
+    """Open the archive that a verb or the group names; it must exist."""
+    return options.existing_archive(given or ctx.obj)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A file that may be a session; ``size`` in bytes, ``changed`` in seconds since 1970."""
-
-    path: Path
-    size: int
-    changed: float
-    agent: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A place that could not be looked at, and why."""
-
-    path: Path
-    why: str
+@command.command("list", short_help="List the sessions, the newest first.")
+@options.archive
+@options.voice
+@click.pass_context
+def listed(ctx: click.Context, /, archive_path: Path | None, **rest: Any) -> None:
+    """List the sessions, the one that was changed last first."""
+    voice = options.voiced(rest)
+    with _archive(ctx, archive_path) as archive:
+        list_sessions(archive.sessions(), voice)
 
 
-def homes() -> tuple[Home, ...]:
-    """List where the agents that are known keep their sessions on this machine."""
-    user = Path.home()
-    claude = _folders("CLAUDE_CONFIG_DIR", user / ".claude", user / ".config" / "claude")
-    codex = _folders("CODEX_HOME", user / ".codex")
-    pi = _folders("PI_CODING_AGENT_DIR", user / ".pi" / "agent")
-    gemini = _folders("GEMINI_CLI_HOME", user)
-    lines, rollout = re.compile(r".*\.jsonl"), re.compile(r"rollout-.*\.jsonl")
-    chat = re.compile(r"session-.*\.jsonl?")
-    found = [Home("claude-code", folder / "projects", lines) for folder in claude]
-    for name in ("sessions", "archived_sessions"):
-        found += [Home("codex", folder / name, rollout) for folder in codex]
-    found += [Home("pi", folder / "sessions", lines) for folder in pi]
-    found += [Home("gemini-cli", folder / ".gemini" / "tmp", chat) for folder in gemini]
-    return tuple(found)
+@command.command("show", short_help="Show a session and its compactions.")
+@click.argument("name")
+@options.archive
+@options.voice
+@click.pass_context
+def show(ctx: click.Context, /, name: str, archive_path: Path | None, **rest: Any) -> None:
+    """Show how large the session NAME is, and what each compaction of it did."""
+    voice = options.voiced(rest)
+    with _archive(ctx, archive_path) as archive:
+        receipts = archive.receipts(name)
+        info = next(info for info in archive.sessions() if info.head.name == name)
+    show_session(info, receipts, voice)
 
 
-def _folders(variable: str, *defaults: Path) -> list[Path]:
-    """Return the folders that a variable names, separated by commas; else the usual ones."""
-    named = [part.strip() for part in os.environ.get(variable, "").split(",")]
-    return [Path(part).expanduser() for part in named if part] or list(defaults)
+@command.command("export", short_help="Write a session out as it was on the wire.")
+@click.argument("name")
+@click.option(
+    "-o", "--output", "out", metavar="OUT", default="-", help="Where to; '-' or nothing is stdout."
+)
+@options.archive
+@options.voice
+@click.pass_context
+def export(
+    ctx: click.Context, /, name: str, out: str, archive_path: Path | None, **rest: Any
+) -> None:
+    """Write every message of the session NAME as it came, one JSON value a line."""
+    voice = options.voiced(rest)
+    target = None if out == "-" else Path(out)
+    source = str(options.archive_file(archive_path or ctx.obj))
+    if target is not None:
+        check_output(target, source)
+    lines = _Lines()
+    with _archive(ctx, archive_path) as archive:
+        count = export_messages(archive.messages(name), lines)
+    text = "".join(lines.written)
+    if target is None:
+        write_text(text)
+    else:
+        write_whole(target, text.encode(), source)
+    if voice.json and target is not None:
+        write_json("sessions.export/1", {"name": name, "messages": count, "file": str(target)})
+    voice.note(f"{counted(count, 'message')}.")
 
 
-def in_home(home: Home) -> Iterator[Candidate | Trouble]:
-    """Find the sessions of one agent."""
-    for found in walk(home.folder):
-        if isinstance(found, Trouble):
-            yield found
-        elif home.pattern.fullmatch(found.path.name):
-            yield Candidate(found.path, found.size, found.changed, home.agent)
+class _Lines:
+    """A text file in memory, so that an error leaves no half of an export behind."""
+
+    def __init__(self) -> None:
+        self.written = list[str]()
+
+    def write(self, text: str) -> None:
+        self.written.append(text)
 
 
-def in_folder(folder: Path) -> Iterator[Candidate | Trouble]:
-    """Find the files below a folder that may be sessions of any agent, by their names."""
-    for found in walk(folder):
-        name = found.path.name
-        if isinstance(found, Trouble) or name.endswith(ENDINGS) or name in NAMES:
-            yield found
-
-
-def walk(folder: Path) -> Iterator[Candidate | Trouble]:
+@command.command("delete", short_help="Delete sessions for good.")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--keep", metavar="TIME", type=PERIOD, help="All that are older: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", type=SIZE, help="The oldest, until the rest is 1GB.")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
+@options.archive
+@options.voice
+@click.pass_context
+def delete(
+    ctx: click.Context,
+    /,
+    names: tuple[str, ...],
+    keep: float | None,
+    max_size: float | None,
+    everything: bool,
+    yes: bool,
+    archive_path: Path | None,
+    **rest: Any,
+) -> None:
     """
-    Walk through a folder: every folder once, however links lead there.
+    Delete the sessions NAME, or those that --keep, --max-size or --all say.
 
-    Yields:
-        Regular files that are not empty, and what could not be looked at.
+    Their bytes are overwritten; what another session holds too stays. Nothing brings them back.
     """
-    seen: set[tuple[int, int]] = set()
-    waiting, entries = [(folder, 0)], 0
-    while waiting:
-        here, depth = waiting.pop()
-        try:
-            status = here.stat()
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            children = sorted(here.iterdir())
-        except OSError as error:
-            yield Trouble(here, error.strerror or str(error))
-            continue
-        entries += len(children)
-        if entries > MAX_ENTRIES or depth > MAX_DEPTH:
-            yield Trouble(here, "too many or too deep folders; name a smaller one")
-            continue
-        yield from _files(children, waiting, depth)
+    voice = options.voiced(rest)
+    limits = keep is not None or max_size is not None
+    if not (names or limits or everything):
+        raise click.UsageError("Name sessions, or say --keep, --max-size or --all.", ctx)
+    if (limits or everything) and not yes:
+        raise click.UsageError("This cannot be undone; say --yes.", ctx)
+    with _archive(ctx, archive_path) as archive:
+        gone = _known(archive, names)
+        if everything:
+            gone = tuple(info.head.name for info in archive.sessions())
+        archive.delete(*gone)
+        if limits:
+            most = None if max_size is None else int(max_size)
+            gone += archive.prune(Retention(keep, most))
+        left = archive.size()
+    if voice.json:
+        write_json("sessions.delete/1", {"deleted": list(gone), "bytes_left": left})
+        return
+    voice.note(f"Deleted {counted(len(gone), 'session')}; the archive takes {size(left)} now.")
 
 
-def _files(
-    children: list[Path], waiting: list[tuple[Path, int]], depth: int
-) -> Iterator[Candidate | Trouble]:
-    """Yield the files among entries, and put the folders among them on the list."""
-    for child in children:
-        try:
-            status = child.stat()
-        except OSError as error:
-            yield Trouble(child, error.strerror or str(error))
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            if child.name not in SKIPPED:
-                waiting.append((child, depth + 1))
-        elif stat.S_ISREG(status.st_mode) and status.st_size:
-            yield Candidate(child, status.st_size, status.st_mtime)
+def _known(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of sessions that are there; one that is not is an error before any goes."""
+    there = {info.head.name for info in archive.sessions()} if names else set()
+    for name in names:
+        if name not in there:
+            raise InputError(
+                f"there is no session {name[:80]!r}; nothing was deleted",
+                hint="'foldline sessions' lists them.",
+            )
+    return tuple(dict.fromkeys(names))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from foldline.cli import breakdown, options
+from foldline.cli import options
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, write_json
 from foldline.cli.reading import Opened, counter_for, open_input
-from foldline.core.messages import Usage
 from foldline.core.tokens import TokenCounter
+from foldline.inspector.stats import Stats, measure
 
 EPILOG = """\b
 Examples:
@@ -21,48 +21,6 @@ Examples:
   foldline stats session.jsonl --conversation 1 --top 20
   foldline stats - --json < request.json
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """
-    What is known about a conversation; all numbers are tokens unless they count something.
-
-    ``tokens`` is what the messages take, ``system`` and ``tool_schemas`` what is sent besides.
-    ``reported`` is what a provider counted for the newest request that says so.
-    """
-
-    tokens: int
-    messages: int
-    system: int
-    tool_schemas: int
-    schemas: int
-    reported: Usage | None
-    kinds: tuple[breakdown.Share, ...]
-    tools: tuple[breakdown.ToolShare, ...]
-    files: tuple[breakdown.FileShare, ...]
-    largest: tuple[breakdown.Large, ...]
-    waste: tuple[breakdown.Share, ...]
-
-
-def measure(opened: Opened, counter: TokenCounter, top: int) -> Stats:
-    """Measure a conversation; lists have at most ``top`` entries."""
-    there = opened.transcript
-    messages = there.messages
-    usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
-    return Stats(
-        tokens=counter.messages(messages),
-        messages=len(messages),
-        system=counter.overhead(there.system, ()),
-        tool_schemas=counter.overhead("", there.tools),
-        schemas=len(there.tools),
-        reported=usage,
-        kinds=breakdown.by_kind(messages, counter),
-        tools=breakdown.by_tool(messages, counter)[:top],
-        files=breakdown.by_file(messages, counter)[:top],
-        largest=breakdown.largest(messages, counter, top),
-        waste=breakdown.waste(messages, counter),
-    )
 
 
 @click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
@@ -92,7 +50,7 @@ def command(
     voice.warn(opened.warnings)
     counter = counter_for(opened.transcript, model, voice)
     with voice.working("Counting tokens", long=opened.long):
-        stats = measure(opened, counter, top)
+        stats = measure(opened.transcript, counter, top)
     _show(opened, counter, stats, voice)
 
 

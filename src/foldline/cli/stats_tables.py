@@ -10,12 +10,13 @@ from foldline.cli.bars import STYLES
 from foldline.cli.output import Segment, counted, flexible, one_line, share, shortened, table
 from foldline.cli.reading import Opened
 from foldline.core.tokens import TokenCounter
+from foldline.evaluation.breakdown import WASTE
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from foldline.cli.stats import Stats
+    from foldline.inspector.stats import Stats
 
 
 def show(opened: Opened, counter: TokenCounter, stats: Stats) -> None:
@@ -110,20 +111,11 @@ def _largest(stats: Stats) -> Table:
     return grid
 
 
-_WORDS = {
-    "superseded reads": "results of calls that were made again later",
-    "repeated lines": "lines of results that stood in an earlier result",
-    "old reasoning": "reasoning from before the latest user message",
-    "media": "images, sounds and documents",
-    "base64 text": "encoded data in results",
-}
-
-
 def _waste(stats: Stats) -> Table:
     grid = table("waste", ">tokens", ">share", ">count", "*what it is")
     for found in stats.waste:
         part = share(found.tokens, stats.tokens)
-        words = flexible(_WORDS[found.name])
+        words = flexible(WASTE[found.name])
         grid.add_row(found.name, f"{found.tokens:,}", part, f"{found.count:,}", words)
     return grid
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.app import compact_transcript
+from foldline.cli.agent_homes import Candidate
 from foldline.cli.reading import counter_for
-from foldline.cli.sessions import Candidate
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.errors import BudgetError

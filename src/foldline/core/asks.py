@@ -66,7 +66,8 @@ class Reader:
 
     ``window`` and ``output`` are the most that it reads and writes, in tokens; a window of 0 is
     not known, and taken to be the agent's. Prices are in US dollars for a million tokens, None
-    when they are not known.
+    when they are not known. One that is for the ``background`` only prepares compactions, and is
+    not asked while somebody waits for one.
     """
 
     window: int
@@ -74,6 +75,7 @@ class Reader:
     name: str = ""
     input_usd: float | None = None
     output_usd: float | None = None
+    background: bool = False
 
     def usd(self, read: int, written: int) -> float | None:
         """Return what so many tokens cost, in US dollars; None when the prices are not known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -192,6 +192,22 @@ class Store(Protocol):
         Returns:
             Pairs of session name and message id, newest sessions first, at most 100.
         """
+        ...
+
+    def delete(self, names: Collection[str]) -> int:
+        """
+        Remove sessions for good, and every content that no other session holds.
+
+        Names that are not there are passed over. Whoever has such a session open gets a
+        StoreError at the next change.
+
+        Returns:
+            How many sessions were removed.
+        """
+        ...
+
+    def size(self) -> int:
+        """Return what everything takes in the store, in bytes; deleting makes it less."""
         ...
 
     def close(self) -> None:

@@ -55,8 +55,8 @@ def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
         name,
         None if prices is None else prices.input,
         None if prices is None else prices.output,
-        info,
-        thinking,
+        info=info,
+        thinking=thinking,
     )
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import asyncio
 import ssl
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import urljoin
 
 import httpx2
@@ -21,6 +29,9 @@ from foldline.models.failures import timed_out
 from foldline.models.place import same_origin
 
 Result = TypeVar("Result")
+
+Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
+"""Names and values as they stand on the wire, in order."""
 
 LARGEST: Final = 32 << 20
 """The most of a response that is taken in, in bytes."""
@@ -186,3 +197,86 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
             code="connection",
             retry=True,
         ) from None
+
+
+# --- passing on ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """
+    An answer that is passed on as it arrives.
+
+    ``chunks`` yields the bytes of the body as they came, compressed if they were; it raises
+    ModelError when the connection breaks off or nothing comes for too long.
+    """
+
+    status: int
+    headers: Headers
+    chunks: AsyncIterator[bytes]
+    aclose: Callable[[], Awaitable[None]]
+
+
+class Relay:
+    """
+    Passes requests of others on, byte for byte, and their answers as they arrive.
+
+    It follows no redirect, keeps no cookie, adds no header but those that frame a request, and
+    tries nothing again.
+
+    Args:
+        connections: The most that are open at once.
+        silence: Seconds without a byte after which an answer is given up.
+    """
+
+    def __init__(self, *, connections: int, silence: float) -> None:
+        self._pool = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(silence, connect=CONNECT, pool=CONNECT),
+            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=64),
+            verify=_trusted(),
+            follow_redirects=False,
+        )
+
+    async def send(
+        self, method: str, url: str, headers: Headers, body: bytes | AsyncIterator[bytes]
+    ) -> Passed:
+        """
+        Send a request and return its answer as soon as that begins.
+
+        Args:
+            method: Such as "POST".
+            url: With its query.
+            headers: As they are sent; with keys, so that no error shows them.
+            body: All of it, or its pieces as they arrive.
+
+        Raises:
+            ModelError: There was no answer; ``code`` is "connection" or "timeout".
+        """
+        with _explained():
+            request = httpx2.Request(method, url, headers=list(headers), content=body)
+            response = await self._pool.send(request, stream=True)
+        self._pool.cookies.clear()
+        return Passed(response.status_code, response.headers.raw, _raw(response), response.aclose)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._pool.aclose()
+
+
+async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
+    with _explained():
+        async for chunk in response.aiter_raw():
+            yield chunk
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn what the network raises into our errors, without the request that it holds."""
+    try:
+        yield
+    except httpx2.TimeoutException as error:
+        words = f"The provider did not answer in time: {type(error).__name__}."
+        raise ModelError(words, code="timeout", retry=True) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+        words = f"The connection to the provider failed: {type(error).__name__}."
+        raise ModelError(words, code="connection", retry=True) from None

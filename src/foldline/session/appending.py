@@ -41,7 +41,8 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     Args:
         state: The session.
         wires: Wire messages.
-        usage: What the provider reported with the last of them, where its wire does not say.
+        usage: What the provider reported with the last answer among them (else with the last
+            message), where its wire does not say.
 
     Returns:
         Their ids.
@@ -110,7 +111,9 @@ def _identified(
             number = state.ids.give(reading.message.id)
             messages.append(reading.message.with_id(number))
         if usage is not None:
-            messages[-1] = replace(messages[-1], usage=usage)
+            answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+            at = answers[-1] if answers else -1
+            messages[at] = replace(messages[at], usage=usage)
         yield messages
     except BaseException:
         for message, reading in zip(messages, readings, strict=False):

@@ -195,6 +195,7 @@ def _outcome(
     # Shown messages include snapshots and what a repair inserted.
     names = Handles(state.shown.log.register, before.messages)
     reader, _ = who_is_asked(state)
+    reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
     need = Need(
         budget.target,

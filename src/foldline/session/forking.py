@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from foldline.core.edits import Drop, Edit, Fold, Insert
 from foldline.core.errors import StoreError
-from foldline.core.ports import Change, Store, StoredBatch
+from foldline.core.ports import Change, Store, StoredBatch, StoredMessage
+from foldline.session.history import restored_batch
 
 
 def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
     """
     Record the beginning of a session as a session of its own, compactions included.
 
-    The other one stays as it is, so that its handles are still recalled.
+    A compaction that was made later comes along where it changed only what both share, so that a
+    branch shows that as it was shown before, and a provider's cache still holds it. The other one
+    stays as it is, so that its handles are still recalled.
 
     Args:
         store: Where both are.
@@ -32,13 +37,55 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
         raise StoreError(
             f"There is a session {into!r} already.", hint="Name the new one otherwise."
         )
-    batches = tuple(_as_of(batch, length) for batch in source.batches if batch.at <= length)
-    change = Change(at=0, messages=tuple(source.messages[:length]), batches=batches)
-    store.commit(into, stored.generation, change)
+    kept = tuple(source.messages[:length])
+    batches = tuple(_carried(source.batches, kept))
+    store.commit(into, stored.generation, Change(at=0, messages=kept, batches=batches))
 
 
-def _as_of(batch: StoredBatch, length: int) -> StoredBatch:
-    """Return a batch as it was when the log had ``length`` messages."""
-    if batch.undone_at is not None and batch.undone_at > length:
-        return replace(batch, undone_at=None)
-    return batch
+def _carried(
+    batches: Sequence[StoredBatch], kept: Sequence[StoredMessage]
+) -> Iterator[StoredBatch]:
+    """Yield the batches that hold for the beginning of a log; each builds on those before it."""
+    length = len(kept)
+    known = {message.id for message in kept[: _answered(kept)]} - {_asked(kept)}
+    for batch in batches:
+        edits = restored_batch(batch).edits
+        made = set(_made(edits))
+        if batch.at <= length:
+            later = batch.undone_at is not None and batch.undone_at > length
+            yield replace(batch, undone_at=None) if later else batch
+        elif batch.undone_at is None and known | made >= set(_named(edits)):
+            yield replace(batch, at=length)
+        else:
+            return
+        known |= made
+
+
+def _answered(kept: Sequence[StoredMessage]) -> int:
+    """Return how many messages come before what nobody has answered yet."""
+    return 1 + max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
+
+
+def _asked(kept: Sequence[StoredMessage]) -> str:
+    """Return the id of what the user said last, "" for nothing."""
+    return next((message.id for message in reversed(kept) if message.role == "user"), "")
+
+
+def _made(edits: Iterable[Edit]) -> Iterator[str]:
+    """Yield the ids of messages that edits show for the first time."""
+    for edit in edits:
+        if isinstance(edit, Fold):
+            yield edit.snapshot.id
+        elif isinstance(edit, Insert):
+            yield edit.message.id
+
+
+def _named(edits: Iterable[Edit]) -> Iterator[str]:
+    """Yield the ids of messages that edits change or leave out."""
+    for edit in edits:
+        if isinstance(edit, Drop | Fold):
+            yield from edit.messages
+        elif isinstance(edit, Insert):
+            yield from (edit.after,) if edit.after else ()
+        else:
+            yield edit.message

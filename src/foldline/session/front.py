@@ -141,7 +141,11 @@ class Session(Awaiting):
         return self._call(lambda: append(self._state, [message], usage)[0])
 
     def extend(self, messages: Iterable[Any], *, usage: Usage | None = None) -> list[str]:
-        """Append several wire messages, all or none, and return their ids; see `append`."""
+        """
+        Append several wire messages, all or none, and return their ids; see `append`.
+
+        ``usage`` is of the last answer among them.
+        """
         wires = list(messages)
         return self._call(lambda: append(self._state, wires, usage))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from foldline.core.argument_types import typed_methods
@@ -133,6 +133,19 @@ class Working:
             path: As a tool was given it; relative to the root directory, where one is set.
         """
         return is_in_view(self._state, path)
+
+    def positions(self, view: Iterable[Any]) -> list[int | None]:
+        """
+        Return where each message of a view stands in the log, None for one that an edit made.
+
+        For programs that send the original bytes of what is shown as it came.
+
+        Args:
+            view: What `view` or `overflowed` returned last.
+        """
+        log, shown = self._state.shown.log.positions, self._state.shown.messages
+        known = {id(m.raw): log[m.id] for m in shown.values() if m.raw is not None and m.id in log}
+        return [known.get(id(wire)) for wire in view]
 
     def request_compaction(self, focus: str = "") -> None:
         """

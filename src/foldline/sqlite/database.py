@@ -85,6 +85,31 @@ class Database:
             (number,) = self._open().execute("PRAGMA data_version").fetchone()
             return int(number)
 
+    def shrink(self, share: float) -> None:
+        """
+        Overwrite what the log of the file still holds, and give free pages back.
+
+        Args:
+            share: From which share of free pages on the file is written anew without them.
+
+        Raises:
+            StoreError: Another process was reading all the time, so that old content stays in
+                the log until it is done.
+        """
+        with self._lock, self._errors():
+            connection = self._open()
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+            if free >= share * pages:
+                connection.execute("VACUUM")
+            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreError(
+                f"It was deleted, but another process is reading {self.path}, so that the bytes "
+                f"are still in {self.path.name}-wal.",
+                hint="They go when that process ends; or delete something else then.",
+            )
+
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""
         with self._lock:

@@ -11,11 +11,15 @@ from foldline.core.errors import StoreError
 
 
 def prepare(path: Path) -> None:
-    """Create a missing file for its owner only; what agents say holds secrets."""
+    """Create a missing file, and close one to others; what agents say holds secrets."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        number = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            _close_to_others(number)
+        finally:
+            os.close(number)
     except FileNotFoundError as error:
         raise StoreError(
             f"The folder {path.parent} does not exist.", hint=f"Run: mkdir -p {path.parent}"
@@ -25,6 +29,15 @@ def prepare(path: Path) -> None:
             f"{path} cannot be opened for writing: {error}.",
             hint="Check its permissions, or name another file.",
         ) from error
+
+
+def _close_to_others(number: int) -> None:
+    """Leave a file to its owner alone, who may have copied it in another mode."""
+    if os.name != "posix":
+        return
+    status = os.fstat(number)
+    if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+        os.fchmod(number, 0o600)
 
 
 def identity(path: Path) -> tuple[int, int] | None:

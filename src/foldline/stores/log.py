@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, TypeAlias, overload
 
+from foldline.core.errors import StoreError
 from foldline.core.ports import StoredMessage
 from foldline.sql import Connection
 from foldline.stores import rows
@@ -101,6 +102,12 @@ class StoredLog(Sequence[StoredMessage]):
             return []
         with self._reading() as connection:
             found = list(rows.messages(connection, self._session, start, stop))
+            is_there = rows.is_there(connection, self._session)
+        if not is_there:
+            raise StoreError(
+                "This session was deleted from the archive while it was open.",
+                hint="Open it again; it begins anew.",
+            )
         if len(found) != stop - start:
             raise damaged(f"{len(found):,} of the {stop - start:,} messages from {start:,} on")
         return found

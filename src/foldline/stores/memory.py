@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -90,6 +91,16 @@ class MemoryStore:
             if message.id.startswith(prefix)
         )
         return tuple(islice(found, 100))
+
+    def delete(self, names: Collection[str]) -> int:
+        """Remove sessions, and return how many there were."""
+        with self._lock:
+            return sum(self._kept.pop(name, None) is not None for name in dict.fromkeys(names))
+
+    def size(self) -> int:
+        """Return what the messages take, in bytes."""
+        with self._lock:
+            return sum(kept.size for kept in self._kept.values())
 
     def close(self) -> None:
         """Do nothing: what is in memory stays until the store itself is gone."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from foldline.postgres.database import PATIENCE, PostgresDatabase
 from foldline.postgres.schema import PostgresSchema
+from foldline.sql import Connection
 from foldline.stores.sql import SqlStore
 
 _FIRST: Final = (
@@ -101,3 +102,9 @@ class PostgresStore(SqlStore):
 
     def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
         super().__init__(PostgresDatabase(url, ARCHIVE, patience=patience))
+
+    def _begin_delete(self, connection: Connection) -> None:
+        # A writer must not point at a content that is being found to belong to nobody.
+        connection.execute(
+            "LOCK TABLE sessions, messages, batches, memories, blobs IN SHARE ROW EXCLUSIVE MODE"
+        )

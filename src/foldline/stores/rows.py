@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from typing import Any, Final, get_args
@@ -80,6 +80,43 @@ def insert_batch(
             batch.repeats,
         ),
     )
+
+
+def session_values(head: SessionHead) -> tuple[Any, ...]:
+    """Return the values of a new session's row, in the order of its columns."""
+    return (head.name, head.dialect, head.model, head.window, head.created, head.created)
+
+
+def is_there(connection: Connection, session: int) -> bool:
+    """Return True if nobody has deleted a session."""
+    row = connection.execute("SELECT id FROM sessions WHERE id = ?", (session,)).fetchone()
+    return row is not None
+
+
+def delete_sessions(connection: Connection, names: Collection[str]) -> int:
+    """Remove sessions and the blobs that only they held; return how many sessions there were."""
+    count = 0
+    for name in dict.fromkeys(names):
+        row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            continue
+        # Batches point at memories, so they go first.
+        for statement in (
+            "DELETE FROM messages WHERE session = ?",
+            "DELETE FROM batches WHERE session = ?",
+            "DELETE FROM memories WHERE session = ?",
+            "DELETE FROM sessions WHERE id = ?",
+        ):
+            connection.execute(statement, (row[0],))
+        count += 1
+    if count:
+        connection.execute(
+            "DELETE FROM blobs WHERE id IN (SELECT id FROM blobs"
+            " EXCEPT SELECT wire FROM messages"
+            " EXCEPT SELECT form FROM messages WHERE form IS NOT NULL"
+            " EXCEPT SELECT edits FROM batches EXCEPT SELECT receipt FROM batches)"
+        )
+    return count
 
 
 # --- what was prepared -----------------------------------------------------------------------

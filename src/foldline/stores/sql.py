@@ -8,6 +8,7 @@ that lock dies with its connection.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from foldline.core.errors import StoreError
@@ -43,11 +44,7 @@ class SqlStore:
         if found is not None:
             return found
         with self._database.writing() as connection:
-            connection.execute(
-                'INSERT INTO sessions (name, dialect, model, "window", created, updated,'
-                " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
-                (head.name, head.dialect, head.model, head.window, head.created, head.created),
-            )
+            self._insert(connection, head)
         created = self.load(head.name)
         if created is None:
             raise blobs.damaged("an index that does not fit its table")
@@ -137,9 +134,34 @@ class SqlStore:
             ).fetchall()
         return tuple((str(name), str(number)) for name, number in found)
 
+    def delete(self, names: Collection[str]) -> int:
+        """Remove sessions and every content that no other holds; return how many there were."""
+        with self._database.writing() as connection:
+            self._begin_delete(connection)
+            return rows.delete_sessions(connection, names)
+
+    def size(self) -> int:
+        """Return what the contents take, in bytes."""
+        with self._database.reading() as connection:
+            (size,) = connection.execute(
+                "SELECT coalesce(sum(length(data)), 0) FROM blobs"
+            ).fetchone() or (0,)
+        return int(size)
+
     def close(self) -> None:
         """Let go of the database; closing twice is allowed."""
         self._database.close()
+
+    def _insert(self, connection: Connection, head: SessionHead) -> None:
+        """Add a session unless there is one of its name; its number was never used before."""
+        connection.execute(
+            'INSERT INTO sessions (name, dialect, model, "window", created, updated,'
+            " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+            rows.session_values(head),
+        )
+
+    def _begin_delete(self, connection: Connection) -> None:
+        """Do what has to come before deleting, in its transaction."""
 
     def _claim(self, connection: Connection, name: str, generation: int, change: Change) -> int:
         row = connection.execute(

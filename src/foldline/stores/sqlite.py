@@ -8,15 +8,23 @@ every change is one ``BEGIN IMMEDIATE`` transaction, and a writer waits for the 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Collection
 from typing import Final
 
 from foldline.core.errors import StoreError
+from foldline.core.ports import SessionHead
+from foldline.sql import Connection
 from foldline.sqlite.database import Database, Durability
+from foldline.stores import rows
 from foldline.stores.migrations import ARCHIVE
 from foldline.stores.sql import SqlStore
 
 PATIENCE: Final = 5.0
 """How long to wait for another writer, in seconds."""
+
+FREE_SHARE: Final = 0.25
+"""From this share of free pages on, deleting writes the file anew without them."""
 
 
 class SqliteStore(SqlStore):
@@ -46,4 +54,46 @@ class SqliteStore(SqlStore):
             raise StoreError(
                 f"Unknown durability {durability!r}.", hint='Choose "full" or "process".'
             )
-        super().__init__(Database(path, ARCHIVE, durability=durability, patience=patience))
+        self._file = Database(path, ARCHIVE, durability=durability, patience=patience)
+        super().__init__(self._file)
+
+    def delete(self, names: Collection[str]) -> int:
+        """
+        Remove sessions for good: their bytes are overwritten, and contents of no other go too.
+
+        The file becomes smaller where much of it is free then.
+
+        Returns:
+            How many sessions were removed.
+
+        Raises:
+            StoreError: Nothing was removed; or another process was reading for so long that old
+                bytes are still in the log of the file, which the error says.
+        """
+        count = super().delete(names)
+        if count:
+            self._file.shrink(FREE_SHARE)
+        return count
+
+    def size(self) -> int:
+        """Return what is in use of the file, in bytes."""
+        with self._database.reading() as connection:
+            (pages, free, page), *_ = connection.execute(
+                "SELECT page_count, freelist_count, page_size FROM"
+                " pragma_page_count, pragma_freelist_count, pragma_page_size"
+            ).fetchall()
+        return int((pages - free) * page)
+
+    def _insert(self, connection: Connection, head: SessionHead) -> None:
+        # A number is never given out again: whoever still reads a session that was deleted must
+        # not find another one in its place.
+        connection.execute(
+            'INSERT INTO sessions (id, name, dialect, model, "window", created, updated,'
+            " generation) SELECT max(coalesce(max(id), 0) + 1, ?), ?, ?, ?, ?, ?, ?, 0"
+            " FROM sessions WHERE true ON CONFLICT (name) DO NOTHING",
+            (time.time_ns() // 1_000, *rows.session_values(head)),
+        )
+
+    def _begin_delete(self, connection: Connection) -> None:
+        # Freed pages are zeroed: what was deleted cannot be read out of the file.
+        connection.execute("PRAGMA secure_delete = ON")

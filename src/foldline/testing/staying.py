@@ -27,11 +27,16 @@ def check_task(result: Compaction[Any]) -> None:
 
 
 def check_unread(result: Compaction[Any]) -> None:
-    """UNREAD: results that the model has not answered are shown, at worst cut."""
+    """
+    UNREAD: results that the model has not answered are shown, at worst cut.
+
+    Of several results for one call the last one is its answer; those before it may go.
+    """
     messages = result.transcript.messages
     answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
-    for message in messages[answered + 1 :]:
-        if message.results:
+    latest = {part.call_id: at for at, m in enumerate(messages) for part in m.results}
+    for at, message in enumerate(messages[answered + 1 :], answered + 1):
+        if any(latest[part.call_id] == at for part in message.results):
             _check_there("UNREAD", result, message, ToolResult)
 
 

@@ -31,7 +31,7 @@ DESCRIPTION: Final = (
     'mostly answers in one call: {"handle": "1f0c2a", "query": "why was the login test skipped"}.'
 )
 
-PARAMETERS: Final = {
+PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "handle": {

@@ -103,6 +103,12 @@ class Connection(BaseHTTPRequestHandler):
         """Answer a request without a body."""
         self._answer(None)
 
+    def do_HEAD(self) -> None:
+        """Answer whether something is there, as some clients ask first."""
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
     def _answer(self, body: Any) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         path = self.path.partition("?")[0]

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from foldline.core.messages import Usage
 from foldline.testing.scripted import openai_words
+from foldline.testing.scripted.steps import Tool
 from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+
+CALLS: Final = {
+    "function_call": ("arguments", "response.function_call_arguments"),
+    "custom_tool_call": ("input", "response.custom_tool_call_input"),
+}
+"""What a call is made with, and how the events begin that bring it, by the kind of call."""
 
 
 class Responses:
@@ -87,17 +94,21 @@ def _items(said: Said) -> list[dict[str, Any]]:
                 "content": _content(said),
             }
         )
-    return items + [
-        {
-            "id": said.id("fc_", position),
-            "type": "function_call",
-            "status": "completed",
-            "call_id": call.id or said.id("call_", position),
-            "name": call.name,
-            "arguments": call.json,
-        }
-        for position, call in enumerate(said.calls)
-    ]
+    return items + [_called(said, position, call) for position, call in enumerate(said.calls)]
+
+
+def _called(said: Said, position: int, call: Tool) -> dict[str, Any]:
+    kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
+    place = {"namespace": call.namespace} if call.namespace else {}
+    return {
+        "id": said.id("ctc_" if call.custom else "fc_", position),
+        "type": kind,
+        "status": "completed",
+        "call_id": call.id or said.id("call_", position),
+        "name": call.name,
+        **place,
+        key: call.json,
+    }
 
 
 def _content(said: Said) -> list[dict[str, Any]]:
@@ -118,7 +129,7 @@ def _events(said: Said, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
         begun = _begun(item)
         yield {"type": "response.output_item.added", **place, "item": begun}
         place["item_id"] = item["id"]
-        if item["type"] == "function_call":
+        if item["type"] in CALLS:
             yield from _call(item, place)
         elif item["type"] == "reasoning":
             yield from _reasoning(item, place)
@@ -132,16 +143,17 @@ def _begun(item: dict[str, Any]) -> dict[str, Any]:
     """Return an item as it is before anything was said."""
     if item["type"] == "reasoning":
         return item | {"summary": []}
-    empty: dict[str, Any] = {"arguments": ""} if "arguments" in item else {"content": []}
+    key, _ = CALLS.get(item["type"], ("content", ""))
+    empty: dict[str, Any] = {key: [] if key == "content" else ""}
     return item | {"status": "in_progress"} | empty
 
 
 def _call(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    event = "response.function_call_arguments"
-    for piece in pieces(item["arguments"]):
+    key, event = CALLS[item["type"]]
+    for piece in pieces(item[key]):
         yield {"type": f"{event}.delta", **place, "delta": piece}
-    done = {"arguments": item["arguments"], "name": item["name"]}
-    yield {"type": f"{event}.done", **place, **done}
+    named = {"name": item["name"]} if key == "arguments" else {}
+    yield {"type": f"{event}.done", **place, key: item[key], **named}
 
 
 def _reasoning(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:

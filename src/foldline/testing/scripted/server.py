@@ -32,6 +32,9 @@ WIRES: Final[dict[str, Wire]] = {
 }
 """What is spoken at a path, by how the path ends."""
 
+MID_SYSTEM: Final = "mid-conversation-system"
+"""Begins the beta of Anthropic that allows system messages among the others."""
+
 CLOSING_SECONDS: Final = 2.0
 """How long closing waits for the threads of the connections; a script that blocks is left."""
 
@@ -117,11 +120,13 @@ class ScriptedServer:
     def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
         """Record a request and return its response; called by the threads of the connections."""
         ending = next((end for end in WIRES if path.endswith(end)), "")
-        wire = WIRES.get(ending)
+        wire = WIRES.get(ending) if method == "POST" else None
         request = self._record(method, path, headers, body, wire)
         known = wire or WIRES["/chat/completions"]
         stage = Stage(known, request, self._meter, self.window or UNKNOWN_WINDOW)
-        if wire is None or method != "POST":
+        if "websocket" in headers.get("upgrade", "").lower():
+            return stage.refuse(Refusal(426, "There are no WebSockets here."))
+        if wire is None:
             return stage.refuse(Refusal(404, f"Nothing is at {method} {path[:200]}."))
         refusal = self._refusal(stage)
         if refusal is not None:
@@ -140,7 +145,8 @@ class ScriptedServer:
         self, method: str, path: str, headers: dict[str, str], body: Any, wire: Wire | None
     ) -> Request:
         name = "" if wire is None else wire.dialect
-        found = () if wire is None else tuple(_violations(wire, body))
+        beta = MID_SYSTEM in headers.get("anthropic-beta", "")
+        found = () if wire is None else tuple(_violations(wire, body, mid_system=beta))
         with self._changed:
             number = len(self._requests)
             bare = Request(number, method, path, name, redacted(headers), body, time.time())
@@ -218,12 +224,23 @@ class _Turns:
         return Status(500, message=text, again=False)
 
 
-def _violations(wire: Wire, body: Any) -> Iterator[Violation]:
-    """Check a request: that it is an object, has what it must have, and its messages."""
+def _violations(wire: Wire, body: Any, *, mid_system: bool) -> Iterator[Violation]:
+    """
+    Check a request: that it is an object, has what it must have, and its messages.
+
+    Args:
+        wire: How it is written.
+        body: What came.
+        mid_system: Whether messages of the role "system" may stand behind the first one.
+    """
     if not isinstance(body, dict):
         yield Violation(0, "", "type", "the request is not a JSON object")
         return
     for field in wire.required:
         if body.get(field) is None:
             yield Violation(0, field, "missing", f"the request has no {field}")
+    if mid_system and isinstance(body.get("messages"), list):
+        first, *rest = body["messages"] or [None]
+        kept = [m for m in rest if not isinstance(m, dict) or m.get("role") != "system"]
+        body = body | {"messages": [first, *kept] if body["messages"] else []}
     yield from dialect(wire.dialect).validate(body)

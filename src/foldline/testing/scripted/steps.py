@@ -21,12 +21,15 @@ class Tool:
 
     ``arguments`` is an object, or a text that is sent as it is, for arguments that are no JSON
     (Anthropic has no such thing: there it becomes ``{"input": text}``). Without an ``id`` the
-    server makes one that is unique.
+    server makes one that is unique. ``custom`` calls a tool of OpenAI Responses whose input is
+    free text, in the ``namespace`` that it was declared in.
     """
 
     name: str
     arguments: Mapping[str, Any] | str = field(default_factory=dict)
     id: str = ""
+    custom: bool = False
+    namespace: str = ""
 
     @property
     def json(self) -> str:

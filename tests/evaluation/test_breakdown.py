@@ -6,7 +6,6 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.cli import breakdown
 from foldline.core.messages import (
     Media,
     Message,
@@ -18,6 +17,7 @@ from foldline.core.messages import (
 )
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
+from foldline.evaluation import breakdown
 
 COUNTER = TokenCounter(choose_counter(prefer="estimate"))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from foldline.core.frames import is_summary
 from foldline.core.groups import Site, pair
 from foldline.core.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.core.protect import is_snapshot
@@ -25,6 +26,15 @@ KINDS: Final = (
     "tool results",
     "media",
 )
+
+WASTE: Final = {
+    "superseded reads": "results of calls that were made again later",
+    "repeated lines": "lines of results that stood in an earlier result",
+    "old reasoning": "reasoning from before the latest user message",
+    "media": "images, sounds and documents",
+    "base64 text": "encoded data in results",
+}
+"""What each kind of waste is."""
 
 LINE: Final = 24
 """Characters from which a repeated line counts as waste; shorter ones repeat in any text."""
@@ -86,14 +96,21 @@ def by_kind(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, 
     tokens: dict[str, int] = defaultdict(int)
     counts: dict[str, int] = defaultdict(int)
     for message in messages:
-        rest = counter.message(message)
+        for kind, taken in kinds_of(message, counter):
+            tokens[kind] += taken
         for part in message.parts:
-            taken = min(rest, counter.part(part))
-            tokens[_kind(part, message)] += taken
             counts[_kind(part, message)] += 1
-            rest -= taken
-        tokens[_home(message)] += rest  # delimiters
     return tuple(Share(kind, tokens[kind], counts[kind]) for kind in KINDS if tokens[kind])
+
+
+def kinds_of(message: Message, counter: TokenCounter) -> Iterator[tuple[str, int]]:
+    """Yield kinds with their tokens; together they are what the message takes."""
+    rest = counter.message(message)
+    for part in message.parts:
+        taken = min(rest, counter.part(part))
+        yield _kind(part, message), taken
+        rest -= taken
+    yield home_kind(message), rest  # delimiters
 
 
 def by_tool(messages: Sequence[Message], counter: TokenCounter) -> tuple[ToolShare, ...]:
@@ -210,13 +227,15 @@ def _kind(part: Part, message: Message) -> str:
         case Media():
             return "media"
         case _:
-            return _home(message)
+            return home_kind(message)
 
 
-def _home(message: Message) -> str:
+def home_kind(message: Message) -> str:
+    """Return the kind of what a message takes besides its parts, and of its plain texts."""
     if message.role == "tool" or (message.results and not message.is_spoken()):
         return "tool results"
-    return "snapshot" if is_snapshot(message) else message.role
+    told = message.role == "user" and (is_snapshot(message) or is_summary(message.text))
+    return "snapshot" if told else message.role
 
 
 def _repeated(text: str, seen: set[str]) -> Iterator[str]:

@@ -1,0 +1,258 @@
+"""The drawing of a session over time: tokens by kind, lines of limits, marks of changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Final
+
+from foldline.inspector.html import Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.timeline import BANDS, Point
+from foldline.inspector.trace import Trace
+from foldline.inspector.words import brief
+
+COLUMNS: Final = 480
+"""Places on the time axis; of the requests that share one, the fullest is drawn."""
+
+MARKS: Final = 200
+"""Compactions that are marked with a number; of more, some stand without."""
+
+TALL: Final = 1_000.0
+"""The height of the drawing, in its own units; its width is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The requests that are drawn, from ``first`` to before ``end``."""
+
+    first: int
+    end: int
+
+
+def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
+    """Return what is drawn: at most `COLUMNS` requests, of each place the fullest."""
+    held = points[drawn.first : drawn.end]
+    if len(held) <= COLUMNS:
+        return list(held)
+    edges = [len(held) * index // COLUMNS for index in range(COLUMNS + 1)]
+    places = [held[start:end] for start, end in pairwise(edges)]
+    return [max(place, key=lambda point: point.tokens) for place in places]
+
+
+def over_time(trace: Trace, links: Links, drawn: Range) -> Html:
+    """
+    Draw the tokens of every request by kind.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        drawn: Which requests.
+    """
+    shown = columns(trace.timeline.points, drawn)
+    top = _top(trace, shown)
+    plot = h(
+        "svg",
+        h("title", "Tokens by kind at every request"),
+        list(_areas(shown, top)),
+        _reported(shown, top),
+        viewBox=f"0 0 {TALL:.0f} {TALL:.0f}",
+        preserveAspectRatio="none",
+        x="0",
+        y="18",
+        width="100%",
+        height="260",
+        aria_hidden="true",
+    )
+    marks = list(_marks(trace, links, drawn))
+    drawing = h(
+        "svg",
+        plot,
+        list(_limits(trace, top)),
+        list(_breaks(shown)),
+        marks,
+        h("line", class_="cursor", x1="0", x2="0", y1="18", y2="278", hidden=True),
+        h("text", f"request {shown[0].request.number}", x="0", y="322", class_="axis"),
+        h("text", _last(shown[-1]), x="100%", y="322", class_="axis end"),
+        class_="over-time",
+        width="100%",
+        height="328",
+        role="group",
+        aria_label="Tokens by kind over time",
+    )
+    return h(
+        "div",
+        drawing,
+        h("div", class_="scrub", hidden=True),
+        h("output", class_="tip", hidden=True),
+        class_="chart",
+        data_requests=_data(shown),
+        data_bands=json.dumps(BANDS),
+        data_href=links.request(0),
+    )
+
+
+def _last(point: Point) -> str:
+    coming = point.request.end == point.request.length
+    return "the next request" if coming else f"request {point.request.number}"
+
+
+def _top(trace: Trace, shown: Sequence[Point]) -> float:
+    """Return the tokens at the upper edge: the fullest request, and limits that are not far."""
+    most = max((point.tokens for point in shown), default=1)
+    reported = (p.reported.total - p.reported.output for p in shown if p.reported)
+    most = max(most, max(reported, default=0), 1)
+    near = [limit for limit, _ in _lines(trace) if limit <= 2.5 * most]
+    return 1.06 * max([most, *near])
+
+
+def _lines(trace: Trace) -> list[tuple[int, str]]:
+    levels = trace.levels
+    assumed = "" if trace.model.resolved else ", assumed"
+    found = [(trace.model.window, f"window{assumed}")]
+    if levels is not None:
+        found += [(levels.act, "summarize"), (levels.clear, "clear"), (levels.target, "target")]
+    return found
+
+
+def _places(shown: Sequence[Point]) -> list[float]:
+    """Return where requests stand from left to right, from 0 to 1."""
+    return [(index + 0.5) / len(shown) for index in range(len(shown))]
+
+
+def _areas(shown: Sequence[Point], top: float) -> Iterator[Html]:
+    edges = [TALL * index / len(shown) for index in range(len(shown) + 1)]
+    across = [x for pair in pairwise(edges) for x in pair]
+    stacks = [list(accumulate(point.sizes, initial=0)) for point in shown for _ in (0, 1)]
+    for band, name in enumerate(BANDS):
+        if not any(point.sizes[band] for point in shown):
+            continue
+        upper = [
+            (x, _height(stack[band + 1], top)) for x, stack in zip(across, stacks, strict=True)
+        ]
+        lower = [(x, _height(stack[band], top)) for x, stack in zip(across, stacks, strict=True)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*upper, *reversed(lower)))
+        yield h("polygon", points=line, class_=f"kind-{band}", data_kind=name)
+
+
+def _height(tokens: float, top: float) -> float:
+    return TALL * (1 - tokens / top)
+
+
+def _reported(shown: Sequence[Point], top: float) -> Html | None:
+    """Draw what the provider counted, where it says so."""
+    pairs = [
+        f"{TALL * place:.1f},{_height(point.reported.total - point.reported.output, top):.1f}"
+        for place, point in zip(_places(shown), shown, strict=True)
+        if point.reported is not None
+    ]
+    return h("polyline", points=" ".join(pairs), class_="reported") if len(pairs) > 1 else None
+
+
+def _limits(trace: Trace, top: float) -> Iterator[Html]:
+    for limit, name in _lines(trace):
+        if limit > top:
+            continue
+        words = f"{name} {brief(limit)}"
+        y = f"{18 + 260 * (1 - limit / top):.1f}"
+        yield h("line", x1="0", x2="100%", y1=y, y2=y, class_=f"limit {name.split(',')[0]}")
+        yield h("text", words, x="100%", y=f"{float(y) - 4:.1f}", class_="limit end")
+    yield h("text", f"{brief(top / 1.06)} tokens", x="0", y="12", class_="axis")
+
+
+def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
+    """Mark the requests whose beginning the cache no longer held."""
+    for place, point in zip(_places(shown), shown, strict=True):
+        if point.lost:
+            yield h(
+                "circle",
+                h("title", f"cache break at request {point.request.number}"),
+                cx=f"{100 * place:.2f}%",
+                cy="284",
+                r="3",
+                class_="break",
+            )
+
+
+def _marks(trace: Trace, links: Links, drawn: Range) -> Iterator[Html]:
+    found = [
+        (index, number)
+        for index, number in enumerate(trace.timeline.marks)
+        if index and drawn.first <= number < drawn.end
+    ]
+    every = max(1, -(-len(found) // MARKS))
+    for index, number in found[::every]:
+        x = f"{100 * (number - drawn.first) / max(1, drawn.end - drawn.first):.2f}%"
+        revision = trace.segments[index].revision
+        cause = revision.cause if revision else "compaction"
+        name = "undo" if cause == "undo" else "compaction"
+        line = h("line", x1=x, x2=x, y1="18", y2="278", class_=f"mark {name}")
+        label = h("text", str(index), x=x, y="296", class_="mark")
+        yield h(
+            "a",
+            line,
+            h("circle", cx=x, cy="292", r="9", class_="mark"),
+            label,
+            href=links.compaction(index),
+            aria_label=f"{name} {index}, before request {number}",
+        )
+
+
+def _data(shown: Sequence[Point]) -> str:
+    return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
+
+
+def legend(trace: Trace, drawn: Range) -> Html:
+    """Say which colour stands for what, with the tokens of the request that comes next."""
+    top = _top(trace, columns(trace.timeline.points, drawn))
+    above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]
+    now, used = trace.timeline.now, trace.timeline.points
+    items = [
+        h("li", swatch(band), f" {label(name)} ", h("b", now.sizes[band]))
+        for band, name in enumerate(BANDS)
+        if any(point.sizes[band] for point in used)
+    ]
+    if any(point.reported for point in used):
+        words = " as the provider counted, with what the session does not hold"
+        items.append(h("li", h("span", class_="line reported"), words))
+    if any(point.lost for point in used):
+        items.append(h("li", h("span", class_="dot break"), " cache break"))
+    if above:
+        items.append(h("li", f"above the drawing: {', '.join(above)}"))
+    return h("ul", items, class_="legend", aria_label="What the colours mean; tokens now")
+
+
+def swatch(band: int) -> Html:
+    """Return the colour of a kind."""
+    return h("span", class_=f"swatch kind-{band}", aria_hidden="true")
+
+
+def label(band: str) -> str:
+    """Return what a kind is called."""
+    return {"tools": "tool schemas", "tool calls": "calls", "tool results": "results"}.get(
+        band, band
+    )
+
+
+def stacked(sizes: Sequence[int], whole: int) -> Html:
+    """Draw the tokens of one request as a bar."""
+    pieces, left = [], 0.0
+    for band, tokens in enumerate(sizes):
+        width = 100 * tokens / max(1, whole)
+        if tokens:
+            name = h("title", f"{label(BANDS[band])}: {tokens:,}")
+            pieces.append(
+                h(
+                    "rect",
+                    name,
+                    x=f"{left:.2f}%",
+                    y="0",
+                    width=f"{width:.2f}%",
+                    height="12",
+                    class_=f"kind-{band}",
+                )
+            )
+        left += width
+    return join(h("svg", pieces, class_="bar", width="100%", height="12", aria_hidden="true"))

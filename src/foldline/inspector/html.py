@@ -1,0 +1,111 @@
+"""HTML as values: every text is escaped where it enters, and only this file writes a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Final, TypeAlias
+
+from foldline.core.errors import FoldlineError
+
+VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
+"""Elements that have no content and no end."""
+
+_INVISIBLE: Final = frozenset(
+    (
+        *range(0x09),
+        0x0B,
+        *range(0x0E, 0x20),
+        *range(0x7F, 0xA0),
+        0x061C,
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+        *range(0xD800, 0xE000),
+        *range(0xE0000, 0xE0080),
+    )
+)
+"""Characters that nobody sees, or that turn the direction of what follows."""
+
+_SIGN: Final = "\uf8ff"
+"""Stands before the number of a character that is named; it is always named itself."""
+
+_JOINERS: Final = frozenset((0x200C, 0x200D))
+"""Words of several scripts, and emoji, are not themselves without these."""
+
+_MARKED: Final = {code: f"{_SIGN}{code:04X};" for code in (_INVISIBLE | {ord(_SIGN)}) - _JOINERS}
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | Iterable[Child] | None"
+Value: TypeAlias = str | int | float | bool | None
+
+
+def h(name: str, /, *children: Child, **attributes: Value) -> Html:
+    """
+    Write an element.
+
+    Args:
+        name: Of the element.
+        children: Texts, which are escaped, elements, and lists of both; None is left out.
+        attributes: By name; ``_`` stands for ``-`` and is dropped at the end. True writes the name
+            alone; None and False write nothing.
+    """
+    head = "".join(_attributes(attributes))
+    if name in VOID:
+        return Html(f"<{name}{head}>")
+    return Html(f"<{name}{head}>{''.join(_texts(children))}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    """Write elements and texts one behind the other."""
+    return Html("".join(_texts(children)))
+
+
+def visible(text: str) -> Html:
+    """
+    Write a text so that nothing in it hides or turns what stands around it.
+
+    Marks of direction, controls and characters without a width are named instead.
+    """
+    first, *rest = text.translate(_MARKED).split(_SIGN)
+    named = (piece.partition(";") for piece in rest)
+    marks = (f'<span class="control">U+{code}</span>{escape(after)}' for code, _, after in named)
+    return Html(escape(first) + "".join(marks))
+
+
+def _texts(children: Iterable[Child]) -> Iterator[str]:
+    for child in children:
+        if child is None:
+            continue
+        if isinstance(child, Html):
+            yield child
+        elif isinstance(child, str):
+            yield visible(child)
+        elif isinstance(child, int):
+            yield f"{child:,}"
+        else:
+            yield from _texts(child)
+
+
+def _attributes(attributes: dict[str, Value]) -> Iterator[str]:
+    for name, value in attributes.items():
+        if value is None or value is False:
+            continue
+        key = name.rstrip("_").replace("_", "-")
+        if key.startswith("on") or key == "style":
+            raise FoldlineError(f"No page has an attribute {key}: nothing in it acts by itself.")
+        yield f" {key}" if value is True else f' {key}="{_attribute(value)}"'
+
+
+def _attribute(value: Value) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    marks = {code: f"⟦U+{code:04X}⟧" for code in map(ord, str(value)) if code in _INVISIBLE}
+    return escape(str(value).translate(marks))

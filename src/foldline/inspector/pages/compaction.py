@@ -1,0 +1,291 @@
+"""A compaction: before and after side by side, with the fate of every message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldline.core.cost import pays_after
+from foldline.core.receipt import Receipt
+from foldline.inspector.fates import WORDS, Comparison, Fate, Row, around, compare, describe
+from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.pages.layout import note, table
+from foldline.inspector.pages.messages import article, excerpt, role
+from foldline.inspector.pages.step import paging
+from foldline.inspector.replay import Revision
+from foldline.inspector.trace import Trace
+from foldline.inspector.words import moment, money, share
+from foldline.session.economizing import proportions
+
+PAGE = 120
+"""Rows on one page."""
+
+SIGNS: dict[Fate, str] = {
+    "kept": "=",
+    "cut": "✂",
+    "cleared": "○",
+    "quoted": "❝",
+    "told": "✎",
+    "folded": "≈",
+    "handle": "#",
+    "gone": "×",
+    "added": "+",
+}
+"""What stands for each fate beside its colour."""
+
+
+def compaction(
+    trace: Trace, links: Links, index: int, fate: str = "", page: int = 0, rows: int = PAGE
+) -> Html:
+    """
+    Write what one change of the view did.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        index: Of the segment that it begins.
+        fate: Show only messages that met this; "" for all.
+        page: Which rows, from 0.
+        rows: How many at once.
+    """
+    revision = trace.segments[index].revision
+    if revision is None:
+        return note("Nothing was changed here.")
+    made = compare(*around(trace.segments, index), revision, trace.counter)
+    name = "Undo" if revision.cause == "undo" else "Compaction"
+    number = trace.timeline.marks[index]
+    request = links.request(number)
+    return join(
+        h(
+            "section",
+            h("h1", f"{name} {index}"),
+            h(
+                "p",
+                f"{made.before:,} → {made.after:,} tokens, ",
+                f"{share(made.before - made.after, made.before)} less. Before ",
+                h("a", f"request {number:,}", href=request) if request else f"request {number:,}",
+                f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None,
+                ".",
+            ),
+            _walk(trace, links, index),
+            receipt(trace, revision, made, links.live),
+            actions(trace, links, index, revision),
+        ),
+        h(
+            "section",
+            h("h2", "What became of every message"),
+            fates(links, f"compactions/{index}", made, fate),
+            side_by_side(trace, links, f"compactions/{index}", made.rows, fate, page, rows),
+        ),
+    )
+
+
+def forgotten(trace: Trace, links: Links, fate: str = "", page: int = 0) -> Html:
+    """Write what of everything that was ever said the model sees now, and what not."""
+    made = trace.once("forgotten", against_log)
+    return h(
+        "section",
+        h("h1", "What it forgot"),
+        note("Everything that was ever said, and where it stands in what the model sees now."),
+        fates(links, "forgotten", made, fate),
+        side_by_side(trace, links, "forgotten", made.rows, fate, page, PAGE),
+    )
+
+
+def against_log(trace: Trace) -> Comparison:
+    """Compare everything that was said with what the model sees now."""
+    in_effect = [
+        s.revision
+        for s in trace.segments
+        if s.revision and s.revision.cause != "undo" and not s.revision.undone
+    ]
+    last = in_effect[-1] if in_effect else Revision("compaction" if trace.is_ours else "recorded")
+    edits = tuple(edit for revision in in_effect for edit in revision.edits)
+    whole = Revision(last.cause, last.receipt, edits, last.time)
+    return compare(trace.log, trace.segments[-1].messages, whole, trace.counter)
+
+
+def fates(links: Links, path: str, made: Comparison, chosen: str) -> Html:
+    """Say how many messages met each fate; each is the way to those alone."""
+    items = []
+    if links.live:
+        items.append(
+            h("li", h("a", "all", href=links.page(path), aria_current=None if chosen else "true"))
+        )
+    for fate, (count, tokens) in made.tokens().items():
+        words = join(
+            sign(fate), f" {WORDS[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
+        )
+        items.append(
+            h(
+                "li",
+                h(
+                    "a",
+                    words,
+                    href=links.page(path, fate=fate),
+                    aria_current="true" if fate == chosen else None,
+                )
+                if links.live
+                else words,
+            )
+        )
+    return h("ul", items, class_="fates", aria_label="Fates")
+
+
+def sign(fate: Fate) -> Html:
+    """Return the mark of a fate, in its colour."""
+    return h("span", SIGNS[fate], class_=f"fate {fate}", aria_hidden="true")
+
+
+def side_by_side(
+    trace: Trace,
+    links: Links,
+    path: str,
+    rows: Sequence[Row],
+    fate: str,
+    page: int,
+    size: int,
+) -> Html:
+    """Write rows: what was there on the left, its fate, what stands there now on the right."""
+    chosen = [row for row in rows if not fate or row.fate == fate]
+    count = max(1, -(-len(chosen) // size))
+    page = min(max(page, 0), count - 1)
+    held = chosen[page * size : (page + 1) * size]
+    first = page * size
+    words = f"Messages {first + 1:,} to {first + len(held):,} of {len(chosen):,}"
+    head = h("tr", *(h("th", name, scope="col") for name in ("before", "fate", "after")))
+    body = [_line(trace, links, row) for row in held]
+    extra = {"fate": fate} if fate else {}
+    ways = paging(links, path, page, count, **extra) if links.live else []
+    return join(
+        h(
+            "nav",
+            h("span", words if held else "No messages"),
+            ways,
+            class_="pages",
+            aria_label="Pages",
+        ),
+        h(
+            "table",
+            h("caption", "Before and after, message by message"),
+            h("thead", head),
+            h("tbody", body),
+            class_="sides",
+        ),
+    )
+
+
+def _line(trace: Trace, links: Links, row: Row) -> Html:
+    lines = f", {row.quoted} of its lines" if row.quoted else ""
+    fate = join(sign(row.fate), " ", h("span", f"{WORDS[row.fate]}{lines}"))
+    same = row.fate == "kept"
+    right: Child = (
+        h("span", "the same", class_="same") if same else _side(trace, links, row, new=True)
+    )
+    return h(
+        "tr",
+        h("td", _side(trace, links, row, new=False)),
+        h("td", fate, class_="middle"),
+        h("td", right),
+        class_=f"fate-{row.fate}",
+    )
+
+
+def _side(trace: Trace, links: Links, row: Row, *, new: bool) -> Child:
+    message, tokens = (row.new, row.after) if new else (row.old, row.before)
+    if message is None:
+        return None
+    kind = role(message)
+    handle = trace.handles.get(message.id, "") if message.id in trace.positions else ""
+    head = join(
+        h("span", kind, class_=f"role {kind.replace(' ', '-')}"),
+        h("small", f" {tokens:,} tokens "),
+        h("code", handle) if handle and not new else None,
+        h("span", excerpt(message), class_="excerpt", dir="auto"),
+    )
+    if not links.live:
+        return h("div", head)
+    return h(
+        "details", h("summary", head), article(trace, links, message), open=row.fate == "added"
+    )
+
+
+def _walk(trace: Trace, links: Links, index: int) -> Html:
+    before = links.compaction(index - 1) if index > 1 else None
+    after = links.compaction(index + 1) if index + 1 < len(trace.segments) else None
+    return h(
+        "p",
+        h("a", "← change before", href=before, rel="prev") if before else None,
+        " ",
+        h("a", "change after →", href=after, rel="next") if after else None,
+        class_="walk",
+    )
+
+
+def receipt(trace: Trace, revision: Revision, made: Comparison, live: bool) -> Child:
+    """Write the receipt of a compaction, its plan, its price and when it has paid."""
+    if revision.receipt is None:
+        return note(
+            "The agent compacted by itself: its file says what was shown before and after, "
+            "not why or how. What happened to each message was found by comparing the two."
+        )
+    held = revision.receipt
+    rungs = [
+        [rung.name, rung.outcome, rung.freed if rung.freed else "", rung.reason]
+        for rung in held.rungs
+    ]
+    return h(
+        "details",
+        h("summary", "Receipt: ", str(held)),
+        table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs),
+        h("dl", list(_facts(trace, held, revision, made)), class_="facts"),
+        [note(f"warning: {words}", "note warning") for words in held.warnings],
+        open=not live,
+    )
+
+
+def _facts(trace: Trace, held: Receipt, revision: Revision, made: Comparison) -> list[Html]:
+    spent = held.spent
+    shown = [row for row in made.rows if row.new is not None]
+    asked = "no model was asked"
+    if spent.attempts:
+        asked = (
+            f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
+            f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
+        )
+    behind = sum(row.after for row in shown[held.kept_prefix :] if row.fate != "added")
+    added = sum(row.after for row in made.rows if row.fate == "added")
+    fresh = trace.model.prices.input / 1e6 if trace.model.prices else 0.0
+    pays = pays_after(
+        made.before - made.after,
+        behind=behind,
+        added=added,
+        asked=spent.usd / fresh if fresh else 0.0,
+        factors=proportions(trace.model.prices) if trace.model.prices else None,
+    )
+    pairs: list[tuple[str, Child]] = [
+        ("policy", held.policy),
+        ("messages were allowed", f"{held.budget:,} tokens"),
+        ("edits", describe(revision) or "none"),
+        ("kept at the beginning", f"{held.kept_prefix:,} messages, for the cache"),
+        ("price", asked),
+        ("paid back", "never" if pays is None else f"after {pays:.1f} requests, by cache prices"),
+        ("handles", f"{len(held.recall):,}"),
+    ]
+    if held.evicted.files:
+        pairs.append(("files out of sight", ", ".join(held.evicted.files[:40])))
+    return [join(h("dt", name), h("dd", value)) for name, value in pairs]
+
+
+def actions(trace: Trace, links: Links, index: int, revision: Revision) -> Child:
+    """Offer to take the last compaction back, where the archive is ours."""
+    if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
+        return None
+    newest = max(
+        i
+        for i, s in enumerate(trace.segments)
+        if s.revision and s.revision.cause == "compaction" and not s.revision.undone
+    )
+    if index != newest:
+        return note("Only the newest compaction in effect can be undone.")
+    return h("p", h("a", "Undo this compaction…", href=links.page("undo"), class_="button"))

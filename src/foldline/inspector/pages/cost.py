@@ -1,0 +1,216 @@
+"""What a session cost, request by request, and beside what other policies would have cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from foldline.core.messages import Usage
+from foldline.inspector.costs import Alternative, asked, counted, paid, usd
+from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.pages.layout import note, table, tile
+from foldline.inspector.pages.step import paging
+from foldline.inspector.timeline import Point
+from foldline.inspector.trace import Trace
+from foldline.inspector.words import brief, money, share
+
+PAGE = 100
+COLUMNS = 240
+"""Bars of the drawing; of more requests, neighbours share one."""
+
+PARTS = ("cached", "written", "fresh input", "output")
+
+
+def cost(
+    trace: Trace, links: Links, page: int, others: Sequence[Alternative] | None = None
+) -> Html:
+    """
+    Write what a session cost.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        page: Which requests are listed, from 0.
+        others: What other policies would have cost, where that was worked out.
+    """
+    whole = paid(trace)
+    used = whole.usage
+    read = used.input + used.cache_read + used.cache_write
+    reported = sum(point.reported is not None for point in asked(trace))
+    words = (
+        f"Reported by the provider for {reported:,} of {whole.requests:,} requests; "
+        "the others are counted here, with a cache that never expires."
+    )
+    if trace.model.prices is None:
+        words += " The price of the model is not known: foldline inspect --model NAME names one."
+    return join(
+        h(
+            "section",
+            h("h1", "Cost"),
+            h(
+                "dl",
+                tile("together", money(whole.usd), f"{whole.requests:,} requests"),
+                tile(
+                    "from the cache",
+                    brief(used.cache_read),
+                    f"{share(used.cache_read, read)} of input",
+                ),
+                tile("written to the cache", brief(used.cache_write), "tokens"),
+                tile("fresh input", brief(used.input), "tokens"),
+                tile("output", brief(used.output), "tokens"),
+                class_="tiles",
+            ),
+            note(words),
+            _drawing(trace),
+            _legend(),
+        ),
+        _policies(trace, links, others),
+        _requests(trace, links, page),
+    )
+
+
+def parts(usage: Usage) -> tuple[int, int, int, int]:
+    """Return what a request took, in the order of `PARTS`."""
+    return usage.cache_read, usage.cache_write, usage.input, usage.output
+
+
+def _drawing(trace: Trace) -> Html:
+    points = asked(trace)
+    count = min(COLUMNS, len(points))
+    edges = [len(points) * index // max(1, count) for index in range(count + 1)]
+    bars = [points[a:b] for a, b in pairwise(edges)]
+    sums = [
+        tuple(
+            sum(values) / len(bar) for values in zip(*(parts(p.usage) for p in bar), strict=True)
+        )
+        for bar in bars
+    ]
+    top = max((sum(one) for one in sums), default=1.0) or 1.0
+    drawn: list[Html] = []
+    for index, (bar, sizes) in enumerate(zip(bars, sums, strict=True)):
+        y = 200.0
+        pieces = []
+        for part, size in enumerate(sizes):
+            tall = 190 * size / top
+            y -= tall
+            pieces.append(
+                h(
+                    "rect",
+                    x=f"{100 * index / count:.3f}%",
+                    y=y,
+                    width=f"{86 / count:.3f}%",
+                    height=tall,
+                    class_=f"paid-{part}",
+                )
+            )
+        words = f"request {bar[0].request.number:,}: " + ", ".join(
+            f"{name} {size:,.0f}" for name, size in zip(PARTS, sizes, strict=True)
+        )
+        drawn.append(h("g", h("title", words), pieces))
+    words = "Tokens by how they were paid, at every request; the table says the same"
+    drawing = h("svg", drawn, width="100%", height="200", role="img", aria_label=words)
+    return h("div", drawing, class_="bars")
+
+
+def _legend() -> Html:
+    items = [
+        h("li", h("span", class_=f"swatch paid-{i}"), f" {name}") for i, name in enumerate(PARTS)
+    ]
+    return h("ul", items, class_="legend")
+
+
+def _policies(trace: Trace, links: Links, others: Sequence[Alternative] | None) -> Html:
+    title = h("h2", "Beside other policies")
+    if others is None:
+        way: Child = None
+        if links.live:
+            way = h(
+                "p",
+                h(
+                    "a",
+                    "Replay it under every policy",
+                    href=links.page("cost", compare=1),
+                    class_="button",
+                ),
+            )
+        return h("section", title, note("What would it have cost otherwise?"), way)
+    own = counted(trace)
+    rows: list[list[Child]] = [_priced("as it was", own.usage, own.requests, 0, own.usd)]
+    for one in others:
+        if one.bill is None:
+            rows.append([one.name, one.error, "", "", "", "", "", ""])
+        else:
+            rows.append(
+                _priced(one.name, one.bill.usage, one.bill.requests, one.bill.over, one.usd)
+            )
+    heads = (
+        "policy",
+        ">price",
+        ">requests",
+        ">too long",
+        ">cached",
+        ">written",
+        ">output",
+        ">input",
+    )
+    words = (
+        "All rows are counted here, with a cache that never expires: so they can be compared; "
+        f"the window is {trace.model.window:,} tokens. "
+        "Consecutive answers of the agent count as a request each, but in the first row."
+    )
+    return h(
+        "section", title, table("The same session under other policies", heads, rows), note(words)
+    )
+
+
+def _priced(name: str, usage: Usage, requests: int, over: int, price: float | None) -> list[Child]:
+    return [
+        name,
+        money(price),
+        requests,
+        over,
+        usage.cache_read,
+        usage.cache_write,
+        usage.output,
+        usage.input,
+    ]
+
+
+def _requests(trace: Trace, links: Links, page: int) -> Html:
+    points = asked(trace)
+    count = max(1, -(-len(points) // PAGE))
+    page = min(max(page, 0), count - 1)
+    rows = [_row(trace, links, point) for point in points[page * PAGE : (page + 1) * PAGE]]
+    heads = (
+        "request",
+        ">price",
+        ">cached",
+        ">written",
+        ">fresh input",
+        ">output",
+        "from",
+        "cache",
+    )
+    ways = paging(links, "cost", page, count) if links.live else None
+    return h(
+        "section",
+        h("h2", "Request by request"),
+        h("nav", f"Page {page + 1} of {count:,}", ways, class_="pages", aria_label="Pages"),
+        table("What each request took", heads, rows),
+    )
+
+
+def _row(trace: Trace, links: Links, point: Point) -> list[Child]:
+    number = point.request.number
+    where = links.request(number)
+    said = "provider" if point.reported else "counted here"
+    broke = f"broken: {point.lost:,} lost" if point.lost else ""
+    name = f"{number:,}"
+    return [
+        h("a", name, href=where) if where else name,
+        money(usd(trace, point.usage)),
+        *parts(point.usage),
+        said,
+        broke,
+    ]

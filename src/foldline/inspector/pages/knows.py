@@ -1,0 +1,140 @@
+"""Does it still know…? A question, and where its answer stands."""
+
+from __future__ import annotations
+
+from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.knowing import WORDS, Answer, Passage, ask
+from foldline.inspector.links import Links
+from foldline.inspector.pages.layout import note
+from foldline.inspector.trace import Trace
+
+SIGNS = {"here": "=", "snapshot": "❝", "handle": "#", "never": "×"}
+"""What stands for each standing beside its colour."""
+
+
+def knows(trace: Trace, links: Links, query: str, at: int | None) -> Html:
+    """
+    Answer whether the model knows something.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        query: A name, a sentence or a question.
+        at: At which request; None for now.
+    """
+    points = trace.timeline.points
+    point = points[at] if at is not None else trace.timeline.now
+    when = "now" if at is None else f"at request {at:,}"
+    return h(
+        "section",
+        h("h1", "Does it still know…?"),
+        form(trace, links, query, at),
+        _answer(
+            trace,
+            links,
+            ask(query, trace.view(point.request), trace.log_until(point.request), trace.handles),
+            when,
+        )
+        if query.strip()
+        else note("A name, a sentence or a question: where does the answer stand?"),
+    )
+
+
+def form(trace: Trace, links: Links, query: str = "", at: int | None = None) -> Html:
+    """Write the box in which one asks."""
+    keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
+    last = len(trace.timeline.points) - 1
+    return h(
+        "form",
+        keep,
+        h(
+            "label",
+            "Ask ",
+            h(
+                "input",
+                type="search",
+                name="q",
+                value=query,
+                id="search",
+                placeholder="a name, a sentence, a question",
+                size="40",
+                maxlength="1000",
+                autocomplete="off",
+            ),
+        ),
+        h(
+            "label",
+            " at request ",
+            h(
+                "input",
+                type="number",
+                name="at",
+                min="0",
+                max=str(last),
+                value=None if at is None else str(at),
+                placeholder="now",
+            ),
+        ),
+        h("button", "Does it know?"),
+        method="get",
+        action=f"{links.base}/knows",
+        role="search",
+        class_="inline",
+        data_live=True,
+    )
+
+
+def _answer(trace: Trace, links: Links, answer: Answer, when: str) -> Html:
+    words = WORDS[answer.standing]
+    if answer.standing == "handle" and not trace.is_ours:
+        words = "out of view: only in the agent's file"
+    how = (
+        "Found as it is written."
+        if answer.literal and answer.passages
+        else ""
+        if answer.literal
+        else "Nothing says it in these words; the passages that have most to do with it:"
+    )
+    return h(
+        "div",
+        h(
+            "p",
+            h(
+                "span",
+                SIGNS[answer.standing],
+                aria_hidden="true",
+                class_=f"standing {answer.standing}",
+            ),
+            " ",
+            h("strong", words),
+            f", {when}.",
+            class_="verdict",
+            role="status",
+        ),
+        note(how) if how else None,
+        h("ol", [_passage(trace, links, one) for one in answer.passages], class_="passages"),
+    )
+
+
+def _passage(trace: Trace, links: Links, one: Passage) -> Html:
+    words = WORDS[one.standing]
+    if one.standing == "handle" and not trace.is_ours:
+        words = "out of view"
+    where = links.message(one.message)
+    position = trace.positions.get(one.message)
+    name = "the snapshot" if position is None else f"{one.role} #{position:,}"
+    head = join(
+        h("span", SIGNS[one.standing], class_=f"standing {one.standing}", aria_hidden="true"),
+        f" {words} · ",
+        h("a", name, href=where) if where else name,
+    )
+    if one.standing == "handle" and trace.is_ours:
+        head = join(head, " · ", h("code", f"foldline recall {one.handle}"))
+    text: Child = one.text
+    if one.end > one.start:
+        text = [
+            one.text[: one.start],
+            h("mark", one.text[one.start : one.end]),
+            one.text[one.end :],
+        ]
+    return h("li", h("p", head), h("pre", text, dir="auto"))

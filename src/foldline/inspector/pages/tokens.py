@@ -1,0 +1,301 @@
+"""Where the tokens are: a treemap by tool and message, and what ``foldline stats`` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from foldline.core.groups import pair
+from foldline.core.messages import Message, ToolCall, ToolResult
+from foldline.evaluation.breakdown import WASTE, home_kind, superseded
+from foldline.inspector.chart import label, swatch
+from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.pages.layout import note, table
+from foldline.inspector.pages.messages import excerpt
+from foldline.inspector.timeline import BANDS
+from foldline.inspector.trace import Trace
+from foldline.inspector.treemap import Box, squarify
+from foldline.inspector.words import brief, one_line, share
+from foldline.strategies.facts import files
+
+GROUPS, MEMBERS = 24, 60
+"""Groups of the treemap, and messages of each; what is smaller is drawn together."""
+
+WIDE, TALL = 1_000.0, 560.0
+ROWS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """
+    One message of the treemap, None where small ones are drawn together.
+
+    ``file`` is what the call was about; ``stale`` says that a later call brought the same anew.
+    """
+
+    message: Message | None = field(repr=False)
+    tokens: int
+    stale: bool = False
+    file: str = ""
+
+
+def tokens(trace: Trace, links: Links) -> Html:
+    """Write where the tokens of what the model sees now are."""
+    stats = trace.stats
+    return join(
+        h(
+            "section",
+            h("h1", "Where the tokens are"),
+            note(
+                f"{stats.tokens:,} tokens in what the model sees now; "
+                "the same figures as foldline stats."
+            ),
+            _treemap(trace, links),
+            h(
+                "p",
+                h("span", class_="swatch stale"),
+                " a later call brought the same anew",
+                class_="legend",
+            ),
+        ),
+        _kinds(trace),
+        _lists(trace, links),
+    )
+
+
+def _treemap(trace: Trace, links: Links) -> Html:
+    groups = trace.once("groups", group_messages)
+    boxes = squarify([sum(c.tokens for c in cells) for _, cells in groups], Box(0, 0, WIDE, TALL))
+    pieces = [
+        _group(name, cells, box, links, trace)
+        for (name, cells), box in zip(groups, boxes, strict=True)
+    ]
+    return h(
+        "svg",
+        h("title", "Tokens by tool and message; the tables below say the same in figures"),
+        pieces,
+        viewBox=f"0 0 {WIDE:.0f} {TALL:.0f}",
+        class_="treemap",
+        role="group",
+        aria_label="Tokens by tool and message",
+    )
+
+
+def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
+    """Return messages by what they come from: a tool by its name, else a role; largest first."""
+    messages = trace.current.messages
+    stale = {site.message for site in superseded(messages)}
+    tools = {call.id: call.name for m in messages for call in m.calls}
+    about = _files(messages)
+    found: dict[str, list[Cell]] = {}
+    for index, message in enumerate(messages):
+        size = trace.counter.message(message)
+        found.setdefault(_origin(message, tools), []).append(
+            Cell(message, size, index in stale, about.get(index, ""))
+        )
+    groups = sorted(found.items(), key=lambda pair: -sum(cell.tokens for cell in pair[1]))
+    if len(groups) > GROUPS:
+        rest = [cell for _, cells in groups[GROUPS:] for cell in cells]
+        groups = [*groups[:GROUPS], ("other tools", rest)]
+    return [(name, _largest(cells)) for name, cells in groups]
+
+
+def _files(messages: Sequence[Message]) -> dict[int, str]:
+    """Return the file that a message is about, by its position: its call names it."""
+    found: dict[int, str] = {}
+    for call, result in pair(messages).answers.items():
+        part = messages[call.message].parts[call.part]
+        if isinstance(part, ToolCall):
+            path = next((fact.path for fact in files([Message("assistant", (part,))])), "")
+            if path:
+                found.setdefault(call.message, path)
+                found.setdefault(result.message, path)
+    return found
+
+
+def _origin(message: Message, tools: dict[str | None, str]) -> str:
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            return f"{part.name}: calls"
+        if isinstance(part, ToolResult):
+            name = part.name or tools.get(part.call_id, "")
+            return f"{name}: results" if name else "tool results"
+    return home_kind(message)
+
+
+def _largest(cells: list[Cell]) -> list[Cell]:
+    ordered = sorted(cells, key=lambda cell: -cell.tokens)
+    rest = sum(cell.tokens for cell in ordered[MEMBERS:])
+    return [*ordered[:MEMBERS], *([Cell(None, rest)] if rest else [])]
+
+
+def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Trace) -> Html:
+    """Draw a tool or a role; what one file takes stands together in it."""
+    total = sum(cell.tokens for cell in cells)
+    by_file: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: -cell.tokens):
+        by_file.setdefault(cell.file or str(id(cell)), []).append(cell)
+    order = sorted(by_file.values(), key=lambda held: -sum(cell.tokens for cell in held))
+    inner, title = _titled(f"{name} {brief(total)}", box, 20.0, "title")
+    boxes = squarify([sum(cell.tokens for cell in held) for held in order], inner)
+    drawn = [
+        _file(held, place, links, trace, name) for held, place in zip(order, boxes, strict=True)
+    ]
+    return h(
+        "g",
+        h("title", f"{name}: {total:,} tokens"),
+        h("rect", x=box.x, y=box.y, width=box.width, height=box.height, class_="group"),
+        drawn,
+        title,
+        class_=f"of-{_band(name)}",
+    )
+
+
+def _band(group: str) -> int:
+    """Return the kind whose colour a group has."""
+    kind = group.rpartition(": ")[2]
+    kind = {"calls": "tool calls", "results": "tool results", "other tools": "tool results"}.get(
+        kind, kind
+    )
+    return BANDS.index(kind) if kind in BANDS else 0
+
+
+def _file(cells: Sequence[Cell], box: Box, links: Links, trace: Trace, group: str) -> Html:
+    """Draw the messages that one file takes, or one message that is about no file."""
+    places = squarify([cell.tokens for cell in cells], box)
+    drawn = [_cell(c, place, links, trace, group) for c, place in zip(cells, places, strict=True)]
+    name = cells[0].file.rpartition("/")[2]
+    _, title = _titled(name, box, 16.0, "file") if name else (box, None)
+    return h("g", drawn, title)
+
+
+def _titled(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Html | None]:
+    """Return what a title leaves of a box, and the title; none where there is no room."""
+    room = int((box.width - 8) / 7.6)
+    if room < 5 or box.height < 2.2 * tall:
+        return box, None
+    rest = Box(box.x + 1, box.y + tall, max(0.0, box.width - 2), max(0.0, box.height - tall - 1))
+    return rest, h("text", one_line(words, room), x=box.x + 5, y=box.y + 14, class_=kind)
+
+
+def _cell(cell: Cell, place: Box, links: Links, trace: Trace, group: str) -> Html:
+    words = f"{group}: {cell.tokens:,} tokens"
+    if cell.message is not None:
+        words += f", #{trace.positions.get(cell.message.id, 0)}: {excerpt(cell.message, 80)}"
+    if cell.stale:
+        words += " (a later call brought the same anew)"
+    box = h(
+        "rect",
+        h("title", words),
+        x=place.x,
+        y=place.y,
+        width=max(0.0, place.width),
+        height=max(0.0, place.height),
+        class_="cell stale" if cell.stale else "cell",
+    )
+    where = links.message(cell.message.id) if cell.message is not None else None
+    # The largest are reached with the keyboard; all of them stand in the tables.
+    large = place.width * place.height > WIDE * TALL / 400
+    if where is None:
+        return box
+    return h("a", box, href=where, aria_label=words, tabindex=None if large else "-1")
+
+
+def _kinds(trace: Trace) -> Html:
+    stats = trace.stats
+    rows: list[list[Child]] = [
+        [
+            join(swatch(BANDS.index(kind.name)), " ", label(kind.name)),
+            kind.tokens,
+            share(kind.tokens, stats.tokens),
+            kind.count,
+        ]
+        for kind in stats.kinds
+    ]
+    around = [
+        f"{words} of {tokens:,} tokens"
+        for words, tokens in (
+            ("system prompt and tools" if trace.is_ours else "a system prompt", trace.overhead[0]),
+            ("tool schemas", trace.overhead[1]),
+        )
+        if tokens
+    ]
+    return h(
+        "section",
+        h("h2", "By kind"),
+        table("Tokens by kind", ("kind", ">tokens", ">share", ">parts"), rows),
+        note(f"Sent besides the messages: {' and '.join(around)}.") if around else None,
+    )
+
+
+def _lists(trace: Trace, links: Links) -> Html:
+    stats = trace.stats
+    return join(
+        _section(
+            "By tool",
+            "Tokens by tool",
+            ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
+            [
+                [
+                    t.name,
+                    t.tokens,
+                    share(t.tokens, stats.tokens),
+                    t.calls,
+                    t.errors,
+                    t.call_tokens,
+                    t.result_tokens,
+                ]
+                for t in stats.tools[:ROWS]
+            ],
+        ),
+        _section(
+            "By file",
+            "Tokens by file",
+            ("file", ">tokens", ">share", "what was done"),
+            [
+                [
+                    one_line(f.path, 300),
+                    f.tokens,
+                    share(f.tokens, stats.tokens),
+                    ", ".join(f"{name} {count}×" for name, count in f.operations.items()),
+                ]
+                for f in stats.files[:ROWS]
+            ],
+        ),
+        _section(
+            "Largest messages",
+            "The largest messages",
+            ("message", ">tokens", ">share", "begins"),
+            list(_large(trace, links)),
+        ),
+        _section(
+            "Waste",
+            "What the model hardly needs any more",
+            ("waste", ">tokens", ">share", ">count", "what it is"),
+            [
+                [w.name, w.tokens, share(w.tokens, stats.tokens), w.count, WASTE[w.name]]
+                for w in stats.waste
+            ],
+        ),
+    )
+
+
+def _large(trace: Trace, links: Links) -> Iterator[list[Child]]:
+    stats, messages = trace.stats, trace.current.messages
+    for large in stats.largest[:ROWS]:
+        where = links.message(messages[large.index].id)
+        name = f"#{large.index:,} {one_line(large.what, 40)}"
+        begins = h("span", one_line(large.text, 160), dir="auto")
+        yield [
+            h("a", name, href=where) if where else name,
+            large.tokens,
+            share(large.tokens, stats.tokens),
+            begins,
+        ]
+
+
+def _section(title: str, caption: str, heads: Sequence[str], rows: list[list[Child]]) -> Html:
+    shown = table(caption, heads, rows) if rows else note("None.")
+    return h("section", h("h2", title), shown)

@@ -1,0 +1,190 @@
+"""What if: other settings, and what they would make of the view, before anything is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from foldline.core.config import POLICY_NAMES
+from foldline.core.errors import FoldlineError
+from foldline.core.summary import TEMPLATE_NAMES
+from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.pages.compaction import fates, side_by_side
+from foldline.inspector.pages.layout import note, table, tile
+from foldline.inspector.trace import Trace
+from foldline.inspector.trial import Trial, Wish, as_toml, attempt, wish_of
+from foldline.inspector.words import share
+
+ROWS = 80
+
+_NOWHERE = Links("")
+"""What is only tried has no pages."""
+
+
+def what_if(trace: Trace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+    """
+    Write the form, and what the settings in it would do.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        said: The fields of the form.
+        at: On the view at which request; None for now.
+    """
+    points = trace.timeline.points
+    point = points[at] if at is not None else trace.timeline.now
+    made: Child
+    try:
+        wish = wish_of(said)
+        made = None
+        if said.get("try"):
+            made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
+    except FoldlineError as error:
+        made = note(f"These settings do not work: {error}", "note warning")
+    return join(
+        h(
+            "section",
+            h("h1", "What if?"),
+            note("Tried in memory only: nothing is changed and no model is asked."),
+            _form(trace, links, said, at),
+        ),
+        made,
+    )
+
+
+def _form(trace: Trace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+    now = trace.timeline.now.tokens
+    keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
+    suggested = str(max(500, now // 5)) if not said.get("try") else None
+    fields: list[Child] = [
+        _choice("policy", "Policy", POLICY_NAMES, said.get("policy", "default")),
+        _number("budget", "Budget, tokens", said.get("budget", suggested or ""), "1"),
+        _number(
+            "window",
+            "or window, tokens",
+            said.get("window", ""),
+            "1",
+            hint=f"{trace.model.window}",
+        ),
+        _number(
+            "target",
+            "Target, fraction",
+            said.get("target", ""),
+            "0.01",
+            hint=f"{trace.config.thresholds.target}",
+        ),
+        _number("tail", "Verbatim tail, fraction", said.get("tail", ""), "0.01", hint="0.1"),
+        _choice("template", "Summarizer prompt", TEMPLATE_NAMES, said.get("template", "account")),
+        _number("at", "At request", "" if at is None else str(at), "1", hint="now"),
+    ]
+    return h(
+        "form",
+        keep,
+        h("input", type="hidden", name="try", value="1"),
+        fields,
+        h("button", "Try it"),
+        method="get",
+        action=f"{links.base}/what-if",
+        class_="fields",
+    )
+
+
+def _choice(name: str, title: str, values: Sequence[str], chosen: str) -> Html:
+    options = [h("option", v.replace("_", " "), value=v, selected=v == chosen) for v in values]
+    return h("label", h("span", title), h("select", options, name=name))
+
+
+def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Html:
+    return h(
+        "label",
+        h("span", title),
+        h(
+            "input",
+            type="number",
+            name=name,
+            value=value or None,
+            step=step,
+            min="0",
+            placeholder=hint or None,
+        ),
+    )
+
+
+def _shown(trace: Trace, links: Links, wish: Wish, trial: Trial) -> Html:
+    receipt, made = trial.receipt, trial.comparison
+    said, before, after = trial.names
+    saved = made.before - made.after
+    price = trace.model.prices
+    read = (price.cache_read if price.cache_read is not None else price.input) if price else None
+    cheaper = "" if read is None else f", ${saved * read / 1e6:.4f} a request"
+    pays = "never" if trial.requests is None else f"after {trial.requests:.1f} requests"
+    figures = h(
+        "dl",
+        tile("would take", made.after, f"tokens instead of {made.before:,}"),
+        tile("saves", share(saved, made.before), f"{saved:,} tokens{cheaper}"),
+        tile(
+            "names in view",
+            after,
+            f"of {before:,} before and {said:,} ever said: {share(after, said)}",
+        ),
+        tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
+        class_="tiles",
+    )
+    rungs = [[r.name, r.outcome, r.freed or "", r.reason] for r in receipt.rungs]
+    config = as_toml(wish.config(trace.config))
+    return join(
+        h(
+            "section",
+            h("h2", "What it would do"),
+            note(str(receipt)),
+            figures,
+            table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs)
+            if rungs
+            else None,
+        ),
+        h(
+            "section",
+            h("h2", "The view"),
+            fates(_NOWHERE, "what-if", made, ""),
+            side_by_side(trace, _NOWHERE, "what-if", made.rows, "", 0, ROWS),
+        ),
+        h(
+            "section",
+            h("h2", "What a summarizer would be asked"),
+            h(
+                "details",
+                h("summary", f"{len(trial.prompt):,} characters"),
+                h("pre", trial.prompt[:40_000], dir="auto"),
+            )
+            if trial.prompt
+            else note("With these settings no model would be asked."),
+        ),
+        h(
+            "section",
+            h("h2", "As a configuration"),
+            note("Save it as foldline.toml."),
+            h("pre", config, class_="config"),
+            h(
+                "p",
+                h(
+                    "a",
+                    "Download foldline.toml",
+                    download="foldline.toml",
+                    class_="button",
+                    href=links.page("what-if/foldline.toml", **_fields(wish)),
+                ),
+            ),
+        ),
+    )
+
+
+def _fields(wish: Wish) -> dict[str, str | int]:
+    values = {
+        "policy": wish.policy,
+        "budget": wish.budget,
+        "window": wish.window,
+        "target": wish.target,
+        "tail": wish.tail,
+        "template": wish.template,
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}

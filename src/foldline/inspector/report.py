@@ -1,0 +1,117 @@
+"""One HTML file that holds everything about a session: no script, no address, nothing to load."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from foldline.inspector.html import Html, h, join
+from foldline.inspector.links import Links
+from foldline.inspector.pages.compaction import against_log, compaction, fates
+from foldline.inspector.pages.cost import cost
+from foldline.inspector.pages.layout import about, note
+from foldline.inspector.pages.messages import article
+from foldline.inspector.pages.overview import overview
+from foldline.inspector.pages.tokens import tokens
+from foldline.inspector.trace import Trace
+from foldline.inspector.words import moment
+
+COMPACTIONS: Final = 24
+"""Compactions that are told message by message: the newest."""
+
+ROWS: Final = 400
+"""Messages that are told of each."""
+
+NOW: Final = 60
+"""Messages of the view now that the file shows: the newest."""
+
+EXCERPT: Final = 1_200
+"""Characters of each of their parts."""
+
+_STYLE: Final = Path(__file__).with_name("static") / "inspect.css"
+
+
+def report(trace: Trace, now: float) -> str:
+    """
+    Write a session as one HTML file.
+
+    Args:
+        trace: The session.
+        now: When it is written, in seconds since 1970.
+    """
+    links = Links("")
+    style = _STYLE.read_text("utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+    title = f"{trace.source.title} · foldline inspect"
+    head = h(
+        "head",
+        h("meta", charset="utf-8"),
+        h("meta", http_equiv="Content-Security-Policy", content=policy),
+        h("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        h("meta", name="color-scheme", content="light dark"),
+        h("title", title),
+        Html(f"<style>{style}</style>"),
+    )
+    changes = range(max(1, len(trace.segments) - COMPACTIONS), len(trace.segments))
+    body = h(
+        "body",
+        h(
+            "header",
+            h("p", h("span", "foldline inspect", class_="brand")),
+            h("p", h("strong", trace.source.title)),
+            about(trace, now),
+        ),
+        h(
+            "main",
+            _contents(changes),
+            h("div", overview(trace, links), id="overview"),
+            h("div", _forgotten(trace, links), id="forgotten"),
+            [
+                h("div", compaction(trace, links, i, rows=ROWS), id=f"compaction-{i}")
+                for i in reversed(changes)
+            ],
+            h("div", tokens(trace, links), id="tokens"),
+            h("div", _now(trace, links), id="now"),
+            h("div", cost(trace, links, 0), id="cost"),
+        ),
+        h("footer", h("p", f"Written {moment(now):%Y-%m-%d %H:%M} by foldline inspect.")),
+    )
+    return join(Html("<!doctype html>"), h("html", head, body, lang="en"))
+
+
+def _contents(changes: range) -> Html:
+    places = [
+        ("overview", "Over time"),
+        ("forgotten", "What it forgot"),
+        *((f"compaction-{index}", f"Compaction {index}") for index in reversed(changes)),
+        ("tokens", "Where the tokens are"),
+        ("now", "What the model would see now"),
+        ("cost", "Cost"),
+    ]
+    items = [h("li", h("a", words, href=f"#{place}")) for place, words in places]
+    return h("nav", h("ul", items, class_="toc"), aria_label="Contents")
+
+
+def _forgotten(trace: Trace, links: Links) -> Html:
+    return h(
+        "section",
+        h("h1", "What it forgot"),
+        note("Everything that was ever said, and where it stands in what the model sees now."),
+        fates(links, "forgotten", trace.once("forgotten", against_log), ""),
+    )
+
+
+def _now(trace: Trace, links: Links) -> Html:
+    messages = trace.segments[-1].messages
+    left = len(messages) - NOW
+    return h(
+        "section",
+        h("h1", "What the model would see now"),
+        note(f"The newest {NOW} of {len(messages):,} messages, shortened.") if left > 0 else None,
+        [article(trace, links, message, most=EXCERPT) for message in messages[-NOW:]],
+    )

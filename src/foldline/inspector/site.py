@@ -1,0 +1,301 @@
+"""The pages by their addresses: from a request that may be answered to its answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from foldline.core.errors import FoldlineError
+from foldline.inspector.changing import Changed, compact_from, confirm_fold, confirm_undo, undo
+from foldline.inspector.chart import Range
+from foldline.inspector.costs import alternatives
+from foldline.inspector.html import Child, Html, h
+from foldline.inspector.links import Links
+from foldline.inspector.loading import Progress
+from foldline.inspector.pages import sessions as listing
+from foldline.inspector.pages.compaction import against_log, compaction, forgotten
+from foldline.inspector.pages.cost import cost
+from foldline.inspector.pages.knows import knows
+from foldline.inspector.pages.layout import Frame, note, page, session_header, top
+from foldline.inspector.pages.message import whole_message
+from foldline.inspector.pages.overview import overview
+from foldline.inspector.pages.step import step
+from foldline.inspector.pages.tokens import group_messages, tokens
+from foldline.inspector.pages.what_if import what_if
+from foldline.inspector.shelf import Job, Listed, Shelf
+from foldline.inspector.surveying import Survey
+from foldline.inspector.trace import Trace
+from foldline.inspector.trial import as_toml, wish_of
+
+STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
+_FOLDER: Final = Path(__file__).with_name("static")
+_KEY: Final = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request: its method, the parts of its path, the fields of its address and of its form."""
+
+    method: str
+    path: tuple[str, ...]
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, name: str) -> int | None:
+        """Return a field as a whole number, None where it is none."""
+        return _number(self.query.get(name, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent back."""
+
+    body: str
+    status: int = 200
+    kind: str = "text/html"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Site:
+    """
+    All pages.
+
+    Args:
+        shelf: The sessions.
+        survey: Measures those of the list.
+        token: Stands in every form that changes something.
+        clock: Returns seconds since 1970.
+    """
+
+    def __init__(
+        self, shelf: Shelf, survey: Survey, token: str, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._shelf = shelf
+        self._survey = survey
+        self._token = token
+        self._clock = clock
+
+    def answer(self, call: Call) -> Answer:
+        """Answer a request; every error is a page."""
+        try:
+            return self._answer(call)
+        except FoldlineError as error:
+            body = h("section", h("h1", "This cannot be shown"), note(str(error), "note warning"))
+            return _plain("Error", body, 422)
+
+    def _answer(self, call: Call) -> Answer:
+        match call.path:
+            case () | ("",):
+                return self._sessions(call)
+            case ("static", name) if name in STATIC:
+                return Answer((_FOLDER / name).read_text("utf-8"), kind=STATIC[name])
+            case ("s", key, *rest) if _KEY.fullmatch(key):
+                listed = self._shelf.known(key)
+                if listed is not None:
+                    return self._session(call, listed, tuple(rest))
+        return missing("There is no such page.")
+
+    def _sessions(self, call: Call) -> Answer:
+        found = self._shelf.sessions()
+        known, left = self._survey.of(found)
+        if call.query.get("version"):
+            return Answer(json.dumps({"version": f"{len(found)}-{left}"}), kind="application/json")
+        order = listing.Order.of(call.query)
+        main = listing.sessions(found, known, order, self._clock(), left)
+        frame = Frame("Sessions", version=f"{len(found)}-{left}")
+        return Answer(page(frame, listing.header(), main))
+
+    def _session(self, call: Call, listed: Listed, rest: tuple[str, ...]) -> Answer:
+        conversation = call.number("conversation")
+        if rest == ("version",):
+            version = self._shelf.version(listed, conversation)
+            return Answer(json.dumps({"version": version}), kind="application/json")
+        opened = self._shelf.open(listed, conversation)
+        if isinstance(opened, Job):
+            return _waiting(listed.title, opened)
+        opened.once("warm", _warm)
+        self._survey.note(listed, opened)
+        around = () if conversation is None else (("conversation", str(conversation)),)
+        links = Links(f"/s/{listed.key}", around)
+        if call.method == "POST":
+            return self._change(call, listed, opened, links, rest)
+        if rest == ("what-if", "foldline.toml"):
+            return _download(as_toml(wish_of(call.query).config(opened.config)))
+        if rest == ("requests",):
+            where = links.request(call.number("n") or 0) or ""
+            return Answer("", 303, headers={"Location": where})
+        main = self._page(call, listed, opened, links, rest)
+        if main is None:
+            return missing("There is no such page in this session.")
+        if isinstance(main, Answer):
+            return main
+        header = session_header(opened, links, rest[0] if rest else "", self._clock())
+        version = self._shelf.version(listed, conversation)
+        return Answer(page(Frame(listed.title, version), header, main))
+
+    def _page(
+        self, call: Call, listed: Listed, trace: Trace, links: Links, rest: tuple[str, ...]
+    ) -> Child | Answer:
+        at = _within(call.number("at"), len(trace.timeline.points))
+        number = call.number("page")
+        match rest:
+            case ():
+                return overview(trace, links, _range(call, len(trace.timeline.points)))
+            case ("forgotten",):
+                return forgotten(trace, links, call.query.get("fate", ""), number or 0)
+            case ("tokens",):
+                return tokens(trace, links)
+            case ("knows",):
+                return knows(trace, links, call.query.get("q", ""), at)
+            case ("what-if",):
+                return self._what_if(call, listed, trace, links)
+            case ("cost",):
+                return self._cost(call, listed, trace, links)
+            case ("undo",):
+                return confirm_undo(trace, links, self._token)
+            case (name, what):
+                return self._item(call, trace, links, name, what)
+        return None
+
+    def _item(self, call: Call, trace: Trace, links: Links, name: str, what: str) -> Child:
+        number, index = call.number("page"), _number(what)
+        if name == "requests" and index is not None and index < len(trace.timeline.points):
+            return step(trace, links, index, number)
+        if name == "compactions" and index is not None and 0 < index < len(trace.segments):
+            return compaction(trace, links, index, call.query.get("fate", ""), number or 0)
+        if name == "messages":
+            return whole_message(trace, links, what, number or 0)
+        if name == "fold":
+            return confirm_fold(trace, links, what, self._token)
+        return None
+
+    def _what_if(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
+        said = dict(call.query)
+        at = _within(call.number("at"), len(trace.timeline.points))
+        name = f"what-if {sorted(said.items())}"
+        job = self._shelf.beside(
+            listed,
+            call.number("conversation"),
+            name,
+            lambda progress: _tried(trace, links, said, at, progress),
+        )
+        if not job.wait(0.5):
+            return _waiting(listed.title, job)
+        return _trouble(job.error) if job.error is not None else job.result
+
+    def _cost(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
+        others = None
+        if call.query.get("compare"):
+            job = self._shelf.beside(
+                listed,
+                call.number("conversation"),
+                "alternatives",
+                lambda progress: alternatives(trace, progress),
+            )
+            if not job.wait(0.5):
+                return _waiting(listed.title, job)
+            others = job.result
+        return cost(trace, links, call.number("page") or 0, others)
+
+    def _change(
+        self, call: Call, listed: Listed, trace: Trace, links: Links, rest: tuple[str, ...]
+    ) -> Answer:
+        """Do what a form asks for; its token was checked before it came here."""
+        if not trace.is_ours:
+            return missing("An agent's own file is never changed.")
+        made: Changed
+        match rest:
+            case ("undo",):
+                made = undo(listed.place, listed.name)
+            case ("fold", number):
+                made = compact_from(listed.place, listed.name, number, call.form.get("focus", ""))
+            case _:
+                return missing("Nothing is changed there.")
+        self._shelf.forget(listed)
+        if not made.done:
+            raise FoldlineError(made.words)
+        return Answer("", 303, headers={"Location": links.page()})
+
+
+def _warm(trace: Trace) -> Job[object]:
+    """Prepare beside the first page what the others take long for."""
+    return Job(
+        lambda _: (
+            trace.once("groups", group_messages),
+            trace.once("forgotten", against_log),
+            trace.stats,
+        )
+    )
+
+
+def _tried(
+    trace: Trace, links: Links, said: Mapping[str, str], at: int | None, progress: Progress
+) -> Html:
+    progress(0.1, "Trying these settings")
+    return what_if(trace, links, said, at)
+
+
+def _trouble(error: Exception) -> Html:
+    return note(f"{type(error).__name__}: {error}", "note warning")
+
+
+def missing(words: str) -> Answer:
+    """Return the answer for what does not exist."""
+    return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
+
+
+def refused() -> Answer:
+    """Return the answer for those who did not come by the link."""
+    words = "This page opens with the link that foldline inspect printed when it was started."
+    return _plain("Closed", h("section", h("h1", "This page is closed"), note(words)), 403)
+
+
+def entered(path: str) -> Answer:
+    """Return the page that leads on from the first link, so that its token is not kept around."""
+    path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
+    body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))
+    head = Html(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>'
+    )
+    icon = h("link", rel="icon", href="data:,")
+    onwards = h("meta", http_equiv="refresh", content=f"0;url={path}")
+    return Answer(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
+
+
+def _plain(title: str, body: Html, status: int) -> Answer:
+    return Answer(page(Frame(title), h("header", top(())), body), status)
+
+
+def _waiting(title: str, job: Job[Any]) -> Answer:
+    """Return the page that shows how far reading is; it asks again by itself."""
+    percent = f"{100 * job.fraction:.0f}"
+    bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
+    body = h("section", h("h1", title), h("p", f"{job.words}…", role="status"), bar)
+    frame = Frame(title, refresh=1)
+    return Answer(page(frame, h("header", top(((title, None),))), body), 202)
+
+
+def _download(text: str) -> Answer:
+    name = 'attachment; filename="foldline.toml"'
+    return Answer(text, kind="application/toml", headers={"Content-Disposition": name})
+
+
+def _range(call: Call, size: int) -> Range | None:
+    first, end = call.number("first"), call.number("end")
+    if first is None or end is None:
+        return None
+    first = min(first, size - 1)
+    return Range(first, min(size, max(end, first + 1)))
+
+
+def _within(number: int | None, size: int) -> int | None:
+    return None if number is None else min(number, size - 1)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,0 +1,158 @@
+"""A session as it is looked at: its log, what was shown of it when, and what all that took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import RLock
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+from foldline.core.config import Config
+from foldline.core.errors import BudgetError
+from foldline.core.handles import handles
+from foldline.core.messages import Media, Message, Omitted, Part, ToolResult
+from foldline.core.thresholds import Levels
+from foldline.core.tokens import TokenCounter
+from foldline.core.transcript import Transcript
+from foldline.inspector.replay import Request, Segment
+from foldline.inspector.stats import Stats, measure
+from foldline.inspector.timeline import Timeline, timeline
+from foldline.models.info import ModelInfo
+
+Result = TypeVar("Result")
+Origin: TypeAlias = Literal["file", "archive"]
+
+ROWS: Final = 400
+"""Tools, files and messages that are listed by size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    What a session is called and where it comes from.
+
+    ``size`` is in bytes, ``changed`` in seconds since 1970. ``conversations`` are the names of
+    those that a file has beside each other, ``chosen`` the one that is looked at.
+    """
+
+    title: str
+    agent: str
+    origin: Origin
+    place: str
+    project: str = ""
+    size: int = 0
+    changed: float = 0.0
+    conversations: tuple[str, ...] = ()
+    chosen: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace:
+    """
+    A session that was read.
+
+    ``log`` is everything that was ever said, in order; ``segments`` is what was shown of it.
+    ``model`` is what is known about the model, ``overhead`` the tokens of system prompt and tool
+    schemas that are sent besides.
+    """
+
+    source: Source
+    log: tuple[Message, ...] = field(repr=False)
+    segments: tuple[Segment, ...] = field(repr=False)
+    current: Transcript = field(repr=False)
+    counter: TokenCounter = field(repr=False)
+    model: ModelInfo
+    config: Config = field(repr=False)
+    overhead: tuple[int, int] = (0, 0)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _making: RLock = field(default_factory=RLock, repr=False, compare=False)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """Every request, measured."""
+        return timeline(self.segments, self.counter, *self.overhead)
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Where the tokens of what the model sees now go: what ``foldline stats`` shows."""
+        return measure(self.current, self.counter, ROWS)
+
+    @cached_property
+    def handles(self) -> Mapping[str, str]:
+        """Handles by id."""
+        return handles(self.log)
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where the message with an id stands in the log."""
+        return {message.id: index for index, message in enumerate(self.log)}
+
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The thresholds in tokens for the model's window; None where they are impossible."""
+        try:
+            return self.config.levels(self.model.window)
+        except BudgetError:
+            return None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it lies in an archive, so that compactions have handles and can be undone."""
+        return self.source.origin == "archive"
+
+    def view(self, request: Request) -> Sequence[Message]:
+        """Return exactly what the model saw at a request."""
+        return self.segments[request.segment].messages[: request.length]
+
+    def log_until(self, request: Request) -> Sequence[Message]:
+        """Return everything that had been said when a request was made."""
+        shown = self.segments[request.segment].messages[: request.length]
+        last = next((m.id for m in reversed(shown) if m.id in self.positions), None)
+        return self.log if last is None else self.log[: self.positions[last] + 1]
+
+    def once(self, name: str, make: Callable[[Trace], Result]) -> Result:
+        """Return what was made of it under a name, making it the first time."""
+        with self._making:  # who asks while it is being made waits for it
+            if name not in self._made:
+                self._made[name] = make(self)
+            made: Result = self._made[name]
+        return made
+
+    def find(self, number: str) -> Message | None:
+        """Return a message of the log, or one that a compaction made, by its id."""
+        position = self.positions.get(number)
+        if position is not None:
+            return self.log[position]
+        made = (m for s in self.segments for m in s.messages[: s.start] if m.id == number)
+        return next(made, None)
+
+
+def without_wire(message: Message) -> Message:
+    """Return a message without its wire original: pages show what was read, and it is smaller."""
+    return replace(message, raw=None, parts=tuple(map(_bare, message.parts)))
+
+
+def _bare(part: Part) -> Part:
+    if isinstance(part, Omitted):
+        return part
+    if isinstance(part, ToolResult):
+        content: Any = tuple(replace(piece, raw=None) for piece in part.content)
+        return replace(part, raw=None, content=content)
+    return replace(part, raw=None)
+
+
+def model_named(messages: Sequence[Message]) -> str:
+    """Return the name of the model that answered last, "" where no message says so."""
+    for message in reversed(messages):
+        if message.role == "assistant" and isinstance(message.raw, dict):
+            name = message.raw.get("model") or message.raw.get("modelId")
+            if isinstance(name, str) and name and not name.startswith("<"):
+                return name[:200]
+    return ""
+
+
+def has_media(message: Message) -> bool:
+    """Return True if an image, a sound or a document is among the parts."""
+    return any(isinstance(part, Media) for part in message.parts)

@@ -1,0 +1,264 @@
+"""The tools that look into the archive: recall, search, stats, and compact, which changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from foldline.archive import Archive
+from foldline.core.config import Config
+from foldline.core.errors import FoldlineError, RecallError, StoreError
+from foldline.core.ports import SessionInfo
+from foldline.core.receipt import Receipt
+from foldline.core.tokens import TokenCounter
+from foldline.counters.choose import choose_counter
+from foldline.evaluation.breakdown import by_kind, by_tool
+from foldline.recall import Recalled
+from foldline.session import Session
+from foldline.tools import recall as recalling
+from foldline.tools.compact import LONGEST_FOCUS
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Action, Tool
+
+Opens: TypeAlias = Callable[[], AbstractContextManager[Archive]]
+"""Opens the archive for one call, so that it may be made, moved or deleted between two."""
+
+LISTED: Final = 20
+"""Sessions, and tools of a session, that stats name."""
+
+SESSION: Final = {"type": "string", "description": "Its name; the newest one unless given."}
+
+SEARCH: Final = (
+    "Search what was said in this and in all earlier sessions: decisions, errors, commands, file "
+    "contents. The best passages come first, each with the handle under which 'recall' returns "
+    "all of it, and the session it is from."
+)
+
+STATS: Final = (
+    "Show the sessions of the archive, or what one of them takes: tokens by kind and by tool, how "
+    "full its window is, and what every compaction of it saved."
+)
+
+COMPACT: Final = (
+    "Make a session smaller from its next request on: a snapshot of what matters takes the place "
+    "of older messages, which stay recallable. Use it when a piece of work is done and the next "
+    "one needs room; say in 'focus' what has to be remembered above all."
+)
+
+
+def opener(path: Path) -> Opens:
+    """
+    Return what opens an archive that exists.
+
+    Raises:
+        StoreError: When it is called, and there is no archive.
+    """
+
+    def opened() -> Archive:
+        if not path.exists():
+            raise StoreError(f"There is no archive {path} yet: nothing was compacted or recorded.")
+        return Archive.open(path)
+
+    return opened
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def recall_tool(opens: Opens, limit: int) -> Tool:
+    """
+    Return the tool ``recall`` over all sessions.
+
+    Args:
+        opens: Opens the archive.
+        limit: The most that an answer may take, in tokens.
+    """
+    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    own = SESSION | {"description": "Only in this session."}
+    parameters = recalling.PARAMETERS | {
+        "properties": {**known, "session": own, "max_tokens": _page_size(limit)}
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        wanted = {name: value for name, value in given.items() if value != ""}
+        searched = "query" in wanted or "grep" in wanted
+        if not searched:
+            wanted["max_tokens"] -= recalling.NOTE
+        with opens() as archive:
+            return _page(archive.recall(**{"handle": "", **wanted}), searched)
+
+    return _reading("recall", recalling.DESCRIPTION, parameters, run)
+
+
+def _page_size(limit: int) -> dict[str, Any]:
+    """Return the schema of how many tokens an answer may take."""
+    least, page = min(recalling.LEAST, limit), min(recalling.PAGE, limit)
+    return {"type": "integer", "minimum": least, "maximum": limit, "default": page}
+
+
+def _page(found: Recalled, searched: bool) -> ToolOutput:
+    note = "" if searched or not found.note else f"\n[{found.note}]"
+    return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
+
+
+def search_tool(opens: Opens, limit: int) -> Tool:
+    """
+    Return the tool ``search`` over past sessions.
+
+    Args:
+        opens: Opens the archive.
+        limit: The most that an answer may take, in tokens.
+    """
+    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    parameters = {
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "description": "The question, with names and words that the text may use.",
+                "maxLength": 2_000,
+            },
+            "session": {"type": "string", "description": "Only in this session."},
+            "before": {"type": "string", "description": "Only sessions before this day, such as "
+            "2026-01-31."},
+            "start": known["start"],
+            "max_tokens": _page_size(limit),
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }  # fmt: skip
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        wanted = {name: value for name, value in given.items() if value != ""}
+        if "before" in wanted:
+            wanted["before"] = _day(wanted["before"])
+        wanted["max_tokens"] -= recalling.NOTE
+        with opens() as archive:
+            whole = 1 if "session" in wanted else len(archive.sessions())
+            found = archive.search(**{"query": "", **wanted})
+        text = found.text or "[Nothing was found.]"
+        if found.searched < whole and "before" not in wanted:
+            text += (
+                f"\n[The newest {found.searched:,} of {whole:,} sessions were searched; "
+                "'before' reaches older ones.]"
+            )
+        return ToolOutput(text)
+
+    return _reading("search", SEARCH, parameters, run)
+
+
+def _day(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text[:40]).replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise RecallError(f"{text[:40]!r} is no day.", hint="Write 2026-01-31.") from error
+
+
+def stats_tool(opens: Opens) -> Tool:
+    """Return the tool ``stats``, of the archive or of one session."""
+    parameters = {
+        "type": "object",
+        "properties": {"session": SESSION | {"description": "Its name; all unless given."}},
+        "additionalProperties": False,
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        with opens() as archive:
+            sessions = archive.sessions()
+            name = given.get("session", "")
+            if not name:
+                return ToolOutput(_overview(sessions, archive.size()))
+            messages, receipts = archive.messages(name), archive.receipts(name)
+        info = next(info for info in sessions if info.head.name == name)
+        counter = TokenCounter(choose_counter(info.head.model or None))
+        kinds = [f"{one.name} {one.tokens:,}" for one in by_kind(messages, counter)]
+        tools = [f"{one.name} {one.tokens:,}" for one in by_tool(messages, counter)[:LISTED]]
+        lines = [
+            _line(info),
+            f"All of it takes {counter.messages(messages):,} tokens: {', '.join(kinds)}.",
+            f"By tool: {', '.join(tools) or 'none'}.",
+            *_compactions(receipts),
+        ]
+        return ToolOutput("\n".join(lines))
+
+    return _reading("stats", STATS, parameters, run)
+
+
+def _overview(sessions: tuple[SessionInfo, ...], size: int) -> str:
+    lines = [f"{len(sessions):,} sessions, {size:,} bytes; the newest:"]
+    return "\n".join([*lines, *(_line(info) for info in sessions[:LISTED])])
+
+
+def _line(info: SessionInfo) -> str:
+    day = datetime.fromtimestamp(min(max(0.0, info.updated), 4e9), UTC)
+    window = f", window {info.head.window:,}" if info.head.window else ""
+    return (
+        f"{info.head.name} · {info.head.model or info.head.dialect}{window} · "
+        f"{info.messages:,} messages, {info.batches:,} compactions · {day:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
+    done = [receipt for receipt in receipts if receipt.status == "compacted"]
+    saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
+    head = f"{len(done):,} compactions took {saved:,} tokens out of sight."
+    return [head, *(f"- {receipt}" for receipt in done[-LISTED:])]
+
+
+# --- changing ------------------------------------------------------------------------------
+
+
+def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
+    """
+    Return the tool ``compact``, which takes a focus and changes a session in the archive.
+
+    Args:
+        path: The archive.
+        opens: Opens it.
+        config: How to compact.
+    """
+    parameters = {
+        "type": "object",
+        "properties": {
+            "focus": {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
+            "session": SESSION,
+        },
+        "additionalProperties": False,
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        with opens() as archive:
+            newest = next((info.head.name for info in archive.sessions()), "")
+            name = given.get("session") or newest
+            archive.receipts(name)  # it must be there: opening a session would make it
+        with Session.open(path, name, config=config) as session:
+            receipt = session.compact(force=True, focus=given["focus"].strip())
+        text = f"Session {name}: {receipt}"
+        if receipt.status == "failed":
+            return ToolOutput.error(ErrorCode.EXECUTION, text)
+        return ToolOutput(text)
+
+    return Tool("compact", COMPACT, parameters, _safely(run), labels=frozenset({"write"}))
+
+
+# --- what goes wrong -----------------------------------------------------------------------
+
+
+def _reading(name: str, description: str, parameters: dict[str, Any], run: Action) -> Tool:
+    return Tool(name, description, parameters, _safely(run), labels=frozenset({"read"}))
+
+
+def _safely(run: Action) -> Action:
+    """Turn an error of ours into an answer that the model can act on."""
+
+    def safe(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return run(given)
+        except FoldlineError as error:
+            code = ErrorCode.NOT_FOUND if isinstance(error, RecallError) else ErrorCode.UNAVAILABLE
+            return ToolOutput.error(code, str(error))
+
+    return safe

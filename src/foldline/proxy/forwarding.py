@@ -1,0 +1,374 @@
+"""One request from its first byte to its last: read, decide, send, pass the answer on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from time import monotonic, time
+from typing import Any, Final, TypeAlias
+
+from foldline.core.errors import ModelError
+from foldline.core.messages import Usage
+from foldline.models.place import Place
+from foldline.models.transport import Passed, Relay
+from foldline.proxy import headers as heads
+from foldline.proxy.clients import client_of
+from foldline.proxy.deciding import Decision, Judge
+from foldline.proxy.endpoints import Endpoint, endpoint_of
+from foldline.proxy.guarding import Guard, Refusal
+from foldline.proxy.holding import Held
+from foldline.proxy.lines import LineLog
+from foldline.proxy.meter import Meter
+from foldline.proxy.overflowing import rejection
+from foldline.proxy.usage import Tap
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+FIRST: Final = 0.25
+"""Seconds that the head of an answer waits for what its first bytes say of the cache."""
+
+WHOLE: Final = 1 << 20
+"""Answers up to this size, in bytes, that are no stream are read before they are passed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    What a request may take.
+
+    Of a ``body`` so many bytes are read, and a larger one is passed on unread. ``waiting`` are the
+    seconds for its next piece, ``deciding`` those after which it goes out as it came, ``silence``
+    those without a byte from the provider. So many ``requests`` may be under way at once.
+    """
+
+    body: int = 32 << 20
+    waiting: float = 60.0
+    deciding: float = 30.0
+    silence: float = 600.0
+    requests: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the proxy works with; ``workers`` run what blocks."""
+
+    upstream: Place
+    relay: Relay
+    judge: Judge
+    guard: Guard
+    meter: Meter
+    log: LineLog
+    workers: Executor
+    limits: Limits
+
+
+class Forwarder:
+    """
+    Passes requests on.
+
+    Args:
+        parts: What it works with.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, as ASGI has it."""
+        parts, exchange = self._parts, Exchange(self._parts, scope, receive, send)
+        refusal = parts.guard.refusal(exchange.headers) or exchange.impossible()
+        if refusal is None and parts.meter.in_flight >= parts.limits.requests:
+            refusal = Refusal(503, "busy", "Too many requests are under way; try again.")
+        if refusal is not None:
+            parts.meter.refusals[refusal.reason] += 1
+            await exchange.refuse(refusal)
+            exchange.write(refused=refusal.reason)
+            return
+        parts.meter.in_flight += 1
+        try:
+            await exchange.run()
+        finally:
+            parts.meter.in_flight -= 1
+            parts.meter.answered(exchange.status, exchange.usage)
+            exchange.write()
+
+
+class _Gone(Exception):
+    """The client went away, or the answer broke off: nothing more can be said."""
+
+
+@dataclass
+class Exchange:
+    """One request and its answer."""
+
+    parts: Parts
+    scope: Scope
+    receive: Receive
+    send: Send
+    began: float = field(default_factory=monotonic)
+    status: int = 0
+    usage: Usage | None = None
+    decision: Decision | None = None
+    retried: bool = False
+    problem: str = ""
+    added: float = 0.0
+    first: float = 0.0
+    size: int = 0
+    _started: bool = False
+    _done: bool = False
+    _read: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        pairs = self.scope["headers"]
+        self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in pairs}
+        self.path = (self.scope.get("raw_path") or b"").decode("latin-1")
+        self.endpoint: Endpoint | None = endpoint_of(self.scope["method"], self.path)
+
+    def impossible(self) -> Refusal | None:
+        """Return why a request cannot be passed on whatever it holds."""
+        if not self.path.startswith("/") or self.scope["method"] in ("CONNECT", "TRACE"):
+            return Refusal(400, "target", "This is no address that can be passed on.")
+        return None
+
+    async def run(self) -> None:
+        """Serve the request; the provider is let go as soon as the client has gone."""
+        work = asyncio.ensure_future(self._work())
+        watch = asyncio.ensure_future(self._watch())
+        try:
+            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+            if self._done:
+                await work
+            elif not work.done():
+                self.problem = "the client went away"
+        finally:
+            watch.cancel()
+            work.cancel()
+            await asyncio.wait({work, watch})
+        if not work.cancelled() and (error := work.exception()) is not None:
+            await self._failed(error)
+
+    async def _watch(self) -> None:
+        await self._read.wait()
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
+    async def _failed(self, error: BaseException) -> None:
+        """Say what went wrong, if that can still be said."""
+        if isinstance(error, _Gone):
+            self.problem = self.problem or str(error)
+            return
+        self.problem = f"{type(error).__name__}: {error}"[:300]
+        if self._started:
+            return
+        known = isinstance(error, ModelError)
+        slow = known and getattr(error, "code", "") == "timeout"
+        words = str(error) if known else "The proxy failed."
+        await self.refuse(Refusal(504 if slow else 502, "upstream", words))
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer in the proxy's own words, in a shape that every client reads."""
+        kind = "proxy_error" if refusal.status >= 500 else "invalid_request_error"
+        error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.words}
+        body = json.dumps({"type": "error", "error": error}).encode()
+        self.status = refusal.status
+        head = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"x-foldline-error", refusal.reason.encode()),
+        ]
+        if self.scope["method"] != "HEAD" and not self._read.is_set():
+            head.append((b"connection", b"close"))
+        await self.send({"type": "http.response.start", "status": refusal.status, "headers": head})
+        await self.send({"type": "http.response.body", "body": body})
+
+    # --- the work ------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        if self.endpoint is None:
+            await self._pass(await self._sent(self._unread()))
+            return
+        body, whole = await self._body()
+        if not whole or not self._is_plain():
+            self.decision = Decision(b"", "unread", "too large" if not whole else "encoded")
+            rest = self._rest(body) if not whole else body
+            await self._pass(await self._sent(rest))
+            return
+        arrived = monotonic()
+        try:
+            async with asyncio.timeout(self.parts.limits.deciding):
+                self.decision = await self._in_thread(
+                    self.parts.judge.decide, self.endpoint, body, self.headers, self.path
+                )
+        except TimeoutError:
+            self.decision = Decision(body, "failed", "deciding took too long")
+        self.added = monotonic() - arrived
+        await self._pass(await self._answered(self.decision))
+
+    def _is_plain(self) -> bool:
+        return self.headers.get("content-encoding", "identity").lower() in ("", "identity")
+
+    async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.parts.workers, work, *arguments)
+
+    async def _answered(self, decision: Decision) -> Passed:
+        """Send what was decided, and once more, smaller, if the provider says it is too long."""
+        answer = await self._sent(decision.body)
+        if decision.conversation is None:
+            return answer
+        answer, error = await rejection(answer, risky=decision.risky)
+        if error is None:
+            return answer
+        smaller = await self._in_thread(self.parts.judge.retry, decision, error)
+        if smaller is None:
+            return answer
+        await answer.aclose()
+        self.decision, self.retried = smaller, True
+        self.parts.meter.retries += 1
+        return await self._sent(smaller.body)
+
+    # --- the request ---------------------------------------------------------------------------
+
+    async def _body(self) -> tuple[bytes, bool]:
+        """Read the body; False with what was read of one that is too large to be read whole."""
+        pieces: list[bytes] = []
+        size, most = 0, self.parts.limits.body
+        declared = self.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > most:
+            return b"", False
+        async for piece in self._pieces():
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                return b"".join(pieces), False
+        return b"".join(pieces), True
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        while not self._read.is_set():
+            try:
+                async with asyncio.timeout(self.parts.limits.waiting):
+                    message = await self.receive()
+            except TimeoutError:
+                raise _Gone("the body did not come in time") from None
+            if message["type"] == "http.disconnect":
+                raise _Gone("the client went away")
+            self.size += len(message.get("body", b""))
+            if not message.get("more_body"):
+                self._read.set()
+            yield message.get("body", b"")
+
+    async def _rest(self, head: bytes) -> AsyncIterator[bytes]:
+        if head:
+            yield head
+        async for piece in self._pieces():
+            yield piece
+
+    def _unread(self) -> bytes | AsyncIterator[bytes]:
+        if self.headers.keys() & {"content-length", "transfer-encoding"}:
+            return self._pieces()
+        self._read.set()
+        return b""
+
+    async def _sent(self, body: bytes | AsyncIterator[bytes]) -> Passed:
+        decision, parts = self.decision, self.parts
+        url = parts.upstream.url(self.path)
+        if self.scope["query_string"]:
+            url = f"{url}?{self.scope['query_string'].decode('latin-1')}"
+        length = not isinstance(body, bytes) and "content-length" in self.headers
+        sent = heads.outgoing(
+            self.scope["headers"], reads=self.endpoint is not None, length=length
+        )
+        if not self.retried:
+            named = decision or Decision(b"", "unread")
+            parts.meter.passed(named.outcome, named.before, named.after, self.added)
+        return await parts.relay.send(self.scope["method"], url, sent, body)
+
+    # --- the answer ----------------------------------------------------------------------------
+
+    async def _pass(self, answer: Passed) -> None:
+        """Pass an answer on as it arrives; where it breaks off, the client sees that too."""
+        plain = {n.lower().decode("latin-1"): v.decode("latin-1") for n, v in answer.headers}
+        tap = Tap(plain.get("content-type", ""), plain.get("content-encoding", ""))
+        held = Held(answer.chunks)
+        try:
+            if self.decision is not None:
+                await _peek(held, plain)
+            for chunk in held.taken:
+                tap.feed(chunk)
+            self.usage = tap.end() if held.ended else tap.usage
+            await self._start(answer)
+            known = len(held.taken)
+            async for chunk in held.again():
+                if known:
+                    known -= 1
+                else:
+                    tap.feed(chunk)
+                await self._chunk(chunk)
+            self._done = True
+            await self.send({"type": "http.response.body", "body": b""})
+        finally:
+            held.close()
+            self.usage = tap.end()
+            if self.usage is not None and self.decision is not None and self.status == 200:
+                self.parts.judge.learn(self.decision, self.usage)
+            await answer.aclose()
+
+    async def _start(self, answer: Passed) -> None:
+        self.status, self._started = answer.status, True
+        sent = heads.incoming(answer.headers)
+        if self.decision is not None:
+            dry_run = self.parts.meter.dry_run
+            sent += heads.report(self.decision, self.usage, dry_run=dry_run)
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": sent})
+
+    async def _chunk(self, chunk: bytes) -> None:
+        self.first = self.first or monotonic() - self.began
+        await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    # --- the log -------------------------------------------------------------------------------
+
+    def write(self, **more: Any) -> None:
+        """Write the line of the log."""
+        decision = self.decision or Decision(b"", "unread")
+        usage = self.usage or Usage()
+        record: dict[str, Any] = {
+            "time": round(time(), 3),
+            "method": self.scope["method"],
+            "path": self.path[:200],
+            "status": self.status,
+            "client": client_of(self.headers),
+            "action": decision.outcome,
+            "reason": decision.reason,
+            "session": decision.session,
+            "model": decision.model,
+            "receipt": decision.receipt,
+            "client_compaction": decision.compacts,
+            "tokens_before": decision.before,
+            "tokens_after": decision.after,
+            "input": usage.input,
+            "output": usage.output,
+            "cache_read": usage.cache_read,
+            "cache_write": usage.cache_write,
+            "retried": self.retried,
+            "bytes_in": self.size,
+            "ms_added": round(1000 * self.added, 2),
+            "ms_first": round(1000 * self.first, 2),
+            "ms_total": round(1000 * (monotonic() - self.began), 2),
+            "problem": self.problem,
+        } | more
+        if not self.parts.log.add({k: v for k, v in record.items() if v not in ("", False)}):
+            self.parts.meter.lost_lines += 1
+
+
+async def _peek(held: Held, plain: Mapping[str, str]) -> None:
+    """Wait for a short answer to its end, for a stream until its first bytes, and not long."""
+    length = plain.get("content-length", "")
+    if "text/event-stream" in plain.get("content-type", "").lower():
+        await held.next(FIRST)
+    elif length.isdigit() and int(length) <= WHOLE:
+        await held.whole(WHOLE + 1, FIRST)

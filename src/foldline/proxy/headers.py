@@ -1,0 +1,80 @@
+"""Which headers pass, and those that the proxy adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from foldline.core.messages import Usage
+from foldline.models.transport import Headers
+from foldline.proxy.deciding import Decision
+from foldline.proxy.usage import READABLE
+
+OWN: Final = b"x-foldline-"
+
+HOP: Final = frozenset(
+    {
+        *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization"),
+        *(b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
+    }
+)
+"""What concerns one connection only (RFC 9110, 7.6.1)."""
+
+FRAMING: Final = frozenset({b"host", b"content-length", b"expect"})
+"""What is made anew for the connection to the provider."""
+
+
+def outgoing(headers: Headers, *, reads: bool, length: bool = False) -> list[tuple[bytes, bytes]]:
+    """
+    Return what a provider is sent of a client's headers.
+
+    Args:
+        headers: As they came, with names in lower case.
+        reads: Whether the answer is read here on the side: then it may be compressed only in
+            ways that are read here.
+        length: Whether the length of the body is as it came.
+    """
+    gone = _dropped(headers) | FRAMING - ({b"content-length"} if length else frozenset())
+    kept = [(n, v) for n, v in headers if n not in gone and not n.startswith(OWN)]
+    if not reads:
+        return kept
+    return [(n, _readable(v) if n == b"accept-encoding" else v) for n, v in kept]
+
+
+def incoming(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """Return what a client is sent of a provider's headers."""
+    lowered = [(name.lower(), value) for name, value in headers]
+    gone = _dropped(lowered)
+    return [(n, v) for n, v in lowered if n not in gone and not n.startswith(OWN)]
+
+
+def _dropped(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    named = [value for name, value in headers if name == b"connection"]
+    return HOP.union(word.strip().lower() for value in named for word in value.split(b","))
+
+
+def _readable(value: bytes) -> bytes:
+    codings = [coding.strip() for coding in value.decode("latin-1").split(",")]
+    kept = [c for c in codings if c.partition(";")[0].strip().lower() in READABLE - {""}]
+    return ", ".join(kept).encode("latin-1") or b"identity"
+
+
+def report(decision: Decision, usage: Usage | None, *, dry_run: bool) -> list[tuple[bytes, bytes]]:
+    """Return what the client is told of what was done; the usage as far as it is known by now."""
+    values = {
+        "action": "dry-run" if dry_run else decision.outcome,
+        "session": decision.session,
+        "receipt": decision.receipt,
+        "client-compaction": decision.compacts,
+    }
+    if decision.before:
+        values |= {
+            "tokens-before": str(decision.before),
+            "tokens-after": str(decision.after),
+        }
+    if usage is not None:
+        values |= {
+            "cache-read": str(usage.cache_read),
+            "cache-write": str(usage.cache_write),
+        }
+    return [(OWN + n.encode(), v.encode("ascii", "replace")) for n, v in values.items() if v]

@@ -1,0 +1,180 @@
+"""What a request says: its messages with their ids and sizes, each message read once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Final
+
+from foldline.core.identity import content_hash
+from foldline.core.messages import Opaque, Role
+from foldline.core.tokens import TokenCounter
+from foldline.counters.choose import choose_counter
+from foldline.formats.registry import dialect
+from foldline.proxy.body import Body, read_body
+from foldline.proxy.clients import compacts
+from foldline.proxy.endpoints import Endpoint
+from foldline.proxy.marks import MARK, unmarked
+from foldline.session.identities import Identities
+
+REMEMBERED: Final = 100_000
+"""Messages whose id and size are remembered; about 200 bytes each."""
+
+MODELS: Final = 32
+"""Models whose counters are remembered."""
+
+LONGEST_NAME: Final = 100
+
+KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_summary"})
+"""Items that stand for more than they say: without them a request would mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """
+    A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
+    client compacts with it; see `foldline.proxy.clients.compacts`.
+    """
+
+    content: str
+    tokens: int
+    role: Role
+    stays: bool
+    compacts: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """
+    A request for an answer.
+
+    ``ids`` are those that its messages have in a session, ``known`` what is known of each.
+    """
+
+    endpoint: Endpoint
+    body: Body
+    known: Sequence[Known]
+    ids: Sequence[str]
+    hint: str
+    client: str
+    counter: TokenCounter
+
+    @property
+    def model(self) -> str:
+        """The model that is asked, "" where none is named."""
+        named = self.body.fields.get("model")
+        return named[:LONGEST_NAME] if isinstance(named, str) else ""
+
+    @property
+    def tokens(self) -> int:
+        """What its messages take, as counted here."""
+        return sum(known.tokens for known in self.known)
+
+    @property
+    def root(self) -> tuple[str, bool]:
+        """What no session mixes: wire formats, and requests with tools and without."""
+        return self.endpoint.dialect, bool(self.body.fields.get("tools"))
+
+    @property
+    def tools(self) -> list[Any]:
+        """The tools that it offers."""
+        tools = self.body.fields.get("tools")
+        return tools if isinstance(tools, list) else []
+
+    @cached_property
+    def system(self) -> str:
+        """The system prompt that stands beside the messages."""
+        value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
+        blocks = value if isinstance(value, list) else [{"text": value}]
+        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+    @cached_property
+    def around(self) -> bytes:
+        """A digest of system prompt and tools, to see whether they are others than before."""
+        text = "\0".join(self.body.field(name) for name in (self.endpoint.system, "tools"))
+        return blake2b(text.encode("utf-8"), digest_size=16).digest()
+
+    def wire(self, position: int) -> Any:
+        """Return a message as a session keeps it: without the marks for the cache."""
+        return unmarked(self.body.messages[position])
+
+
+class Reader:
+    """Reads requests; what it knows of a message it knows by the bytes that it came in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, Known] = OrderedDict()
+        self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
+
+    def read(self, endpoint: Endpoint, data: bytes, *, hint: str = "", client: str = "") -> Asked:
+        """
+        Read a request.
+
+        Args:
+            endpoint: What it was sent to.
+            data: Its body.
+            hint: The client's own name for the session.
+            client: What the client calls itself.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        body = read_body(data, endpoint.key)
+        model = body.fields.get("model")
+        counter = self._counter(endpoint, model[:LONGEST_NAME] if isinstance(model, str) else "")
+        known = [
+            self._message(endpoint, counter, body, position)
+            for position in range(len(body.messages))
+        ]
+        ids = _identified(one.content for one in known)
+        return Asked(endpoint, body, known, ids, hint, client, counter)
+
+    def _message(
+        self, endpoint: Endpoint, counter: TokenCounter, body: Body, position: int
+    ) -> Known:
+        source = body.source(position)
+        digest = blake2b(source.encode("utf-8"), digest_size=16)
+        digest.update(f"\0{endpoint.dialect}\0{counter.name}".encode())
+        with self._lock:
+            found = self._known.get(digest.digest())
+            if found is not None:
+                self._known.move_to_end(digest.digest())
+                return found
+        wire = body.messages[position]
+        message = dialect(endpoint.dialect).decode([unmarked(wire) if MARK in source else wire])
+        read = message.messages[0]
+        stays = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
+        known = Known(content_hash(read), counter.message(read), read.role, stays, compacts(read))
+        with self._lock:
+            self._known[digest.digest()] = known
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return known
+
+    def _counter(self, endpoint: Endpoint, model: str) -> TokenCounter:
+        provider = dialect(endpoint.dialect).provider
+        with self._lock:
+            found = self._counters.get((provider, model))
+            if found is None:
+                found = TokenCounter(choose_counter(model or None), provider=provider)
+                self._counters[provider, model] = found
+                if len(self._counters) > MODELS:
+                    self._counters.popitem(last=False)
+            return found
+
+
+def _identified(contents: Iterable[str]) -> list[str]:
+    taken: set[str] = set()
+    giving = Identities(taken)
+    ids = []
+    for content in contents:
+        number = giving.give(content)
+        taken.add(number)
+        ids.append(number)
+    return ids

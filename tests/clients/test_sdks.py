@@ -1,0 +1,80 @@
+"""The SDKs and frameworks, unchanged but for a base address, through the proxy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, through
+from tests.clients.sdk_agents import AGENTS, CHAT_TOOLS, CLAUDE_TOOLS, RESPONSES_TOOLS
+
+from foldline.testing import ScriptedServer
+from foldline.testing.scripted import Tool
+
+WINDOW = 60_000
+
+
+def call(turn: int) -> Tool:
+    return Tool("print_turn", {"turn": turn})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
+def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
+    agent: Callable[[str], str], tmp_path: Path
+) -> None:
+    script = Script(call)
+    with ScriptedServer(script) as server, through(server, tmp_path, WINDOW) as proxy:
+        assert agent(proxy.address) == DONE
+        check_session(server, script, proxy, 3)
+        last = server.requests[-1]
+    assert set(script.tools) == {script.tools[0]}
+    assert "print_turn" in script.tools[0]
+    assert printed(TURNS) in last.text
+
+
+REQUESTS = {
+    "/v1/chat/completions": {"model": "gpt-5", "tools": CHAT_TOOLS},
+    "/v1/responses": {"model": "gpt-5", "tools": RESPONSES_TOOLS},
+    "/v1/messages?beta=true": {
+        "model": "claude-sonnet-4-5", "max_tokens": 99, "tools": CLAUDE_TOOLS,
+        "metadata": {"user_id": "u"}, "not_known_to_anybody": [1, {"a": None}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("path", REQUESTS)
+def test_below_the_trigger_an_answer_is_the_providers_byte_for_byte(
+    path: str, stream: bool, tmp_path: Path
+) -> None:
+    answers = []
+    for proxied in (False, True):
+        folder = tmp_path / str(proxied)
+        folder.mkdir()
+        with ScriptedServer(Script(call, 2)) as server, through(server, folder, 10**6) as proxy:
+            base = proxy.address if proxied else server.url
+            key = "input" if "responses" in path else "messages"
+            bodies = [REQUESTS[path] | {key: messages, "stream": stream} for messages in growing()]
+            sent = [json.dumps(body, separators=(", ", ":")).encode() for body in bodies]
+            headers = {"x-api-key": "k", "authorization": "Bearer k"}
+            headers |= {"content-type": "application/json"}
+            got = [httpx2.post(f"{base}{path}", content=one, headers=headers) for one in sent]
+            answers.append(
+                [(one.status_code, one.headers["content-type"], one.content) for one in got]
+            )
+            assert [one.body for one in server.requests] == bodies
+            assert server.violations == ()
+    assert answers[0] == answers[1]
+    assert b"Turn 1." in answers[0][0][2]
+
+
+def growing() -> list[list[dict[str, str]]]:
+    """Return the same conversation at three moments."""
+    texts = [f'{number}: ä 你 "quoted"' for number in range(5)]
+    roles = ["user", "assistant"] * 3
+    said = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
+    return [said[:1], said[:3], said]

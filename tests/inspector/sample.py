@@ -1,0 +1,89 @@
+"""Sessions to look at: made up, compacted on their way, kept in an archive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.cli.sample import conversation
+
+from foldline import Session
+from foldline.core.config import Config
+from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.shelf import Listed
+from foldline.inspector.trace import Trace
+
+NAME = "nightly"
+
+
+def quiet(_: float, __: str) -> None:
+    """Tell nobody."""
+
+
+def make_archive(
+    folder: Path, *, steps: int = 40, window: int = 16_000, policy: str | None = None
+) -> Path:
+    """Run a session that compacts itself several times, as an agent would."""
+    path = folder / "agent.db"
+    with Session.open(
+        path, NAME, model="claude-sonnet-4-5", window=window, policy=policy
+    ) as session:
+        for message in conversation(steps):
+            if message["role"] == "assistant":
+                session.view()
+            session.append(message)
+    return path
+
+
+def from_our_archive(folder: Path, **settings: Any) -> Trace:
+    return from_archive(make_archive(folder, **settings), NAME, Config(), quiet)
+
+
+def claude_code(path: Path, *segments: list[tuple[str, Any]]) -> Path:
+    """Write a session of Claude Code; between segments it has compacted itself."""
+    lines: list[dict[str, Any]] = []
+    parent: str | None = None
+    for number, segment in enumerate(segments):
+        if number:
+            lines.append(
+                {
+                    "type": "system",
+                    "subtype": "compact_boundary",
+                    "uuid": f"b{number}",
+                    "parentUuid": None,
+                    "logicalParentUuid": parent,
+                    "content": "Compacted",
+                }
+            )
+            parent = f"b{number}"
+        for index, (role, content) in enumerate(segment):
+            name = f"u{number}-{index}"
+            message: dict[str, Any] = {"role": role, "content": content}
+            if role == "assistant":
+                message |= {"model": "claude-sonnet-4-5", "id": f"m{name}", "type": "message"}
+            lines.append(
+                {
+                    "type": role,
+                    "uuid": name,
+                    "parentUuid": parent,
+                    "sessionId": "s",
+                    "cwd": "/srv/shop",
+                    "message": message,
+                }
+            )
+            parent = name
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def from_our_file(path: Path) -> Trace:
+    return from_file(path, Config(), quiet)
+
+
+def in_files(folder: Path) -> list[Listed]:
+    """List the files of a folder as sessions."""
+    return [
+        Listed(path.name, "transcript", "file", path, size=path.stat().st_size, changed=1.0)
+        for path in sorted(folder.glob("*.json*"))
+    ]

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.sample import conversation
+from tests.inspector.sample import NAME, claude_code, from_our_archive, from_our_file, make_archive
+
+from foldline import Session
+from foldline.archive import Archive
+from foldline.core.messages import Message, Text
+from foldline.inspector.replay import Segment, archived, requests
+
+
+def said(*roles: str) -> tuple[Message, ...]:
+    return tuple(
+        Message(role, (Text(f"{role} {n}"),), id=f"{n:032x}")  # type: ignore[arg-type]
+        for n, role in enumerate(roles)
+    )
+
+
+def test_every_request_is_replayed_exactly_as_it_was_sent(tmp_path: Path) -> None:
+    sent: list[list[object]] = []
+    with Session.open(tmp_path / "agent.db", NAME, window=16_000) as session:
+        for message in conversation(40):
+            if message["role"] == "assistant":
+                sent.append(session.view())
+            session.append(message)
+        sent.append(session.view())
+    with Archive.open(tmp_path / "agent.db") as archive:
+        segments = archived(archive.messages(NAME), archive.compactions(NAME))
+    found = requests(segments)
+    assert len(segments) > 2
+    assert len(found) == len(sent)
+    for request, view in zip(found, sent, strict=True):
+        shown = segments[request.segment].messages[: request.length]
+        assert [m.role for m in shown] == [m["role"] for m in view]
+        texts = [m.text or "".join(r.text for r in m.results) for m in shown]
+        assert texts == [m["content"] or "" for m in view]
+
+
+def test_an_undone_compaction_gives_back_what_was_shown_before(tmp_path: Path) -> None:
+    path = make_archive(tmp_path)
+    with Archive.open(path) as archive:
+        before = archived(archive.messages(NAME), archive.compactions(NAME))
+        assert archive.undo(NAME) is not None
+        after = archived(archive.messages(NAME), archive.compactions(NAME))
+        with Session.open(path, NAME, window=16_000) as session:
+            assert len(session.messages) == len(archive.messages(NAME))
+    assert len(after) == len(before) + 1
+    last = after[-1]
+    assert last.revision is not None
+    assert last.revision.cause == "undo"
+    assert last.messages[: len(before[-2].messages)] == before[-2].messages
+
+
+def test_answers_that_follow_each_other_answer_one_request() -> None:
+    found = requests((Segment(said("user", "assistant", "assistant", "tool", "assistant"), 0),))
+    assert [(r.length, r.end) for r in found] == [(1, 3), (4, 5), (5, 5)]
+
+
+def test_a_conversation_that_the_model_begins_has_no_request_for_its_first_words() -> None:
+    found = requests((Segment(said("assistant", "user", "assistant"), 0),))
+    assert [r.length for r in found] == [2, 3]
+
+
+def test_nothing_said_is_one_request_that_sees_nothing() -> None:
+    assert [(r.length, r.end) for r in requests((Segment((), 0),))] == [(0, 0)]
+
+
+def test_an_agents_own_compactions_divide_its_file(tmp_path: Path) -> None:
+    first = [("user", "Fix the till"), ("assistant", "I look at till.py"), ("user", "go on")]
+    words = "This session is being continued from a previous conversation. It was about the till."
+    second = [("user", words), ("assistant", "The till is fixed")]
+    trace = from_our_file(claude_code(tmp_path / "s.jsonl", first, second))
+    assert [len(segment.messages) for segment in trace.segments] == [3, 2]
+    assert trace.segments[1].revision is not None
+    assert trace.segments[1].revision.cause == "recorded"
+    assert len(trace.log) == 5
+
+
+def test_all_that_was_said_is_in_the_log_whatever_was_shown(tmp_path: Path) -> None:
+    trace = from_our_archive(tmp_path)
+    assert len(trace.log) == len(conversation(40))
+    assert len(trace.segments[-1].messages) < len(trace.log)

@@ -1,0 +1,62 @@
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from foldline.core.errors import StoreError
+from foldline.core.redaction import redacted
+from foldline.session import Session
+from foldline.stores.redacting import RedactingStore
+from foldline.stores.sqlite import SqliteStore
+
+KEY = "sk-proj-abcdefghijklmnop1234"
+WIRES = [
+    {"role": "user", "content": f"Deploy with the key {KEY}."},
+    {"role": "assistant", "content": "Done with " + KEY},
+]
+
+
+def everything(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump())
+
+
+def test_no_secret_reaches_the_file_and_everything_else_does(tmp_path):
+    path = tmp_path / "a.db"
+    store = RedactingStore(SqliteStore(path), redacted)
+    with Session.open(None, "s", store=store, window=20_000) as session:
+        session.extend([*WIRES, *({"role": "user", "content": f"{n} " * 900} for n in range(12))])
+        session.compact(4_000, force=True)
+        assert KEY in str(session.messages[0].raw), "the program itself keeps what came"
+    with Session.open(None, "s", store=store, window=20_000) as again:
+        assert again.messages[0].raw["content"] == "Deploy with the key [redacted]."
+        assert again.length == 14
+    store.close()
+
+    for file in tmp_path.iterdir():
+        assert KEY.encode() not in file.read_bytes()
+
+
+def test_a_message_keeps_the_id_of_its_whole_content(tmp_path):
+    ids = []
+    for redact in (redacted, lambda value: value):
+        store = RedactingStore(SqliteStore(tmp_path / f"{len(ids)}.db"), redact)
+        with Session.open(None, "s", store=store, window=20_000) as session:
+            ids.append(session.extend(WIRES))
+        assert list(store.load("s").ids) == ids[-1]
+        store.close()
+    assert ids[0] == ids[1]
+
+
+def test_a_hook_that_fails_lets_nothing_be_written_and_is_not_quoted(tmp_path):
+    def broken(value):
+        raise ValueError(f"cannot read {value}")
+
+    store = RedactingStore(SqliteStore(tmp_path / "a.db"), broken)
+    with Session.open(None, "s", store=store, window=20_000) as session:
+        with pytest.raises(StoreError, match="redaction hook failed") as caught:
+            session.extend(WIRES)
+        assert KEY not in str(caught.value)
+        assert session.length == 0
+    assert KEY not in everything(tmp_path / "a.db")
+    store.close()

@@ -1,0 +1,72 @@
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.stores.memory import MemoryStore
+from foldline.stores.retention import IN_USE, Retention, prune
+from foldline.stores.sqlite import SqliteStore
+
+DAY = 86_400.0
+NOW = 100 * DAY
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request, tmp_path):
+    made = SqliteStore(tmp_path / "a.db") if request.param == "sqlite" else MemoryStore()
+    yield made
+    made.close()
+
+
+def add(store, name, updated, size=0):
+    text = Random(name).randbytes(size // 2).hex()  # noqa: S311  # no secret
+    wire = {"role": "user", "content": f"{name} {text}"}
+    store.begin(SessionHead(name, "openai-chat", created=updated))
+    store.commit(name, 0, Change(0, (StoredMessage(name * 8, "user", wire, time=updated),)))
+
+
+def test_sessions_older_than_allowed_go_and_newer_ones_stay(store):
+    for days in (40, 31, 29, 1):
+        add(store, f"of-{days}", NOW - days * DAY)
+
+    gone = prune(store, Retention(keep=30 * DAY), NOW)
+
+    assert set(gone) == {"of-40", "of-31"}
+    assert set(store.names()) == {"of-29", "of-1"}
+
+
+def test_without_limits_nothing_goes(store):
+    add(store, "old", 0.0)
+    assert prune(store, Retention(), NOW) == ()
+
+
+def test_the_oldest_go_until_the_rest_fits_and_nothing_more(store):
+    for days in range(9, 0, -1):
+        add(store, f"of-{days}", NOW - days * DAY, 60_000)
+    limit = store.size() // 2
+
+    gone = prune(store, Retention(max_size=limit), NOW)
+
+    assert store.size() <= limit
+    assert gone == tuple(f"of-{days}" for days in range(9, 9 - len(gone), -1))
+    assert len(store.names()) >= 3
+
+
+def test_a_session_in_use_stays_however_large_it_is(store):
+    add(store, "old", NOW - DAY, 1_000)
+    add(store, "now", NOW - IN_USE / 2, 60_000)
+
+    assert prune(store, Retention(max_size=1), NOW) == ("old",)
+    assert store.names() == ("now",)
+
+
+def test_what_two_sessions_share_counts_until_both_are_gone(tmp_path):
+    store = SqliteStore(tmp_path / "a.db")
+    add(store, "a", NOW - 9 * DAY, 200_000)
+    (message,) = store.load("a").messages
+    store.begin(SessionHead("b", "openai-chat"))
+    store.commit("b", 0, Change(0, (replace(message, time=NOW - 2 * DAY),)))
+
+    assert prune(store, Retention(max_size=40_000), NOW) == ("a", "b")
+    store.close()
