@@ -1247,3 +1247,35 @@ def test_a_budget_may_be_a_share_of_what_is_shown(tmp_path):
         receipt = session.compact("25%", force=True)
     assert receipt.status == "compacted"
     assert receipt.tokens_after <= receipt.tokens_before * 0.25
+
+
+def refuse(*_, **__):
+    raise ZeroDivisionError
+
+
+METHODS = ("__str__", "__eq__", "__len__", "__getitem__", "__contains__", "split", "encode")
+Stubborn = type("Stubborn", (str,), {**dict.fromkeys(METHODS, refuse), "__hash__": refuse})
+
+
+def test_texts_whose_methods_raise_are_appended_as_what_they_hold(opened):
+    session = opened()
+    held = {"role": Stubborn("user"), "content": [{"type": "text", "text": Stubborn("Hello")}]}
+    session.append(held)
+    session.extend([{"role": "user", "content": Stubborn("again")}])
+    assert session.view() == [
+        {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+        {"role": "user", "content": "again"},
+    ]
+
+
+def test_an_object_that_raises_is_no_message_and_changes_nothing(opened):
+    class Message:
+        def __getattr__(self, _):
+            raise ZeroDivisionError
+
+    session = opened()
+    session.append(said(0))
+    for wire in (Message(), {"role": "user", "content": [Message()]}):
+        with pytest.raises(InputError):
+            session.append(wire)
+    assert session.view() == [said(0)]

@@ -389,3 +389,25 @@ def test_reported_usage_does_not_hide_an_overflow():
     session.append({"role": "user", "content": "More."})
     session.overflowed("prompt is too long: 20000 tokens > 6000 maximum")
     assert session.tokens < 6_000
+
+
+def refuse(*_, **__):
+    raise ZeroDivisionError
+
+
+METHODS = ("__str__", "__eq__", "__len__", "__getitem__", "__contains__", "lower", "encode")
+Stubborn = type("Stubborn", (str,), {**dict.fromkeys(METHODS, refuse), "__hash__": refuse})
+
+
+class Silent:
+    def __getattr__(self, _):
+        raise ZeroDivisionError
+
+
+def test_objects_that_raise_are_read_as_what_they_hold_or_as_no_overflow():
+    words = "prompt is too long: 250000 tokens > 200000 maximum"
+    for said in (Stubborn(words), {"error": {"message": Stubborn(words), "code": Stubborn("x")}}):
+        session = opened(chat_history(30))
+        assert len(session.overflowed(said)) < len(session.messages)
+    with pytest.raises(InputError, match="did not say"):
+        opened(chat_history(2)).overflowed(Silent())

@@ -55,6 +55,20 @@ def test_a_window_that_is_not_full_changes_nothing(session: Path) -> None:
     assert "below the trigger" in done.stderr
 
 
+def test_force_compacts_what_is_not_due(session: Path) -> None:
+    for words in (["--force"], ["--force", "--window", "200k"]):
+        done = foldline("compact", session, *words)
+        messages = json.loads(done.stdout)
+        assert count(messages) < count(conversation())
+        assert messages[:2] == conversation()[:2]
+        assert "compacted: " in done.stderr
+
+
+def test_force_leaves_an_explicit_budget_as_it_is(session: Path) -> None:
+    done = foldline("compact", session, "--force", "--budget", "200k")
+    assert done.stdout_bytes == session.read_bytes()
+
+
 def test_what_cannot_fit_says_what_would_and_writes_nothing(session: Path, tmp_path: Path) -> None:
     out, receipt = tmp_path / "out.json", tmp_path / "receipt.json"
     words = ("compact", session, "-o", out, "--receipt", receipt, "--budget")

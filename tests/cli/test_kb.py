@@ -46,6 +46,17 @@ def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -
     assert (tmp_path / "kept" / "knowledge.db").exists()
 
 
+def test_a_document_without_text_is_not_counted_as_added(tmp_path: Path) -> None:
+    empty, blank = tmp_path / "empty.md", tmp_path / "blank.md"
+    empty.write_text("")
+    blank.write_text(" \n\n")
+    assert "Documents: 2 without text." in foldline("kb", "add", empty, blank).stderr
+    full = tmp_path / "full.md"
+    full.write_text(GUIDE)
+    shown = foldline("kb", "add", empty, full).stderr
+    assert "Documents: 1 added, 1 without text." in shown
+
+
 @pytest.mark.requirement("T14")
 def test_a_folder_that_changed_is_added_as_it_is_now(docs: Path) -> None:
     assert len(told("add", docs)["documents"]) == 2

@@ -18,3 +18,20 @@ def test_no_other_module_is_a_command(name: str) -> None:
     done = CliRunner().invoke(cli, [name])
     assert done.exit_code == 2
     assert "There is no command" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        (["compact", "x.json", "--budget"], "foldline compact"),
+        (["kb", "add", "x.md", "--name"], "foldline kb add"),
+        (["kb", "--file"], "foldline kb"),
+        (["--color"], "foldline"),
+    ],
+)
+def test_an_option_without_its_value_points_at_the_help_of_its_command(
+    words: list[str], called: str
+) -> None:
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 2
+    assert f"Try '{called} --help'." in done.stderr

@@ -168,7 +168,7 @@ def test_a_date_at_the_end_of_all_calendars_is_shown(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = new("Title")
-    (path,) = folder.glob("*.md")
+    (path,) = folder.glob("2*.md")
     text = path.read_text()
     begin = text.index("updated_at")
     line = text[begin : text.index("\n", begin)]

@@ -67,10 +67,12 @@ def test_a_transcript_cannot_command_the_terminal(
 def test_a_narrow_and_a_wide_terminal_keep_the_numbers(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for columns in ("40", "80", "200"):
+    told = json.loads(foldline("stats", session, "--json").stdout)
+    numbers = [row["tokens"] for name in ("kinds", "tools", "largest") for row in told[name]]
+    for columns in ("30", "40", "80", "200"):
         monkeypatch.setenv("COLUMNS", columns)
         shown = foldline("stats", session).stdout
-        assert f"{count(conversation()):,}" in shown
+        assert all(f"{number:,}" in shown for number in (count(conversation()), *numbers))
         assert all(len(line) <= int(columns) for line in shown.splitlines())
 
 

@@ -10,7 +10,7 @@ from foldline.core.frames import has_words, is_summary, segments, user_words
 from foldline.core.groups import group
 from foldline.core.messages import Media, Message, Text
 from foldline.core.protect import protected
-from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER, CHINESE_HEADER, SNAPSHOT_HEADER, sealed
 from foldline.formats.files import read_file
 
 
@@ -50,6 +50,7 @@ REMINDER = "<system-reminder>\nToday is Monday.\n</system-reminder>"
         ("<CONVERSATION SUMMARY>\nx\n</CONVERSATION SUMMARY>", "summary"),
         ("<summary>\nx\n</summary>", "summary"),
         (sealed(f"{SNAPSHOT_HEADER}: quotes]\n## Files"), "summary"),
+        (sealed(f"{CHINESE_HEADER}：摘自]\n## 经过"), "summary"),
         (sealed(f"{ATTACHMENT_HEADER}: files]\nFile"), "document"),
     ],
 )
@@ -78,6 +79,7 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
             "read it",
         ),
         (f"{sealed(SNAPSHOT_HEADER + ': quotes]')}\nand now?", "and now?"),
+        (f"{sealed(CHINESE_HEADER + '：摘自]')}\n然后呢？", "然后呢？"),
         ("[Request interrupted by user]", "[Request interrupted by user]"),
         ("see\n--- Content from referenced files ---\nx\n--- End of content ---", "see"),
     ],

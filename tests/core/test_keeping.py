@@ -18,6 +18,8 @@ from foldline.core.keeping import STYLES, Clearing, Outputs, Tail
         (lambda: Clearing(gain_fraction=2), r"clearing\.gain_fraction"),
         (lambda: Outputs(soft=30_000), r"outputs\.soft \(30,000\) is larger"),
         (lambda: Outputs(soft=5), r"outputs\.soft must be a whole number from 100 on"),
+        (lambda: Outputs(lines=0), r"outputs\.lines must be a whole number from 10 on"),
+        (lambda: Outputs(bytes=1), r"outputs\.bytes must be a whole number from 1000 on"),
         (lambda: Outputs(style="heads"), "no style 'heads'.*Did you mean 'head'"),
     ],
 )

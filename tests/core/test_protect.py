@@ -4,7 +4,7 @@ from tests.neutral import A, S, T, U, c, log
 from foldline.core.groups import group
 from foldline.core.messages import Message, Text, Thinking
 from foldline.core.protect import is_snapshot, protected, unread
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
+from foldline.core.snapshot_mark import SNAPSHOT_HEADER, SNAPSHOT_HEADERS, sealed
 
 
 def reasons(*messages, late=()):
@@ -100,8 +100,9 @@ def test_what_tells_little_by_itself_stays_with_the_next_words(bare):
     assert found == {0: "task", 2: "task", 6: "latest", 8: "latest"}
 
 
-def test_a_snapshot_is_neither_task_nor_latest_message():
-    snapshot = U(sealed(f"{SNAPSHOT_HEADER}: quotes ...]"))
+@pytest.mark.parametrize("begun", SNAPSHOT_HEADERS)
+def test_a_snapshot_is_neither_task_nor_latest_message(begun):
+    snapshot = U(sealed(f"{begun}: quotes ...]"))
     assert is_snapshot(snapshot)
     found = reasons(snapshot, U("task"), A("a"), U("latest"), snapshot)
     assert found == {1: "task", 3: "latest"}

@@ -5,12 +5,12 @@ import contextlib
 import pytest
 
 import foldline
+from foldline.core.snapshot_mark import SNAPSHOT_HEADERS
 from foldline.counters.estimated import EstimatedCounter
 from foldline.models import Catalogue, ModelInfo, model
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.claims import UNSHOWN
-from foldline.strategies.snapshot.format import FAILING
+from foldline.strategies.snapshot.phrases import ENGLISH, FAILING
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
@@ -85,7 +85,8 @@ def rung(result):
 
 
 def snapshot(result):
-    return next(m["content"] for m in result.messages if "[Snapshot" in str(m["content"]))
+    texts = [str(message["content"]) for message in result.messages]
+    return next(text for text in texts if text.startswith(SNAPSHOT_HEADERS))
 
 
 # --- what is sent -------------------------------------------------------------------------
@@ -251,7 +252,7 @@ def test_success_that_was_not_seen_is_marked_beside_the_failure():
     failing = call("t", "tests/test_pool.py FAILED\n1 failed", "run", '{"command": "pytest"}')
     messages = [user("TASK"), *failing, *history()[1:]]
     result, _ = fold(["Compiled it; all tests pass."], messages)
-    assert f"all tests pass. {UNSHOWN}" in snapshot(result)
+    assert f"all tests pass. {ENGLISH.unshown}" in snapshot(result)
     failing = snapshot(result).partition(f"\n## {FAILING}\n")[2].partition("\n## ")[0]
     assert "tests/test_pool.py FAILED" in failing
 

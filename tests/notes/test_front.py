@@ -33,7 +33,7 @@ def test_a_note_is_a_file_that_people_can_read(notes: Notes) -> None:
         type="task_state",
         tags=["refactoring", "一"],
     )
-    (path,) = notes.folder.glob("*.md")
+    (path,) = notes.folder.glob("2*.md")
     assert path.name == f"2025-01-19-重构项目-第一阶段-{note.id}.md"
     assert path.read_text() == (
         f"---\nid: {note.id}\ntitle: 重构项目 - 第一阶段\ntype: task_state\nlevel: task\n"
@@ -107,7 +107,7 @@ def test_search_sees_every_change_at_once(notes: Notes) -> None:
     assert notes.search("apples")
     notes.update(note.id, content="oranges")
     assert not notes.search("apples")
-    (path,) = notes.folder.glob("*.md")
+    (path,) = notes.folder.glob("2*.md")
     path.write_text(path.read_text().replace("oranges", "bananas"))
     assert notes.search("bananas")[0].note.content == "bananas"
     Notes.open(notes.folder).create("two", "cherries")

@@ -111,6 +111,12 @@ def recorded(config: Config) -> Any:
     return session.tokens, str(session.view())[-200:]
 
 
+def lined(config: Config) -> str:
+    messages = told(1)
+    messages[-2]["content"] = "\n".join(map(str, range(100)))
+    return str(opened(config, messages).view())
+
+
 def asked(config: Config) -> Any:
     """Count what is asked of a summarizer that never gives a usable answer."""
     asks: list[Any] = []
@@ -213,6 +219,8 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "clearing.gain_fraction": (1.0, cleared),
     "outputs.soft": (2_000, recorded),
     "outputs.hard": (1_000_000, recorded),
+    "outputs.lines": (10, lined),
+    "outputs.bytes": (1_000, recorded),
     "outputs.style": ("tail", recorded),
     "limits.attempts": (0, asked),
     "limits.seconds": (7.0, asked),

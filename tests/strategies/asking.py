@@ -10,7 +10,7 @@ from foldline.core.protect import is_snapshot
 from foldline.core.spending import within
 from foldline.core.strategy import Need, Plan
 from foldline.core.view import View
-from foldline.strategies.snapshot.format import ACCOUNT
+from foldline.strategies.snapshot.phrases import ACCOUNT
 from foldline.strategies.summarize import Summarize
 
 WINDOW = 100_000

@@ -4,7 +4,7 @@ from foldline.core.asks import Ask, Reply
 from foldline.core.messages import Usage
 from foldline.strategies.acceptance import Terms, accept
 from foldline.strategies.prompt import Task, compose
-from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot import phrases as titles
 from foldline.strategies.snapshot.format import Row, header, parse, render
 from foldline.strategies.templates import TEMPLATES, Template
 

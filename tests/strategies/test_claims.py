@@ -2,7 +2,11 @@ import pytest
 from tests.neutral import A, T, U, c, log
 
 from foldline.core.messages import Message, Text, ToolResult
-from foldline.strategies.claims import UNSHOWN, mark_unproven_claims
+from foldline.strategies.claims import mark_unproven_claims
+from foldline.strategies.snapshot.phrases import ENGLISH
+from foldline.strategies.snapshot.phrasing import TABLES
+
+UNSHOWN = ENGLISH.unshown
 
 FAILING = (
     A(c("1", "run", '{"command": "pytest"}')),
@@ -142,9 +146,13 @@ def test_what_speaks_of_something_else_shows_nothing(claim, shown):
     assert marked(claim, *READING, *shown)[1] == 1
 
 
-def test_a_line_is_marked_once():
-    once, _ = marked("All tests pass.", *FAILING)
-    assert marked(once, *FAILING) == (once, 0)
+@pytest.mark.parametrize("phrases", TABLES)
+def test_a_line_is_marked_once_in_whatever_language(phrases):
+    messages = log(U("Mend it."), *FAILING)
+    once, _ = mark_unproven_claims("All tests pass.", messages, phrases)
+    assert once == f"All tests pass. {phrases.unshown}"
+    for again in TABLES:
+        assert mark_unproven_claims(once, messages, again) == (once, 0)
 
 
 def test_a_giant_line_is_judged_in_time():

@@ -14,8 +14,8 @@ from foldline.core.spending import Limits
 from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
 from foldline.formats.registry import DIALECTS
-from foldline.strategies.claims import UNSHOWN
-from foldline.strategies.snapshot.format import ACCOUNT, FAILING, STORY
+from foldline.strategies.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
+from foldline.strategies.snapshot.phrases_zh import CHINESE
 from foldline.strategies.summarize import Summarize
 from foldline.strategies.templates import Template
 from foldline.testing.promises import check_valid
@@ -196,7 +196,7 @@ def test_success_without_evidence_is_marked_and_the_failure_is_quoted():
         U("Build."), test, T("t", "check_pool FAILED\n1 failed"), *work, A("Hm."), U("Go on.")
     )
     folded = fold(found, ["Compiled everything. All tests pass."])
-    assert f"All tests pass. {UNSHOWN}" in folded.account
+    assert f"All tests pass. {ENGLISH.unshown}" in folded.account
     assert "check_pool FAILED" in folded.section(FAILING)
     assert "claims of success that no result shows: 1" in folded.plan.reason
 
@@ -301,6 +301,16 @@ def test_what_was_told_before_a_failure_is_kept_and_says_how_far_it_reaches():
     assert handle in handles(found.messages).values()
     assert folded.plan.fallback
     assert "down" in folded.plan.reason
+
+
+@pytest.mark.requirement("F39")
+def test_in_chinese_the_account_says_in_chinese_how_far_it_reaches():
+    answers = ["构建已查明", Reply(error="down", retry=False)]
+    settings = SummarySettings(language="zh")
+    folded = fold(large(12), answers, reader=Reader(20_000), summary=settings)
+    text, reach = folded.section(CHINESE.titles[ACCOUNT]).split("\n")
+    assert text == "构建已查明"
+    assert re.search(r"步骤 [0-9a-f]{6,} 为止", reach)
 
 
 def test_a_window_that_holds_nothing_is_not_asked():

@@ -6,6 +6,7 @@ from tests.neutral import COUNTER, A, S, T, U, c, log, view
 from foldline.core.asks import drive
 from foldline.core.frames import has_words
 from foldline.core.handles import handles
+from foldline.core.keeping import Outputs
 from foldline.core.messages import (
     Media,
     Message,
@@ -17,7 +18,8 @@ from foldline.core.messages import (
 )
 from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot.format import FILES, header, render
+from foldline.strategies.snapshot.format import header, render
+from foldline.strategies.snapshot.phrases import FILES
 from foldline.strategies.truncate import (
     LEAST_SHARE,
     SMALLEST,
@@ -121,7 +123,7 @@ def test_levelling_cuts_all_larger_parts_to_one_size(sizes, excess, cap):
 
 
 def recorded(message, **rest):
-    return bound(message, COUNTER, handle="abcdef", **rest)
+    return bound(message, COUNTER, handle="abcdef", outputs=Outputs(**rest))
 
 
 def test_an_output_above_the_hard_limit_is_cut_to_the_soft_one():
@@ -136,6 +138,33 @@ def test_an_output_above_the_hard_limit_is_cut_to_the_soft_one():
 def test_an_output_up_to_the_hard_limit_is_left_alone():
     (message,) = log(T("1", "x" * 4_000))
     assert recorded(message, soft=500, hard=1_000) == ()
+
+
+@pytest.mark.parametrize("style", ["head", "tail", "head_tail", "salient"])
+def test_an_output_of_few_tokens_and_many_lines_or_bytes_is_cut_as_well(style):
+    blank = "\n" * 50_000 + "the end"
+    (message,) = log(T("1", blank))
+    for bounds in ({"lines": 40}, {"bytes": 1_000}):
+        (edit,) = recorded(message, soft=10**6, hard=10**6, style=style, **bounds)
+        assert edit.text.count("\n") <= bounds.get("lines", 10**6)
+        assert len(edit.text) <= bounds.get("bytes", 10**6) + 100
+        assert f"recall {edit.handle}" in edit.text
+        assert edit.text.endswith("the end") is (style != "head")
+
+
+def test_an_output_is_within_all_its_bounds_at_once():
+    (message,) = log(T("1", LONG))
+    (edit,) = recorded(message, soft=5_000, hard=6_000, lines=20, bytes=2_000)
+    assert COUNTER.text(edit.text) <= 5_000
+    assert edit.text.count("\n") <= 20
+    assert len(edit.text) <= 2_100
+
+
+def test_lines_that_are_left_out_with_a_failure_say_so():
+    lines = [*LONG.split("\n")[:60], "E   AssertionError: 1 != 2", "FAILED tests/test_a.py::test"]
+    (message,) = log(T("1", "\n".join([*lines, *LONG.split("\n")[:60]])))
+    (edit,) = recorded(message, lines=10)
+    assert "lines left out; with failures; recall abcdef" in edit.text
 
 
 def test_what_a_user_says_is_never_cut_when_it_is_recorded():

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
+from foldline.cli.lazy import NamingGroup
 from foldline.cli.output import Voice, counted, one_line, write_json
 from foldline.core.errors import StoreError
 from foldline.core.ports import Store
@@ -29,7 +30,12 @@ given in PGPASSWORD or ~/.pgpass than in the URL, which other users of the machi
 """
 
 
-@click.group("archive", epilog=EPILOG, short_help="Copy and check whole archives.")
+@click.group(
+    "archive",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Copy and check whole archives.",
+)
 def command() -> None:
     """Copy archives between SQLite files and PostgreSQL databases, and check what is in them."""
 

@@ -7,6 +7,7 @@ import click
 from foldline.cli.context_build import build
 from foldline.cli.context_compare import compare
 from foldline.cli.context_lint import lint
+from foldline.cli.lazy import NamingGroup
 
 EPILOG = """\b
 Examples:
@@ -16,7 +17,12 @@ Examples:
 """
 
 
-@click.group("context", epilog=EPILOG, short_help="Build, judge and compare contexts.")
+@click.group(
+    "context",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Build, judge and compare contexts.",
+)
 def command() -> None:
     """Build what a model sees for one question, judge a prompt, compare two ways to build."""
 

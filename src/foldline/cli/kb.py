@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
+from foldline.cli.lazy import NamingGroup
 from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import (
     Voice,
@@ -29,6 +30,7 @@ from foldline.cli.output import (
 from foldline.core.errors import InputError, StoreError
 from foldline.memory.knowledge import Added, Findings, Knowledge, Report
 from foldline.memory.knowledge.front import THRESHOLD
+from foldline.memory.knowledge.values import Outcome
 from foldline.settings.folders import data_folder
 
 EPILOG = """\b
@@ -56,7 +58,12 @@ class Place:
     namespace: str
 
 
-@click.group("kb", epilog=EPILOG, short_help="Search documents, with their sources.")
+@click.group(
+    "kb",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Search documents, with their sources.",
+)
 @click.option(
     "--file",
     "file",
@@ -146,8 +153,11 @@ def _from_stdin(knowledge: Knowledge, name: str) -> Added:
 
 
 def _told(report: Report) -> str:
-    counts = [(report.count("added"), "added"), (report.count("replaced"), "replaced")]
-    counts += [(report.count("unchanged"), "unchanged"), (len(report.removed), "removed")]
+    full = Report(tuple(one for one in report.documents if one.chunks))
+    outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
+    counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
+    counts += [(len(report.documents) - len(full.documents), "without text")]
+    counts += [(len(report.removed), "removed")]
     said = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     return f"Documents: {said}." if said else "No document was found."
 

@@ -1,4 +1,4 @@
-"""A click group that imports a command's module only when that command is called."""
+"""Click groups: one imports a command only when it is called, both name it in usage errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,22 @@ from click.shell_completion import CompletionItem
 from foldline.cli.exits import HungUp, run
 
 
-class LazyGroup(click.Group):
+class NamingGroup(click.Group):
+    """A group whose usage errors point at the help of the subcommand that was called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; click names none where an option lacks its value."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            called = self.get_command(ctx, name) if name else None
+            if error.ctx is None and called is not None:
+                error.ctx = click.Context(called, parent=ctx, info_name=name)
+            raise
+
+
+class LazyGroup(NamingGroup):
     """
     A group whose commands live in modules of their own.
 

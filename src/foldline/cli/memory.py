@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from foldline.cli import options
+from foldline.cli.lazy import NamingGroup
 from foldline.cli.memory_place import Place
 from foldline.cli.memory_reading import listed, search, show, stats
 from foldline.cli.memory_writing import add, clear, consolidate, forget, remove, undo
@@ -25,7 +26,12 @@ Nothing is overwritten or erased, except by 'clear'.
 """
 
 
-@click.group("memory", epilog=EPILOG, short_help="Remember, search and forget.")
+@click.group(
+    "memory",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Remember, search and forget.",
+)
 @click.option(
     "--file",
     "file",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from foldline.cli.lazy import NamingGroup
 from foldline.cli.note_folder import folder
 from foldline.cli.note_reading import ls, search, show, summary
 from foldline.cli.note_tasks import task, tasks, tidy
@@ -26,7 +27,10 @@ names another.
 
 
 @click.group(
-    "note", epilog=EPILOG, short_help="Keep notes and tasks in files that people can edit."
+    "note",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Keep notes and tasks in files that people can edit.",
 )
 @folder
 def command(folder: Path | None) -> None:  # its subcommands take it

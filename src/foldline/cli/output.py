@@ -123,19 +123,19 @@ def table(*columns: str, title: str = "") -> Table:
 
     Args:
         columns: Headings. ``>`` before one makes a column of numbers, ``*`` one whose cells, made
-            by `flexible`, are cut where the terminal is narrow; all others keep their width.
+            by `flexible`, are cut first where the terminal is narrow; numbers never are.
         title: What stands above.
     """
-    from rich.table import Table
+    from foldline.cli.grid import GAP, Grid
 
-    grid = Table(
+    grid = Grid(
         box=None,
         title=title or None,
         title_justify="left",
         title_style="bold",
         header_style="dim",
         pad_edge=False,
-        padding=(0, 2, 0, 0),
+        padding=(0, GAP, 0, 0),
     )
     for name in columns:
         grid.add_column(

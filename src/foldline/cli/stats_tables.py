@@ -29,7 +29,7 @@ def show(opened: Opened, counter: TokenCounter, stats: Stats) -> None:
     console.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
     counted_by = counter.name if counter.texts.exact else f"{counter.name}, not exact"
     sizes = f"{stats.tokens:,} tokens in {counted(stats.messages, 'message')}"
-    console.print(f"{sizes} · counter {counted_by}", overflow="ellipsis", no_wrap=True)
+    console.print(f"{sizes} · counter {counted_by}")
     console.print(output.bar(segments, stats.tokens, width, console.encoding))
     for section in _sections(stats, console):
         if section.row_count:

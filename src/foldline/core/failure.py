@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.core.messages import Usage
+from foldline.core.plain_values import plain
 
 LONGEST: Final = 8_000
 """Characters of one text that are read."""
@@ -68,6 +69,13 @@ def failure_of(said: Any, window: int | None = None) -> Failure:
     Returns:
         What could be read of it; nothing is raised.
     """
+    try:
+        return _read(plain(said), window)
+    except Exception:  # noqa: BLE001  # a stranger's object may raise whatever it is asked
+        return Failure(type=_classes(said), window=window)
+
+
+def _read(said: Any, window: int | None) -> Failure:
     if isinstance(said, BaseException):
         return replace(_of_exception(said), window=window)
     if isinstance(said, (str, bytes)):
@@ -118,10 +126,9 @@ def _one(error: BaseException) -> Failure:
     status = _whole(_first(error, "status_code", "status", "http_status", "code"))
     if status is None:
         status = _whole(_first(response, "status_code", "status"))
-    names = " ".join(kind.__name__ for kind in type(error).__mro__[:DEEPEST])
     code = _get(error, "code")
     return Failure(
-        type=names,
+        type=_classes(error),
         status=status if status is not None and 100 <= status < 600 else told.status,
         code=f"{code} {told.code}".strip() if isinstance(code, str) else told.code,
         text=told.text or _text(error),
@@ -129,9 +136,13 @@ def _one(error: BaseException) -> Failure:
     )
 
 
+def _classes(said: Any) -> str:
+    return " ".join(kind.__name__ for kind in type(said).__mro__[:DEEPEST])
+
+
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:LONGEST]
+        return str.__str__(str(error))[:LONGEST]
     except Exception:  # noqa: BLE001  # a stranger's __str__
         return ""
 
@@ -239,7 +250,7 @@ def _get(holder: Any, name: str) -> Any:
     if isinstance(holder, Mapping):
         return holder.get(name)
     try:
-        return getattr(holder, name, None)
+        return plain(getattr(holder, name, None))
     except Exception:  # noqa: BLE001  # a stranger's property
         return None
 

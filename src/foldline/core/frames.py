@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.messages import Media, Message, Opaque, Text
-from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, seal_end
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS, seal_end
 
 SegmentKind: TypeAlias = Literal["words", "rules", "document", "summary"]
 
@@ -332,7 +332,7 @@ def _trailing(text: str, blocks: list[_Block], least: int) -> Iterator[tuple[int
 
 def _untagged(text: str, at: int, blocks: dict[int, _Block]) -> tuple[int, SegmentKind]:
     """Return where a frame without tags ends that begins at a position, and its kind."""
-    if (end := seal_end(text, (SNAPSHOT_HEADER,), at)) > at:
+    if (end := seal_end(text, SNAPSHOT_HEADERS, at)) > at:
         return end, "summary"
     if (end := seal_end(text, (ATTACHMENT_HEADER,), at)) > at:
         return end, "document"

@@ -77,25 +77,36 @@ class Clearing:
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """
-    How large a tool output may be when it is recorded, in tokens.
+    How large a tool output may be when it is recorded, in tokens, lines and bytes of UTF-8.
 
     One of more than ``hard`` tokens is cut to ``soft``, by ``style``: its "head", its "tail",
-    both ("head_tail"), or the lines that will be needed ("salient"). All of it stays recallable.
+    both ("head_tail"), or the lines that will be needed ("salient"). Of what has more than
+    ``lines`` or ``bytes`` then, whole lines are left out. All of it stays recallable.
 
     Raises:
-        BudgetError: ``soft`` is larger than ``hard``, or there is no such style.
+        BudgetError: ``soft`` is larger than ``hard``, a number is out of range, or there is no
+            such style.
     """
 
     soft: int = 8_000
     hard: int = 20_000
+    lines: int = 10_000
+    bytes: int = 200_000
     style: Literal["head", "tail", "head_tail", "salient"] = "head_tail"
 
     def __post_init__(self) -> None:
         whole("outputs.soft", self.soft, 100)
         whole("outputs.hard", self.hard, 100)
+        whole("outputs.lines", self.lines, 10)
+        whole("outputs.bytes", self.bytes, 1_000)
         named("style", self.style, STYLES)
         if self.soft > self.hard:
             raise BudgetError(
                 f"outputs.soft ({self.soft:,}) is larger than outputs.hard ({self.hard:,}).",
                 hint="A cut output must be smaller than one that is left alone.",
             )
+
+    def is_exceeded(self, text: str, tokens: int) -> bool:
+        """Return True if an output of so many tokens is cut when it is recorded."""
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        return tokens > self.hard or text.count("\n") >= self.lines or size > self.bytes

@@ -92,7 +92,9 @@ def language(texts: Iterable[str]) -> Language | None:
     ukrainian = False
     for text in texts:
         prose = _NOT_PROSE.sub(" ", text[:MOST])
-        counts.update({script: len(word.findall(prose)) for script, word in _WORDS.items()})
+        # Most texts need one search instead of ten.
+        scripts = ("latin",) if prose.isascii() else _WORDS
+        counts.update({script: len(_WORDS[script].findall(prose)) for script in scripts})
         ukrainian = ukrainian or _UKRAINIAN.search(prose) is not None
     total = sum(counts.values())
     if not total:

@@ -15,14 +15,15 @@ def lazily(
 
     Args:
         package: Its name.
-        homes: The module below it that holds a public name, by that name.
+        homes: The module below it that holds a public name, by that name; a dot in front leads
+            to a module beside the package.
     """
 
     def load(name: str) -> Any:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home}"), name)
+        return getattr(import_module(f".{home}", package), name)
 
     def names() -> list[str]:
         return list(homes)

@@ -187,13 +187,13 @@ class Message:
             self.origin == "reinject" or self.is_sealed(ATTACHMENT_HEADER)
         )
 
-    def is_sealed(self, header: str) -> bool:
-        """Return True if this is nothing but a text of Foldline with this header and its mark."""
+    def is_sealed(self, *headers: str) -> bool:
+        """Return True if this is nothing but a sealed text of Foldline with such a header."""
         first = self.parts[0] if self.parts else None
-        if not isinstance(first, Text) or not first.text.startswith(header):
+        if not isinstance(first, Text) or not first.text.startswith(headers):
             return False
         text = self.text
-        end = seal_end(text, (header,))
+        end = seal_end(text, headers)
         texts = all(isinstance(part, Text) for part in self.parts)
         return texts and end > 0 and not text[end:].strip()
 

@@ -15,7 +15,7 @@ from foldline.core.frames import (
 )
 from foldline.core.groups import Group
 from foldline.core.messages import Message
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import SNAPSHOT_HEADERS
 
 Reason: TypeAlias = Literal[
     "system", "task", "latest", "rules", "answer", "pinned", "unread", "pending"
@@ -128,5 +128,5 @@ def _rules(messages: Sequence[Message]) -> Iterator[tuple[int, Reason]]:
 def is_snapshot(message: Message) -> bool:
     """Return True if a message is a snapshot of an earlier compaction and nothing else."""
     return message.role == "user" and (
-        message.origin == "snapshot" or message.is_sealed(SNAPSHOT_HEADER)
+        message.origin == "snapshot" or message.is_sealed(*SNAPSHOT_HEADERS)
     )

@@ -12,7 +12,13 @@ from functools import lru_cache
 from hashlib import blake2b
 
 SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
-"""How every snapshot begins."""
+"""How a snapshot in English begins."""
+
+CHINESE_HEADER = "[Foldline 的快照，并非用户所写"
+"""How a snapshot in Chinese begins."""
+
+SNAPSHOT_HEADERS = (SNAPSHOT_HEADER, CHINESE_HEADER)
+"""How every snapshot begins, of any version."""
 
 ATTACHMENT_HEADER = "[Put back by Foldline, not by the user"
 """How every message begins that puts files and plans back into sight after a compaction."""
@@ -73,7 +79,7 @@ def split_snapshot(text: str) -> tuple[str, str]:
     Returns:
         The text of the snapshot, "" where none begins the text, and the rest.
     """
-    end = seal_end(text, (SNAPSHOT_HEADER,))
+    end = seal_end(text, SNAPSHOT_HEADERS)
     return text[:end], text[end:]
 
 

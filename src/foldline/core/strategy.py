@@ -28,6 +28,7 @@ class Need:
     answers an Ask, None when nobody does, and ``limits`` what may be spent on that. ``focus`` is
     what the caller wants to be remembered above all, in their own words. ``memory`` is what was
     prepared in the background, None when nothing is; ``summary`` is how a model is asked.
+    ``account`` is a text of the user's own that takes the place of a model's, "" for none.
     """
 
     target: int
@@ -41,6 +42,7 @@ class Need:
     focus: str = ""
     memory: Prepared | None = None
     summary: SummarySettings = field(default_factory=SummarySettings)
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)

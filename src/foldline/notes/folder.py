@@ -25,6 +25,9 @@ LONGEST_NAME: Final = 255
 PART: Final = ".writing-"
 """How the names of files begin that are being written; a crash may leave one behind."""
 
+LISTING: Final = "INDEX.md"
+"""The page that lists the notes of a folder, and is none."""
+
 ABANDONED: Final = 3_600.0
 """Seconds after which such a file is nobody's any more."""
 
@@ -85,7 +88,7 @@ class Folder:
         """List the regular files, and links, whose names end so, with their stamps."""
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if entry.name.endswith(ending) and not entry.name.startswith("."):
+                if _is_listed(entry.name, ending):
                     try:
                         yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
                     except FileNotFoundError:
@@ -95,7 +98,7 @@ class Folder:
         """List what `stamps` lists, only with the inodes; that is much cheaper."""
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if entry.name.endswith(ending) and not entry.name.startswith("."):
+                if _is_listed(entry.name, ending):
                     yield entry.name, entry.inode()
 
     def stamp(self, name: str) -> Stamp | None:
@@ -155,14 +158,19 @@ class Folder:
                     raise FileExistsError(errno.EEXIST, "it exists", str(place)) from error
                 part.replace(place)
 
-    def replace(self, name: str, data: bytes) -> None:
+    def replace(self, name: str, data: bytes, *, durable: bool = True) -> None:
         """
         Write a file in the place of the one that is there.
+
+        Args:
+            name: Its name.
+            data: What it holds then.
+            durable: Wait until it is on the disk.
 
         Raises:
             StoreError: It cannot be written; the old one stays then.
         """
-        with self._written(name, data) as (part, place):
+        with self._written(name, data, durable=durable) as (part, place):
             with contextlib.suppress(FileNotFoundError):
                 part.chmod(stat.S_IMODE(place.lstat().st_mode))
             part.replace(place)
@@ -194,16 +202,20 @@ class Folder:
                     entry.unlink()
 
     @contextlib.contextmanager
-    def _written(self, name: str, data: bytes) -> Iterator[tuple[Path, Path]]:
+    def _written(
+        self, name: str, data: bytes, *, durable: bool = True
+    ) -> Iterator[tuple[Path, Path]]:
         place, part = self._at(name), self.path / f"{PART}{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
         try:
             with open(os.open(part, flags, 0o666), "wb") as file:  # noqa: PTH123  # as above
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    os.fsync(file.fileno())
             yield part, place
-            _to_disk(self.path)
+            if durable:
+                _to_disk(self.path)
         except FileExistsError:
             raise
         except OSError as error:
@@ -217,6 +229,11 @@ class Folder:
         if not plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InputError(f"{name[:80]!r} is no name of a file in a folder")
         return self.path / name
+
+
+def _is_listed(name: str, ending: str) -> bool:
+    """Return True if a file is one of those that `Folder.stamps` lists."""
+    return name.endswith(ending) and not name.startswith(".") and name != LISTING
 
 
 def _to_disk(folder: Path) -> None:

@@ -30,9 +30,12 @@ class FolderLock:
         self._busy = busy
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self, patience: float | None = None) -> Iterator[None]:
         """
         Hold the lock.
+
+        Args:
+            patience: Seconds to wait for somebody else, if other than usual.
 
         Raises:
             StoreError: Somebody else held it all the time.
@@ -40,7 +43,7 @@ class FolderLock:
         from filelock import Timeout
 
         try:
-            self._lock.acquire()
+            self._lock.acquire(timeout=patience)
         except Timeout as error:
             raise StoreError(self._busy, hint="Try again when it is done.") from error
         except OSError as error:

@@ -2,6 +2,7 @@
 Notes as files: made, read, changed, laid aside and brought back; nothing is ever overwritten.
 
     FOLDER/2025-01-19-title-ID.md       the notes, which are the truth
+    FOLDER/INDEX.md                     a list of them for people, never read back
     FOLDER/.notes/history/ID/0001.md    what a note was before each change
     FOLDER/.notes/trash/                notes that were deleted
     FOLDER/.notes/consolidations/       what was merged, promoted, expired, and how to undo it
@@ -23,8 +24,9 @@ from foldline.core.amounts import positive, whole
 from foldline.core.errors import InputError, StoreError
 from foldline.notes.catalog import ENDING, Catalog, Entry
 from foldline.notes.fields import changes, fields_of, note_of
-from foldline.notes.folder import Folder
+from foldline.notes.folder import LISTING, Folder
 from foldline.notes.front_matter import parsed, patched, written
+from foldline.notes.listing import Listing
 from foldline.notes.locking import FolderLock
 from foldline.notes.naming import file_name
 from foldline.notes.note import Card, Note
@@ -35,6 +37,9 @@ from foldline.notes.ulid import UlidMaker
 INSIDE: Final = ".notes"
 SLACK: Final = 1_000
 """Notes beyond the limit that several processes may have made at once; they are seen as well."""
+
+LISTING_PATIENCE: Final = 1.0
+"""Seconds to wait for another process only to list the notes."""
 
 IGNORED: Final = (
     b"# Of this machine only; the rest is worth keeping.\n/lock\n/running\n/index.db*\n"
@@ -50,6 +55,7 @@ class NoteLimits:
         largest: Bytes of one file.
         most: Files.
         patience: Seconds to wait while another process writes.
+        listed: Notes that INDEX.md lists; 0 for no such file.
 
     Raises:
         BudgetError: A limit makes no sense.
@@ -58,11 +64,13 @@ class NoteLimits:
     largest: int = 1 << 20
     most: int = 100_000
     patience: float = 10.0
+    listed: int = 1_000
 
     def __post_init__(self) -> None:
         whole("largest", self.largest, 1_024)
         whole("most", self.most, 1)
         positive("patience", self.patience)
+        whole("listed", self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,8 @@ class Shelf:
         self._threads = RLock()
         self._new_id = UlidMaker(clock)
         self._made: int | None = None
+        self._listing = Listing(self.folder, limits.listed)
+        self._holders = 0
 
     # --- looking --------------------------------------------------------------------------
 
@@ -130,7 +140,8 @@ class Shelf:
         """Return the files there are now that are no notes, and why."""
         with self._threads:
             self._catalog.look()
-            return self._catalog.troubles
+            foreign = Trouble(LISTING, "the list of the notes has this name; rename the file")
+            return (*self._catalog.troubles, *([foreign] if self._listing.is_foreign else []))
 
     def read(self, id: str) -> Note:  # noqa: A002  # what every note calls it
         """
@@ -167,9 +178,20 @@ class Shelf:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other threads and processes from changing notes meanwhile."""
-        with self._threads, self._file_lock.held():
+        """Keep other threads and processes from changing notes meanwhile; then list the notes."""
+        with self._holding(None):
             yield
+
+    @contextmanager
+    def _holding(self, patience: float | None) -> Iterator[None]:
+        with self._threads, self._file_lock.held(patience):
+            self._holders += 1
+            try:
+                yield
+            finally:
+                self._holders -= 1
+                if not self._holders and self._listing.is_due(len(self._catalog.entries)):
+                    self._list_notes()
 
     def create(self, make: Callable[[str, datetime], Note]) -> Note:
         """
@@ -198,6 +220,8 @@ class Shelf:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
         except FileExistsError as error:
             raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
+        with suppress(StoreError), self._holding(LISTING_PATIENCE):
+            pass  # only to list it; whoever holds the lock for longer does so
         return kept
 
     def rewrite(self, id: str, change: Callable[[Note], Note]) -> Note:  # noqa: A002
@@ -266,11 +290,17 @@ class Shelf:
             return note
 
     def close(self) -> None:
-        """Keep what was read for the next process."""
+        """Keep what was read for the next process, and list what people changed by hand."""
+        with suppress(StoreError), self._threads, self._file_lock.held(LISTING_PATIENCE):
+            self._list_notes()
         with self._threads:
             self._catalog.keep()
 
     # --- inside ---------------------------------------------------------------------------
+
+    def _list_notes(self) -> None:
+        with suppress(OSError):  # the folder is gone
+            self._listing.write(self.look().values())
 
     def _found(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
         """Find the file of a note where it was last, else anew."""

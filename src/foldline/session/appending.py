@@ -10,8 +10,10 @@ from typing import Any
 
 from foldline.core.accounting import recallable
 from foldline.core.edits import Rewrite, rewritten
+from foldline.core.errors import FoldlineError, InputError
 from foldline.core.handles import Handles
 from foldline.core.messages import Message, Usage
+from foldline.core.plain_values import plain
 from foldline.core.ports import Change
 from foldline.core.receipt import Receipt
 from foldline.formats.dialect import Dialect
@@ -52,9 +54,10 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
     """
     if not wires:
         return []
-    wires = [made_by_hooks(state.setting.hooks, "keep", wire) for wire in wires]
-    dialect, final = state.codec.choose(wires, state.shown.log)
-    readings = read(dialect, wires, state.shown.log)
+    wires = [plain(made_by_hooks(state.setting.hooks, "keep", wire)) for wire in wires]
+    with _unreadable():
+        dialect, final = state.codec.choose(wires, state.shown.log)
+        readings = read(dialect, wires, state.shown.log)
     now = state.setting.clock()
     with _identified(state, readings, usage) as messages:
         entries = [
@@ -81,6 +84,20 @@ def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[s
         note_bound(state, batch.receipt)
     note_pressure(state)
     return [message.id for message in messages]
+
+
+@contextmanager
+def _unreadable() -> Iterator[None]:
+    """Name what the objects of a framework raise while they are read."""
+    try:
+        yield
+    except FoldlineError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"what was appended cannot be read: an object in it raised {type(error).__name__}",
+            hint="Append the messages of an SDK or a framework, or JSON values.",
+        ) from error
 
 
 @contextmanager
@@ -128,14 +145,15 @@ def _show(state: State, entry: Entry) -> None:
 
 def _entry(state: State, reading: Reading, message: Message, together: Sequence[Message]) -> Entry:
     counter, config = state.setting.counter, state.setting.config
-    hard = config.outputs.hard
-    if not config.enabled or not message.results or counter.message(message) <= hard:
+    outputs = config.outputs
+    if not config.enabled or not any(
+        outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
+    ):
         return Entry(reading, message, message)
     from foldline.strategies.truncate import bound
 
-    soft, style = config.outputs.soft, config.outputs.style
     handle = Handles(state.shown.log.register, together)[message.id]
-    edits = bound(message, counter, handle=handle, soft=soft, hard=hard, style=style)
+    edits = bound(message, counter, handle=handle, outputs=outputs)
     return Entry(reading, message, reduce(rewritten, edits, message), edits)
 
 

@@ -23,6 +23,7 @@ from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
 from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.overflow import overflowed
+from foldline.session.remembering import remember
 from foldline.session.working import Working
 
 
@@ -78,6 +79,10 @@ class Awaiting(Working):
     async def apin(self, message: str) -> str:
         """Keep a message in sight; see `pin`."""
         return await self._acall(lambda: compacting.pin(self._state, message))
+
+    async def aremember(self, text: str) -> None:
+        """Give the session memory a text of your own; see `remember`."""
+        await self._acall(lambda: remember(self._state, text))
 
     async def arecall(self, handle: str, **access: Any) -> Recalled:
         """Return what was really said under a handle; see `recall`."""

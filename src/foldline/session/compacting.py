@@ -32,9 +32,10 @@ from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
 from foldline.session.hooks import rewritten
-from foldline.session.memory import Memory
+from foldline.session.memory import Memory, text_to_store
 from foldline.session.observing import watched
 from foldline.session.reinjecting import read_files
+from foldline.session.remembering import has_account
 from foldline.session.requesting import told
 from foldline.session.state import State
 from foldline.strategies.reinject import reinjected
@@ -209,6 +210,7 @@ def _outcome(
         focus=focus,
         memory=None if memory is None else memory.prepared,
         summary=setting.config.summary,
+        account=state.shelf.text,
     )
     files = setting.config.files
     learned = state.shown.learned
@@ -297,21 +299,26 @@ def _record(
     state: State, outcome: Outcome, receipt: Receipt, memory: Memory | None = None
 ) -> None:
     if outcome.edits:
-        _record_edits(state, outcome.view, receipt, memory)
+        _record_edits(state, outcome.view, receipt, memory, is_used=has_account(outcome))
     else:
         _record_attempt(state, receipt)
 
 
-def _record_edits(state: State, view: View, receipt: Receipt, memory: Memory | None) -> None:
+def _record_edits(
+    state: State, view: View, receipt: Receipt, memory: Memory | None, *, is_used: bool
+) -> None:
     at, now = len(state.shown.log), state.setting.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
     if memory is not None:
         prepared = memory.prepared
         batch = replace(batch, prepared=len(prepared.edits), prepared_at=prepared.at)
     stored = batch.stored(None if memory is None else memory.stored)
-    with state.recorded(Change(at=at, batches=(stored,), forgets=True)):
+    text = "" if is_used else state.shelf.text
+    kept = text_to_store(text, at, state.generation, now)
+    with state.recorded(Change(at=at, batches=(stored,), memory=kept, forgets=True)):
         state.shown.show(view)
         state.shelf.void(state.shown.tokens)
+        state.shelf.text = text
         state.history.add(batch)
         state.attempted()
 
@@ -328,6 +335,12 @@ def _record_attempt(state: State, receipt: Receipt) -> None:
         with state.recorded(Change(at=at, again=last.number, time=now)):
             history.again(last.number, at, now)
             state.attempted()
+
+
+def _voiding(state: State, **what: Any) -> Change:
+    """Return a change after which nothing prepared holds; the user's own text stays."""
+    at = len(state.shown.log)
+    return Change(at=at, memory=state.stored_text, forgets=True, **what)
 
 
 def undo(state: State) -> Receipt | None:
@@ -349,7 +362,7 @@ def undo(state: State) -> Receipt | None:
     with watched(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
-        with state.recorded(Change(at=at, undone=batch.number, forgets=True)):
+        with state.recorded(_voiding(state, undone=batch.number)):
             state.history.undo(batch.number, at)
             state.shown.replay(state.history.steps())
             state.shelf.void(state.shown.tokens)
@@ -375,7 +388,7 @@ def pin(state: State, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.shown.originals).first_seen()).id
     if not state.shown.originals[number].pinned:
-        with state.recorded(Change(at=len(state.shown.log), pinned=number, forgets=True)):
+        with state.recorded(_voiding(state, pinned=number)):
             state.shown.pin(number)
             state.shelf.void(state.shown.tokens)
     return number

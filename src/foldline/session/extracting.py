@@ -77,6 +77,7 @@ def take(state: State) -> Picture:
         reader=reader,
         limits=setting.config.limits,
         summary=setting.config.summary,
+        account=state.shelf.text,
     )
     policy = detaching(preparing(setting.policy), view.messages)
     return Picture(
@@ -90,7 +91,7 @@ def take(state: State) -> Picture:
         state.shelf.revision,
         state.generation,
         setting.clock(),
-        paused=reader is None and setting.reader is not None,
+        paused=reader is None and setting.reader is not None and not need.account,
     )
 
 
@@ -126,7 +127,7 @@ def prepare(picture: Picture) -> Steps[Memory | str]:
         return "the summary is empty"
     if not prepared.folds:
         return ""
-    return Memory(prepared, to_store(prepared, picture.generation))
+    return Memory(prepared, to_store(prepared, picture.generation, need.account))
 
 
 def put_away(state: State, picture: Picture, found: Memory | str) -> None:

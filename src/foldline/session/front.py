@@ -32,6 +32,7 @@ from foldline.session.hooks import Hooks
 from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.opening import open_state
 from foldline.session.overflow import overflowed
+from foldline.session.remembering import remember
 from foldline.session.surrounding import surround
 
 
@@ -257,6 +258,23 @@ class Session(Awaiting):
     def pin(self, message: str) -> str:
         """Keep a message, named by id or handle, in sight from now on, and return its id."""
         return self._call(lambda: compacting.pin(self._state, message))
+
+    def remember(self, text: str) -> None:
+        """
+        Give the session memory a text of your own, durably, in place of what is prepared.
+
+        The next compaction that makes a snapshot puts it at its head, as it would the account of
+        a model, which is not asked then; what the text lacks is quoted beside it. Until then it
+        waits, through pins and undoing too; undoing that compaction does not bring it back. What
+        only looks like a heading, a mark or a handle of Foldline is written as ordinary words.
+
+        Args:
+            text: What the model is to know; a new one replaces the last, "" takes it back.
+
+        Raises:
+            InputError: It says nothing, or is longer than ``summary.share`` of the target.
+        """
+        self._call(lambda: remember(self._state, text))
 
     def surround(self, *, system: str | None = None, tools: Iterable[Any] | None = None) -> None:
         """

@@ -34,7 +34,8 @@ class Shelf:
     ``appended`` is how many tokens came since it was last tried to prepare something, ``revision``
     counts the times that what was shown changed other than by appending, and ``problem`` says why
     the last try came to nothing. ``breaker`` counts answers of the summarizer that were of no use.
-    ``statistics`` are those of the log, for the worker.
+    ``statistics`` are those of the log, for the worker. ``text`` is what the user wants the next
+    snapshot to begin with, "" for nothing.
     """
 
     breaker: Breaker
@@ -42,6 +43,7 @@ class Shelf:
     appended: int = 0
     revision: int = 0
     problem: str = ""
+    text: str = ""
     statistics: Trailing = field(default_factory=Trailing)
 
     def void(self, tokens: int) -> None:
@@ -54,15 +56,37 @@ class Shelf:
         self.memory, self.appended, self.problem = memory, appended, ""
 
 
-def to_store(prepared: Prepared, generation: int) -> StoredMemory:
+def text_to_store(text: str, at: int, generation: int, time: float) -> StoredMemory | None:
+    """
+    Return what is kept of the user's own text; None where there is none.
+
+    Args:
+        text: The text.
+        at: How many messages the log has.
+        generation: That of the session.
+        time: In seconds since 1970.
+    """
+    return StoredMemory("", "", at, generation, time, {"text": text}) if text else None
+
+
+def text_from_store(stored: StoredMemory | None) -> str:
+    """Return the user's own text that is kept, "" where there is none."""
+    content = None if stored is None else stored.content
+    text = content.get("text") if isinstance(content, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemory:
     """
     Return what is kept of something prepared.
 
     Args:
         prepared: It covers at least one message.
         generation: The generation that the session will have with it.
+        text: The user's own text that it was made with.
     """
     content = {
+        "text": text,
         "edits": edits_to_json(prepared.edits, freeze),
         "recall": dict(prepared.recall),
         "covered": len(prepared.covered),

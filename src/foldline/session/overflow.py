@@ -19,6 +19,7 @@ from foldline.core.asks import Ask, Reply, drive
 from foldline.core.budget import Budget
 from foldline.core.errors import BudgetError, ContextOverflow, InputError
 from foldline.core.overflow import Detector, Overflow, overflow_in
+from foldline.core.plain_values import plain
 from foldline.core.strategy import Policy
 from foldline.session import compacting
 from foldline.session.history import COMPACTION
@@ -50,6 +51,7 @@ def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> l
         ContextOverflow: Nothing strictly smaller can be sent, or it was sent already.
         InputError: It is a response, and no overflow. An exception that is none is raised itself.
     """
+    said = plain(said)
     found = _found(state, said, detectors)
     cause = said if isinstance(said, BaseException) else None
     if _is_second(state):

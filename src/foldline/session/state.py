@@ -19,7 +19,7 @@ from foldline.core.config import Config
 from foldline.core.errors import FoldlineError, StoreError
 from foldline.core.events import Level, Pressure
 from foldline.core.messages import Message
-from foldline.core.ports import Change, Store, StoredMessage, StoredSession
+from foldline.core.ports import Change, Store, StoredMemory, StoredMessage, StoredSession
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
 from foldline.session.answering import Summarizer
@@ -29,7 +29,7 @@ from foldline.session.history import restored_history
 from foldline.session.hooks import Hooks
 from foldline.session.identities import Identities
 from foldline.session.log import Log
-from foldline.session.memory import Shelf, from_store
+from foldline.session.memory import Shelf, from_store, text_from_store, text_to_store
 from foldline.session.pace import Pace
 from foldline.session.pressure import pressure
 from foldline.session.shown import Anchor, Shown
@@ -136,6 +136,7 @@ class State:
     def _remember(self, stored: StoredSession) -> None:
         """Take up the session memory, as long as exactly what it covers is shown."""
         self.shelf.void(self.shown.tokens)
+        self.shelf.text = text_from_store(stored.memory)
         if stored.memory is None or not self.setting.config.memory.enabled:
             return
         found = from_store(stored.memory, tuple(self.shown.messages.values()))
@@ -152,6 +153,12 @@ class State:
             if stored is None:
                 raise StoreError(f"The session {self.name!r} is no longer in the store.")
             self._restore(stored)
+
+    @property
+    def stored_text(self) -> StoredMemory | None:
+        """What stays of the session memory where nothing that was prepared holds any longer."""
+        at = len(self.shown.log)
+        return text_to_store(self.shelf.text, at, self.generation, self.setting.clock())
 
     @contextmanager
     def recorded(self, change: Change) -> Iterator[None]:

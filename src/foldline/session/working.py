@@ -110,6 +110,11 @@ class Working:
         return None if memory is None else memory.prepared
 
     @property
+    def memory_text(self) -> str:
+        """The text of your own that the next snapshot begins with, "" when there is none."""
+        return self._state.shelf.text
+
+    @property
     def breaker(self) -> Breaker:
         """Whether the summarizer is asked, as the receipts tell."""
         return breaker(self._state)

@@ -120,24 +120,32 @@ def accept(reply: Reply, ask: Ask, prompt: Prompt, terms: Terms) -> tuple[str, s
     if terms.template.parse is None:
         text = without_courtesies(text)
     account = neutralize(text, terms.is_known)
-    account = _within(account, terms)
+    account = within(account, terms.tokens, terms.count)
     said = any(sign.isalnum() for sign in account) and not is_bare(text)
     problem = _unfit(account, prompt, terms) if said else "is empty"
     return ("", problem) if problem else (without_repeats(account), "")
 
 
-def _within(account: str, terms: Terms) -> str:
-    """Cut an account that is a little too long behind a sentence, and say so."""
-    size = terms.count(account)
-    if not terms.tokens < size <= LONGER * terms.tokens:
+def within(account: str, tokens: int, count: Callable[[str], int], longer: float = LONGER) -> str:
+    """
+    Cut an account that is a little too long behind a sentence, and say so.
+
+    Args:
+        account: The account.
+        tokens: How long it may be, in tokens.
+        count: Counts the tokens of a text.
+        longer: What counts as a little: at most so many times as long as it may be.
+    """
+    size = count(account)
+    if not tokens < size <= longer * tokens:
         return account
-    stop = len(account) * terms.tokens // size
+    stop = len(account) * tokens // size
     for _ in range(CUTS):
         stop = max(account.rfind(end, stop // 2, stop - len(CUT)) + 1 for end in SENTENCE_ENDS)
         if not stop:
             return account
         cut = f"{account[:stop].rstrip()}{CUT}"
-        if terms.count(cut) <= terms.tokens:
+        if count(cut) <= tokens:
             return cut
     return account
 

@@ -16,9 +16,11 @@ from foldline.core.groups import pair
 from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.core.part_text import call_text
 from foldline.strategies.facts import Finding, open_errors
+from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
+from foldline.strategies.snapshot.phrasing import TABLES
 
-UNSHOWN = "[not shown by the transcript]"
-"""What follows a claim without evidence."""
+UNSHOWN = tuple(table.unshown for table in TABLES)
+"""What follows a claim without evidence, in every language."""
 
 _CHECKS = r"(?:tests?|checks?|builds?|suites?|specs?|ci)"
 _GOOD = r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|ok|clean)"
@@ -106,13 +108,16 @@ _KINDS = (
 )
 
 
-def mark_unproven_claims(account: str, messages: Sequence[Message]) -> tuple[str, int]:
+def mark_unproven_claims(
+    account: str, messages: Sequence[Message], phrases: Phrases = ENGLISH
+) -> tuple[str, int]:
     """
     Mark the claims of success that the conversation does not bear out.
 
     Args:
         account: What a model wrote.
         messages: The whole conversation as it was really said.
+        phrases: The words that mark them.
 
     Returns:
         The account, and how many lines of it were marked.
@@ -131,13 +136,13 @@ def mark_unproven_claims(account: str, messages: Sequence[Message]) -> tuple[str
             if any(_names(kind, found) for kind in unproven)
         }
     for number in claims:
-        lines[number] = f"{lines[number]} {UNSHOWN}"
+        lines[number] = f"{lines[number]} {phrases.unshown}"
     return "\n".join(lines), len(claims)
 
 
 def _claims(line: str) -> list[str]:
     """Return the sentences of a line that claim a success."""
-    if UNSHOWN in line:
+    if any(mark in line for mark in UNSHOWN):
         return []
     return [
         sentence

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER
+from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS
 from foldline.strategies.stubs import CLEARED
 
 _MARKS = "|".join(
-    re.escape(mark[1:].split(",")[0].strip())
-    for mark in (SNAPSHOT_HEADER, ATTACHMENT_HEADER, CLEARED)
+    re.escape(re.split("[,，]", mark[1:])[0].strip())
+    for mark in (*SNAPSHOT_HEADERS, ATTACHMENT_HEADER, CLEARED)
 )
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"^[\s\u200c\u200d]*(?:[#\uff03]{1,6}\s+)+")

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foldline.core.asks import Ask, Reply, Steps
+from foldline.core.language import Language
 from foldline.core.protect import is_snapshot
 from foldline.core.tokens import TokenCounter
 from foldline.strategies.acceptance import Terms, accept
 from foldline.strategies.excerpt import excerpt
 from foldline.strategies.history_rendering import Piece, chunk, fitted, pieces
 from foldline.strategies.prompt import Prompt, Task, compose
-from foldline.strategies.summary_request import LEAST, SummaryRequest
+from foldline.strategies.snapshot.phrasing import phrases_for
+from foldline.strategies.summary_request import LEAST, SummaryRequest, known_handles
 
 EIGHTH = 8
 """A piece takes at most this part of a request, so that little of one is left empty."""
@@ -28,8 +30,6 @@ SMALLER = 0.7
 
 PREVIOUS = 0.25
 """Fraction of the reader's window that the account so far may take."""
-
-REACH = "(This account reaches to step {step}; what came later stands in the lines below.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     task = request.task(source)
     if task.tokens < LEAST:
         return ModelSummary(problem="there is too little room for an account")
-    is_known = request.known_handles()
+    is_known = known_handles(view, request.need)
     progress = SummaryProgress(
         tuple(read), previous, request.reader.window, requests, 1 + settings.retries
     )
@@ -108,7 +108,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         chunk_ask = _chunk_ask(request, request.within(task, progress.window), progress)
         if chunk_ask is None:
             words = f"the window of the summarizer, {progress.window:,} tokens, is too small"
-            return _as_far(progress, words)
+            return _as_far(progress, words, request.language)
         reply = yield chunk_ask.ask
         terms = Terms(
             chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text, is_known
@@ -118,7 +118,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
         if account:
             progress = _advanced(progress, account, chunk_ask, 1 + settings.retries)
         elif progress.tries < 1 or progress.requests < 1 or not _may_help(reply):
-            return _as_far(progress, f"the summarizer's answer {problem}")
+            return _as_far(progress, f"the summarizer's answer {problem}", request.language)
         else:
             progress = _repeated(progress, chunk_ask, reply, problem, view.counter)
     return ModelSummary(progress.account)
@@ -183,11 +183,12 @@ def _may_help(reply: Reply) -> bool:
     return reply.retry or not reply.error or reply.stop == "overflow"
 
 
-def _as_far(progress: SummaryProgress, problem: str) -> ModelSummary:
+def _as_far(progress: SummaryProgress, problem: str, language: Language | None) -> ModelSummary:
     """Keep the account of the older steps: it is paid for, and says how far it reaches."""
     if not progress.reach:
         return ModelSummary(problem=problem)
-    return ModelSummary(f"{progress.account}\n{REACH.replace('{step}', progress.reach)}", problem)
+    reach = phrases_for(language).reach.replace("{step}", progress.reach)
+    return ModelSummary(f"{progress.account}\n{reach}", problem)
 
 
 def _previous(request: SummaryRequest) -> str:

@@ -30,7 +30,7 @@ class SessionMemory:
         memory = need.memory
         if memory is None:
             return Plan(reason="nothing is prepared")
-        if need.focus:
+        if need.focus and not need.account:
             return Plan(reason="it was prepared before it was known what to focus on")
         misfit = memory.misfit(view.messages, view.dialect)
         if misfit:

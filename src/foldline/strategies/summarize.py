@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
 from foldline.core.edits import Edit, Fold, Rewrite
+from foldline.core.language import Language
 from foldline.core.messages import Message, Text
 from foldline.core.strategy import Need, Plan
 from foldline.core.summary import SummarySettings
 from foldline.core.tokens import MESSAGE_TOKENS
 from foldline.core.view import View
+from foldline.strategies.acceptance import within
 from foldline.strategies.claims import mark_unproven_claims
+from foldline.strategies.conversation_language import conversation_language
 from foldline.strategies.coverage import coverage, wanted
+from foldline.strategies.forgery import neutralize
 from foldline.strategies.model_summary import ModelSummary, summarize_with_model
 from foldline.strategies.snapshot.compose import compose
 from foldline.strategies.snapshot.format import snapshot_id
-from foldline.strategies.summary_request import SummaryRequest
+from foldline.strategies.snapshot.phrasing import phrases_for
+from foldline.strategies.summary_request import SummaryRequest, known_handles
 from foldline.strategies.tail import TAIL, Keep, Selection
 from foldline.strategies.templates import Template
 from foldline.strategies.truncate import shorten_staying
+
+NAME = "summarize"
 
 SMALLEST = 160
 """The least that a snapshot is given, in tokens."""
@@ -53,7 +61,7 @@ class Summarize:
     share: float = MUST_SHARE
     settings: SummarySettings | None = None
     template: Template | None = None
-    name: str = field(default="summarize", init=False)
+    name: str = field(default=NAME, init=False)
 
     def propose(self, view: View, need: Need) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
@@ -69,14 +77,16 @@ class Summarize:
         room = max(SMALLEST, min(room, round(self.most * need.scale)))
         if folded <= room:
             return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
-        summary = yield from self._summary(view, need, positions, room, cuts)
-        text = compose(beside, need, positions, room, summary.text)
+        language = conversation_language(view, (self.settings or need.summary).language)
+        phrases = phrases_for(language)
+        summary = yield from self._summary(view, need, positions, room, cuts, language)
+        text = compose(beside, need, positions, room, summary.text, phrases)
         spare = room - beside.counter.text(text)
         more = self._unfolded(view, positions, spare) if self._may_extend(spare, need) else ()
         if more:
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
-            text = compose(beside, need, positions, room, summary.text)
+            text = compose(beside, need, positions, room, summary.text, phrases)
         edits: tuple[Edit, ...] = (*cuts, _fold(view, positions, text))
         reason = _reason(beside, positions, summary, text)
         return Plan(edits, reason, fallback=bool(summary.problem))
@@ -98,21 +108,36 @@ class Summarize:
         return frozenset(kept)
 
     def _summary(
-        self, view: View, need: Need, positions: list[int], room: int, cuts: Sequence[Rewrite]
+        self,
+        view: View,
+        need: Need,
+        positions: list[int],
+        room: int,
+        cuts: Sequence[Rewrite],
+        language: Language | None,
     ) -> Steps[ModelSummary]:
-        """Let a model write an account; mark what it claims without evidence."""
+        """Take the user's account, or let a model write one; mark what it lacks evidence for."""
+        if need.account:
+            return self._own_account(view, need, room)
         if need.reader is None or not positions:
             return ModelSummary()
         settings = self.settings or need.summary
         request = SummaryRequest(
-            view, need, need.reader, positions, room, settings, self.template, cuts
+            view, need, need.reader, positions, room, settings, self.template, cuts, language
         )
         summary = yield from summarize_with_model(request)
         if not summary.text:
             return summary
         said = [view.original(index) for index in range(len(view.messages))]
-        text, marked = mark_unproven_claims(summary.text, said)
+        text, marked = mark_unproven_claims(summary.text, said, phrases_for(language))
         return replace(summary, text=text, marked=marked)
+
+    def _own_account(self, view: View, need: Need, room: int) -> ModelSummary:
+        """Write the user's own account as one of a model: harmless, and within its share."""
+        text = neutralize(need.account, known_handles(view, need))
+        most = round((self.settings or need.summary).share * room)
+        short = within(text, most, view.counter.text, math.inf)
+        return ModelSummary(short, "" if short == text else "the text of the user is cut")
 
 
 def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: str) -> str:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from foldline.core.asks import Reader
 from foldline.core.edits import Rewrite
-from foldline.core.frames import has_words, user_words
 from foldline.core.handles import Handles, Register
-from foldline.core.language import LANGUAGES, Language, language
+from foldline.core.language import Language
 from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
 from foldline.core.summary import SummarySettings
@@ -75,6 +74,7 @@ class SummaryRequest:
     ``positions`` are the messages that it stands for, ``room`` is what the snapshot may take in
     tokens. ``template`` takes the place of the one that the settings name. ``cuts`` are the
     messages that stay but are shortened: the account carries over what the user asks in them.
+    ``language`` is that of the account, None where it is not known.
     """
 
     view: View
@@ -85,6 +85,7 @@ class SummaryRequest:
     settings: SummarySettings
     template: Template | None = None
     cuts: Sequence[Rewrite] = ()
+    language: Language | None = None
 
     def task(self, source: int) -> Task:
         """
@@ -96,8 +97,7 @@ class SummaryRequest:
         Args:
             source: What is read, in tokens.
         """
-        spoken = self._language()
-        chosen = template(self.template or self.settings.template, spoken)
+        chosen = template(self.template or self.settings.template, self.language)
         around = HEADER + round(STATE * self.room)
         limits = (chosen.tokens, self.settings.max_tokens)
         most = min(
@@ -109,7 +109,7 @@ class SummaryRequest:
         task = Task(
             chosen,
             int(most / SLACK),
-            spoken,
+            self.language,
             tuple(self._tools()),
             " ".join(self.need.focus[:FOCUS].split()),
             self._plan(),
@@ -144,38 +144,11 @@ class SummaryRequest:
         around = self.view.counter.text(frame.system) + self.view.counter.text(frame.text)
         return window - self.cap(task) - around - previous - round(MARGIN * window)
 
-    def _language(self) -> Language | None:
-        name = self.settings.language
-        if name != "auto":
-            return LANGUAGES.get(name.casefold(), Language("", name))
-        return language(
-            user_words(self.view.original(index))
-            for index, shown in enumerate(self.view.messages)
-            if has_words(shown)
-        )
-
     def _tools(self) -> Iterator[str]:
         """Name the tools of the conversation; a name that could say something else is left out."""
         originals = (self.view.original(index) for index in range(len(self.view.messages)))
         names = dict.fromkeys(call.name for message in originals for call in message.calls)
         yield from [name for name in names if TOOL_NAME.fullmatch(name)][:TOOLS]
-
-    def known_handles(self) -> Callable[[str], bool]:
-        """
-        Return what says whether digits are a handle.
-
-        They are if the id of a message begins with them, or an earlier snapshot names them: what
-        it stands for may lie in an archive only.
-        """
-        known = self.need.handles
-        register = known if isinstance(known, Handles) else Register(known)
-        earlier = {
-            handle
-            for message in self.view.messages
-            if is_snapshot(message)
-            for handle in _NAMED.findall(message.text)
-        }
-        return lambda digits: digits in earlier or bool(register.near(digits))
 
     def _cut(self) -> list[int]:
         """Return the positions of the messages that are shortened."""
@@ -220,6 +193,24 @@ class SummaryRequest:
     def _plan(self) -> str:
         found = plan([self.view.original(position) for position in self.positions])
         return handle_at(self.view, self.need, self.positions[found.position]) if found else ""
+
+
+def known_handles(view: View, need: Need) -> Callable[[str], bool]:
+    """
+    Return what says whether digits are a handle.
+
+    They are if the id of a message begins with them, or an earlier snapshot names them: what it
+    stands for may lie in an archive only.
+    """
+    known = need.handles
+    register = known if isinstance(known, Handles) else Register(known)
+    earlier = {
+        handle
+        for message in view.messages
+        if is_snapshot(message)
+        for handle in _NAMED.findall(message.text)
+    }
+    return lambda digits: digits in earlier or bool(register.near(digits))
 
 
 def _length(chosen: Template) -> float:

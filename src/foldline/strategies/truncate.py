@@ -15,6 +15,7 @@ from foldline.core.asks import Steps
 from foldline.core.edits import Rewrite, rewritten
 from foldline.core.frames import is_summary
 from foldline.core.handles import part_handle
+from foldline.core.keeping import Outputs
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.core.protect import Reason, is_snapshot
 from foldline.core.provider_rules import ANY_ORDER
@@ -24,12 +25,11 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import Style, excerpt, paragraphs
+from foldline.strategies.observation import Side, truncate_observation
+from foldline.strategies.outputs.verdict import failing_note
 from foldline.strategies.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.strategies.snapshot.sources import is_report, observations
 from foldline.strategies.stubs import is_stub, short_arguments
-
-SOFT, HARD = 8_000, 20_000
-"""Record-time bounds of a tool output: cut to ``SOFT`` tokens when it has more than ``HARD``."""
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
@@ -61,9 +61,7 @@ def bound(
     counter: TokenCounter,
     *,
     handle: str,
-    soft: int = SOFT,
-    hard: int = HARD,
-    style: Style = "head_tail",
+    outputs: Outputs,
 ) -> tuple[Rewrite, ...]:
     """
     Bound the tool outputs of a message that is being recorded.
@@ -72,20 +70,42 @@ def bound(
         message: The message.
         counter: What counts.
         handle: The message's handle.
-        soft: Tokens that a cut output takes.
-        hard: Tokens up to which an output is left alone.
-        style: Which part of the output to keep.
+        outputs: How large an output may be, and which part of it to keep.
 
     Returns:
         One edit for each output that is too long.
     """
     edits = []
     for index, part in enumerate(message.parts):
-        if isinstance(part, ToolResult) and counter.text(part.text) > hard:
+        if not isinstance(part, ToolResult):
+            continue
+        tokens = counter.text(part.text)
+        if outputs.is_exceeded(part.text, tokens):
             name = part_handle(handle, message, index)
-            text = excerpt(part.text, soft, counter, handle=name, style=style)
+            text = part.text
+            if tokens > outputs.hard:
+                text = excerpt(text, outputs.soft, counter, handle=name, style=outputs.style)
+            text = _within_lines(text, outputs, name)
             edits.append(Rewrite(message.id, index, text, "truncate", name, keep_media=True))
     return tuple(edits)
+
+
+def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
+    """Leave out lines until a text has no more lines and bytes than it may have."""
+    sides: dict[Style, Side] = {"head": "head", "tail": "tail"}
+
+    def kept(note: str) -> str:
+        return truncate_observation(
+            text,
+            max_lines=outputs.lines,
+            max_bytes=outputs.bytes,
+            keep=sides.get(outputs.style, "head_tail"),
+            note=f"{note}recall {handle}",
+        ).text
+
+    shown = kept("")
+    hides = shown != text and failing_note(text, shown.split("\n"))
+    return kept("with failures; ") if hides else shown
 
 
 Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]

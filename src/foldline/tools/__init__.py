@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from foldline.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from foldline.strategies.observation import truncate_observation
     from foldline.tools.approvals import Approvals
     from foldline.tools.compact import compact_tool
     from foldline.tools.files import Workspace, file_tools
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from foldline.tools.knowledge import RAGTool
     from foldline.tools.memory import MemoryTool
     from foldline.tools.notes import NoteTool
-    from foldline.tools.observation import truncate_observation
     from foldline.tools.output import ErrorCode, ToolOutput
     from foldline.tools.permissions import FULL, READ_ONLY, Permissions, ToolView
     from foldline.tools.recall import recall_tool, session_tools
@@ -62,7 +62,7 @@ _HOMES = {
     "recall_tool": "recall",
     "session_tools": "recall",
     "tool_of": "functions",
-    "truncate_observation": "observation",
+    "truncate_observation": ".strategies.observation",
 }
 
 __all__ = [

@@ -125,3 +125,11 @@ def test_wrong_settings_and_folders_are_named(tmp_path):
         SurveySettings(files=0)
     with pytest.raises(StoreError):
         survey(tmp_path / "nothing")
+
+
+def test_files_that_may_hold_secrets_are_not_read(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / ".env").write_text("TOKEN=heron  # TODO: renew\n")
+    found = survey(tmp_path)
+    assert (found.files, found.markers) == (1, ())
+    assert "1 that may hold secrets, such as .env" in found.troubles

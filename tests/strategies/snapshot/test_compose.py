@@ -17,16 +17,8 @@ from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Need
 from foldline.core.view import View
 from foldline.strategies.snapshot.compose import compose
-from foldline.strategies.snapshot.format import (
-    ACCOUNT,
-    FILES,
-    NAMES,
-    PLAN,
-    STORY,
-    TITLES,
-    header,
-    parse,
-)
+from foldline.strategies.snapshot.format import header, parse
+from foldline.strategies.snapshot.phrases import ACCOUNT, FILES, NAMES, PLAN, STORY, TITLES
 
 PIECES = [
     *("I fixed load_all because the cache was old. ", "\n", "\n\n", "## Plan\n", "\u2028", "\t"),

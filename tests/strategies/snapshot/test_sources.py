@@ -7,7 +7,8 @@ from tests.neutral import A, S, T, U, c, view
 
 from foldline.core.handles import handles
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot.format import STORY, Row, header, render
+from foldline.strategies.snapshot.format import Row, header, render
+from foldline.strategies.snapshot.phrases import STORY
 from foldline.strategies.snapshot.sources import is_prose, is_report, observations, read
 
 LONG = "\n".join(f"line {n} of the output" for n in range(60))

@@ -9,7 +9,8 @@ from foldline.core.handles import handles
 from foldline.core.strategy import Need
 from foldline.strategies.focus import Focus
 from foldline.strategies.snapshot.calls import verdict
-from foldline.strategies.snapshot.format import (
+from foldline.strategies.snapshot.format import header, parse, render
+from foldline.strategies.snapshot.phrases import (
     FAILED,
     FAILING,
     FILES,
@@ -18,9 +19,6 @@ from foldline.strategies.snapshot.format import (
     REQUESTS,
     RESULTS,
     STATE,
-    header,
-    parse,
-    render,
 )
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.worth import Judge

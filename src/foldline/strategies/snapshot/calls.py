@@ -11,6 +11,7 @@ from typing import Any, Final
 from foldline.core.messages import ToolCall
 from foldline.strategies.facts import only_shows
 from foldline.strategies.outputs.verdict import first_failure, is_failure, is_summary
+from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -89,19 +90,20 @@ def changes_something(call: ToolCall, arguments: Any) -> bool:
     return _CHANGING.search(f"{call.name} {done}") is not None
 
 
-def call_line(call: ToolCall, arguments: Any) -> str:
+def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:
     """
     Write a call as one line.
 
     Args:
         call: The call.
         arguments: Its arguments as a value, None where they are not JSON.
+        phrases: The words that say how long it was where it is cut.
 
     Returns:
         The tool's name and what it was given; a long command is cut at a clause, with its size.
     """
     if not isinstance(arguments, Mapping):
-        return _cut(f"{call.name} {call.arguments}")
+        return _cut(f"{call.name} {call.arguments}", phrases)
     main: list[str] = []
     rest: list[str] = []
     for key, value in arguments.items():
@@ -110,8 +112,8 @@ def call_line(call: ToolCall, arguments: Any) -> str:
         if key in MAIN:
             main.append(_command(value) if key in MAIN[:2] else _text(value))
         else:
-            rest.append(f"{key}={_brief(_text(value))}")
-    return _cut(" ".join((call.name, *main, *rest)))
+            rest.append(f"{key}={_brief(_text(value), phrases)}")
+    return _cut(" ".join((call.name, *main, *rest)), phrases)
 
 
 def _command(value: Any) -> str:
@@ -131,19 +133,24 @@ def _text(value: Any, depth: int = DEPTH) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _brief(text: str) -> str:
+def _brief(text: str, phrases: Phrases) -> str:
     if len(text) <= VALUE:
         return text
-    return f"{_at_clause(text, VALUE - 20)}… ({len(text):,} characters)"
+    return f"{_at_clause(text, VALUE - 20)}… {_size(phrases.characters, len(text))}"
 
 
-def _cut(line: str) -> str:
+def _cut(line: str, phrases: Phrases) -> str:
     lines = line.count("\n") + 1
     flat = " ".join(line[: 4 * LINE].split())
     if len(flat) <= LINE and len(line) <= 4 * LINE:
         return flat
-    size = f"{lines:,} lines" if lines > 2 else f"{len(line):,} characters"
-    return f"{_at_clause(flat, LINE - 20)}… ({size})"
+    long = lines > 2
+    size = _size(phrases.lines, lines) if long else _size(phrases.characters, len(line))
+    return f"{_at_clause(flat, LINE - 20)}… {size}"
+
+
+def _size(words: str, count: int) -> str:
+    return words.replace("{count}", f"{count:,}")
 
 
 def _at_clause(text: str, most: int) -> str:

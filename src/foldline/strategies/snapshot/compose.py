@@ -22,10 +22,11 @@ from foldline.core.view import View
 from foldline.strategies.asked import Asked
 from foldline.strategies.focus import Focus
 from foldline.strategies.offers import result_lines
-from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot import phrases as titles
 from foldline.strategies.snapshot.announcements import without_chatter
 from foldline.strategies.snapshot.cues import likely_names
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
+from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
 from foldline.strategies.snapshot.ranking import Ranking, Statement
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
@@ -97,7 +98,14 @@ class _Step:
     slices: list[tuple[int, int, int, Source]] = field(default_factory=list)
 
 
-def compose(view: View, need: Need, positions: Sequence[int], room: int, account: str = "") -> str:
+def compose(
+    view: View,
+    need: Need,
+    positions: Sequence[int],
+    room: int,
+    account: str = "",
+    phrases: Phrases = ENGLISH,
+) -> str:
     """
     Write the snapshot of some messages.
 
@@ -107,17 +115,20 @@ def compose(view: View, need: Need, positions: Sequence[int], room: int, account
         positions: Which messages are folded, in order.
         room: What the snapshot may take, in tokens.
         account: What a model wrote about them; only what it lacks is quoted beside it.
+        phrases: The words of its language.
 
     Returns:
         The snapshot, within its room as far as its first line and the account leave any.
     """
-    reading = read(view, need, positions)
+    reading = read(view, need, positions, phrases)
     number = snapshot_id(view.messages[position].id for position in positions)
-    head = header(reading.messages, reading.tokens, number)
-    composer = _Composer(view, need, positions, reading, head, account)
-    standing = state(view, need, positions, reading.carried, composer.judge, reading.verdicts)
-    left = room - view.counter.text(render(head, ((titles.ACCOUNT, account.split("\n")),)))
-    composer.state = standing.within(STATE_SHARE * left, view.counter)
+    head = header(reading.messages, reading.tokens, number, phrases)
+    composer = _Composer(view, need, positions, reading, head, account, phrases)
+    judge, verdicts = composer.judge, reading.verdicts
+    standing = state(view, need, positions, reading.carried, judge, verdicts, phrases)
+    told = render(head, ((composer.title, account.split("\n")),), phrases)
+    left = room - view.counter.text(told)
+    composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
     return composer.fit(room)
 
 
@@ -132,9 +143,11 @@ class _Composer:
         reading: Reading,
         head: str,
         account: str,
+        phrases: Phrases,
     ) -> None:
         self.view, self.reading, self.head = view, reading, head
-        self.account = account
+        self.account, self.phrases = account, phrases
+        self.title = titles.OWN_ACCOUNT if need.account else titles.ACCOUNT
         self.state = State(())
         self.judge = Judge(view.names, Focus.of(need.focus))
         self.asked = Asked.of(view.messages, need.focus)
@@ -284,10 +297,10 @@ class _Composer:
 
     def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
         sections = list(self.state.sections)
-        sections.append((titles.ACCOUNT, tuple(self.account.split("\n")) if self.account else ()))
+        sections.append((self.title, tuple(self.account.split("\n")) if self.account else ()))
         sections.append((titles.STORY, tuple(self._story(chosen))))
         sections.append((titles.NAMES, (names,) if names else ()))
-        return render(self.head, sections)
+        return render(self.head, sections, self.phrases)
 
     def _story(self, chosen: Iterable[Statement]) -> Iterator[str]:
         steps: dict[int, _Step] = {}
@@ -297,7 +310,7 @@ class _Composer:
             step.shown += (statement.end - statement.start) * source.density
             step.slices.append((source.place, statement.start, statement.end, source))
         for number in sorted(steps):
-            yield from _rows(steps[number])
+            yield from _rows(steps[number], self.phrases)
 
     def _with_names(self, snapshot: str, tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
@@ -312,7 +325,7 @@ class _Composer:
             listed.append(name)
         if not listed:
             return snapshot
-        return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),))
+        return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),), self.phrases)
 
 
 def _quote(source: Source, slices: Sequence[Slice]) -> str:
@@ -348,7 +361,7 @@ def _is_inside(text: str, place: int, ends: str) -> bool:
     return bool(before and after) and before[-1] not in ends and after[0] not in "\r\n"
 
 
-def _rows(step: _Step) -> Iterator[str]:
+def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
     """Write the rows of a step, the first with its handle where there is more to recall."""
     named = step.tokens - step.shown >= WORTH_RECALLING
     ordered = sorted(step.slices, key=lambda found: found[:3])
@@ -356,7 +369,7 @@ def _rows(step: _Step) -> Iterator[str]:
         found = list(group)
         source = found[0][3]
         text = _quote(source, [(start, end) for _, start, end, _ in found])
-        yield Row(source.speaker, text, source.handle if named else "").write()
+        yield Row(source.speaker, text, source.handle if named else "").write(phrases)
         named = False
 
 

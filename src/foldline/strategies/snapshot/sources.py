@@ -26,6 +26,7 @@ from foldline.strategies.snapshot.calls import (
     outcome,
 )
 from foldline.strategies.snapshot.format import Row, handle_at, parse
+from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
 
 Speaker: TypeAlias = Literal[
     "user",
@@ -123,8 +124,8 @@ class Reading:
 class _Reader:
     """Collects the sources of messages that are folded."""
 
-    def __init__(self, view: View, need: Need, positions: Sequence[int]) -> None:
-        self.view, self.need = view, need
+    def __init__(self, view: View, need: Need, positions: Sequence[int], phrases: Phrases) -> None:
+        self.view, self.need, self.phrases = view, need, phrases
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
@@ -207,7 +208,7 @@ class _Reader:
             self.covered.update(() if site is None else (site,))
             return
         arguments = arguments_of(call)
-        line = call_line(call, arguments)
+        line = call_line(call, arguments, self.phrases)
         speaker: Speaker = "change" if changes_something(call, arguments) else "call"
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
@@ -262,7 +263,7 @@ def _source(
     )
 
 
-def read(view: View, need: Need, positions: Sequence[int]) -> Reading:
+def read(view: View, need: Need, positions: Sequence[int], phrases: Phrases = ENGLISH) -> Reading:
     """
     Collect the texts that a snapshot is made of.
 
@@ -270,8 +271,9 @@ def read(view: View, need: Need, positions: Sequence[int]) -> Reading:
         view: What the model sees.
         need: Handles.
         positions: The messages that are folded, in order; earlier snapshots are taken apart.
+        phrases: The words that calls are written with.
     """
-    reader = _Reader(view, need, positions)
+    reader = _Reader(view, need, positions, phrases)
     for position in positions:
         reader.read(position)
     sources = tuple(reader.sources)

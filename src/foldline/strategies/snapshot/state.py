@@ -22,9 +22,11 @@ from foldline.core.tokens import TokenCounter
 from foldline.core.view import View
 from foldline.strategies import facts
 from foldline.strategies.plans import is_done
-from foldline.strategies.snapshot import format as titles
+from foldline.strategies.snapshot import phrases as titles
 from foldline.strategies.snapshot.calls import verdict
 from foldline.strategies.snapshot.format import handle_at, indented, one_line
+from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
+from foldline.strategies.snapshot.phrasing import operation, plan_row, request_row
 from foldline.strategies.snapshot.sources import Source, observations
 from foldline.strategies.snapshot.statements import prose
 from foldline.strategies.snapshot.worth import Judge
@@ -78,39 +80,38 @@ _NEXT = re.compile(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_IN_WORK = re.compile(
-    r"”(?: \(stands in full beside this\))?: in work, (?:(last said: )|nothing said yet)"
-)
 _SEPARATOR = re.compile("[,:] ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The sections of a snapshot that say how things stand: title and finished lines."""
+    """The sections of a snapshot that say how things stand: name and finished lines."""
 
     sections: tuple[tuple[str, tuple[str, ...]], ...]
 
-    def within(self, tokens: float, counter: TokenCounter) -> State:
+    def within(self, tokens: float, counter: TokenCounter, phrases: Phrases = ENGLISH) -> State:
         """
         Return as much of it as fits.
 
         Args:
             tokens: What it may take.
             counter: What counts.
+            phrases: The words of its language.
         """
         left, kept = tokens, []
         for title, lines in self.sections:
             chosen: list[str] = []
             newest_first = title in (titles.REQUESTS, titles.FAILED)
             for line in reversed(lines) if newest_first else lines:
-                needed = counter.text(line) + 1 + (0 if chosen else counter.text(title) + 2)
+                needed = counter.text(line) + 1
+                needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
                 if needed <= left:
                     chosen.append(line)
                     left -= needed
             missing = len(lines) - len(chosen)
             if missing and chosen:
-                chosen.append(titles.LEFT_OUT.replace("{count}", f"{missing:,}"))
+                chosen.append(phrases.left_out.replace("{count}", f"{missing:,}"))
             kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
         return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
 
@@ -122,6 +123,7 @@ def state(
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
     verdicts: Mapping[Site, str] | None = None,
+    phrases: Phrases = ENGLISH,
 ) -> State:
     """
     Read off how things stand.
@@ -133,8 +135,9 @@ def state(
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
         verdicts: What results say, as far as that is known.
+        phrases: The words of its language.
     """
-    found = _Found(view, need, frozenset(positions), judge, verdicts or {})
+    found = _Found(view, need, frozenset(positions), judge, verdicts or {}, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return State(
@@ -142,8 +145,8 @@ def state(
             (titles.PLAN, tuple(found.plan()) or found.carried_plan(carried)),
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
-            (titles.FILES, tuple(_merged(carried.get(titles.FILES, ()), found.files()))),
-            (titles.REQUESTS, _latest(carried.get(titles.REQUESTS, ()), found.requests())),
+            (titles.FILES, found.all_files(carried.get(titles.FILES, ()))),
+            (titles.REQUESTS, found.all_requests(carried.get(titles.REQUESTS, ()))),
             (titles.RESULTS, tuple(results)),
             (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
         )
@@ -160,9 +163,10 @@ class _Found:
         folded: frozenset[int],
         judge: Judge,
         verdicts: Mapping[Site, str],
+        phrases: Phrases,
     ) -> None:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
-        self.verdicts = verdicts
+        self.verdicts, self.phrases = verdicts, phrases
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -170,6 +174,20 @@ class _Found:
         return handle_at(self.view, self.need, position)
 
     # --- requests ------------------------------------------------------------------------
+
+    def all_requests(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """List the requests of an earlier snapshot too; what was last said of one counts."""
+        newer = self.requests()
+        last = len(earlier) - 1 if not newer else -1
+        found: dict[str, str] = {}
+        for number, row in enumerate(earlier):
+            row = request_row(row, self.phrases, is_latest=number == last)
+            found[row.partition(" ")[0]] = row
+        for row in newer:
+            handle = row.partition(" ")[0]
+            found.pop(handle, None)
+            found[handle] = row
+        return tuple(found.values())
 
     def requests(self) -> list[str]:
         """List the requests of the user, each with the last statement before the next one."""
@@ -188,8 +206,8 @@ class _Found:
             if index in self.folded or not self.folded.isdisjoint(between):
                 latest = number + 1 == len(asked)
                 answer = self._answer(between, latest=latest)
-                whole = "" if index in self.folded else " (stands in full beside this)"
-                found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}: {answer}")
+                whole = "" if index in self.folded else self.phrases.beside
+                found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
         return found[-REQUESTS_SHOWN:]
 
     def _answer(self, between: range, *, latest: bool) -> str:
@@ -200,8 +218,9 @@ class _Found:
             if text.strip():
                 answer = _cut(one_line(self._telling(text[:20_000])), ANSWER)
                 working = latest and bool(message.calls)
-                return f"in work, last said: {answer}" if working else f"answered: {answer}"
-        return "in work, nothing said yet" if latest else "no outcome stated"
+                came = self.phrases.working if working else self.phrases.answered
+                return f"{came}{answer}"
+        return self.phrases.silent if latest else self.phrases.unanswered
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
@@ -225,13 +244,24 @@ class _Found:
             return
         handle = self._handle(newest.position)
         done = [line for line in newest.lines if is_done(line)]
-        yield f"{handle} {len(done)} of {len(newest.lines)} steps done"
+        steps = self.phrases.steps.replace("{done}", str(len(done)))
+        yield f"{handle} {steps.replace('{all}', str(len(newest.lines)))}"
         yield from (f" {line}" for line in newest.lines if line not in done)
         yield from (f" {line}" for line in done)
 
     def carried_plan(self, carried: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Return the plan of an earlier snapshot, unless there is a newer one."""
-        return () if facts.plan(self.messages) else carried.get(titles.PLAN, ())
+        if facts.plan(self.messages):
+            return ()
+        return tuple(plan_row(row, self.phrases) for row in carried.get(titles.PLAN, ()))
+
+    def all_files(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """List the files that were changed, those of an earlier snapshot too."""
+        done: dict[str, str] = {}
+        for path, what in (*_listed(earlier), *self.files()):
+            done.pop(path, None)
+            done[path] = operation(what, self.phrases)
+        return tuple(_by_folder(done))
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, with what was done to each."""
@@ -306,24 +336,8 @@ class _Found:
                     return
                 named = [s for s in _sentences(message) if _NEXT.search(s)]
                 if named:
-                    yield titles.MARK_OF["agent"] + _cut(one_line(named[-1]), ANSWER)
+                    yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
                 return
-
-
-def _latest(earlier: Sequence[str], newer: Sequence[str]) -> tuple[str, ...]:
-    """Return rows of requests; what was said of one last counts, and only the last is in work."""
-    found = {row.partition(" ")[0]: _IN_WORK.sub(_left_off, row) for row in earlier}
-    if earlier and not newer:
-        found[earlier[-1].partition(" ")[0]] = earlier[-1]
-    for row in newer:
-        handle = row.partition(" ")[0]
-        found.pop(handle, None)
-        found[handle] = row
-    return tuple(found.values())
-
-
-def _left_off(found: re.Match[str]) -> str:
-    return "”: last said: " if found[1] else "”: no outcome stated"
 
 
 def _sentences(message: Message) -> list[str]:
@@ -339,18 +353,18 @@ def _cut(text: str, most: int) -> str:
     return text[:stop] if stop > most // 2 else text[:most].rsplit(" ", 1)[0] + "…"
 
 
-def _merged(earlier: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Write files by folder, those of an earlier snapshot too; what was done last counts."""
-    done: dict[str, str] = {}
+def _listed(earlier: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the files that an earlier snapshot lists, with what was done to each."""
     for line in (row.removeprefix(ITEM) for row in earlier):
         folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
         for item in listed.split(", "):
             name, _, what = item.rpartition(" (")
             path = posixpath.join("" if folder == "." else folder, name or item)
-            done[path] = what.removesuffix(")") if name else ""
-    for path, what in files:
-        done.pop(path, None)
-        done[path] = what
+            yield path, what.removesuffix(")") if name else ""
+
+
+def _by_folder(done: Mapping[str, str]) -> Iterator[str]:
+    """Write files with what was done to them, those of a folder together."""
     folders: dict[str, list[str]] = {}
     for path, what in done.items():
         folder, name = posixpath.split(path)

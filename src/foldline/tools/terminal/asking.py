@@ -20,7 +20,7 @@ ONCE_ONLY: Final = frozenset(
 LONGEST: Final = 4_000
 """A longer command is refused: nobody reads it to its end, and nothing of it is left out."""
 
-POLICY: Final = "terminal/1"
+POLICY: Final = "terminal/2"
 """The version of the rules; a yes that was given under others is none."""
 
 

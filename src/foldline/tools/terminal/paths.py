@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
+from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 DEVICE: Final = "/dev/null"
@@ -21,13 +22,15 @@ class Place:
     The workspace and the directory in it; both are resolved.
 
     ``identity`` is the device and inode of the directory: a directory that was swapped for another
-    one is noticed. ``also`` are paths outside that a person has allowed to be read.
+    one is noticed. ``also`` are paths outside that a person has allowed to be read, ``sensitive``
+    the names of files and folders about which one is asked before they are.
     """
 
     workspace: str
     directory: str
     identity: tuple[int, int]
     also: frozenset[str] = frozenset()
+    sensitive: tuple[str, ...] = ()
 
     @classmethod
     def at(cls, workspace: str, directory: str | None = None) -> Self:
@@ -73,7 +76,8 @@ class Place:
         """
         target = self.resolved(path)
         try:
-            return replace(type(self).at(self.workspace, target), also=self.also)
+            moved = type(self).at(self.workspace, target)
+            return replace(moved, also=self.also, sensitive=self.sensitive)
         except OSError as error:
             raise Refused(f"cd: {visible(path)}: {error.strerror}.") from error
 
@@ -109,7 +113,7 @@ class Place:
         Check a path that a command reads.
 
         Raises:
-            Beyond: It leads outside the workspace.
+            Beyond: It leads outside the workspace, or to what may hold secrets.
             Refused: It is a pipe, a socket or a device: reading it may never end.
         """
         if path == DEVICE:
@@ -117,6 +121,7 @@ class Place:
         if path == "":
             raise Refused("An empty word is no path.")
         target = self.resolved(path)
+        self.check_shown(os.path.relpath(target, self.workspace), path)
         try:
             mode = os.lstat(target).st_mode
         except OSError:
@@ -131,6 +136,20 @@ class Place:
             self.check(path)
         else:
             self.resolved(parent or ".")
+
+    def check_shown(self, path: str, written: str = "") -> None:
+        """
+        Check the names in a path, whether there is such a file now or not.
+
+        Args:
+            path: The path.
+            written: As the model wrote it, if otherwise.
+
+        Raises:
+            Beyond: It is of a file that may hold secrets.
+        """
+        if is_sensitive(path.split("/"), self.sensitive):
+            raise Beyond(f"{visible(written or path)} may hold secrets.", "secrets")
 
     def _real(self, path: str) -> str | None:
         try:

@@ -67,8 +67,9 @@ def planned(pipeline: Pipeline, place: Place, *, confined: bool, allow_cd: bool)
         try:
             stages += _stages(command, place, confined)
         except Beyond as more:
-            beyond.append(more)
-            stages.append(_approved(command, place, more))
+            risks, planned_stages = _beyond(command, place, confined, more)
+            beyond += risks
+            stages += planned_stages
     return Step(pipeline, place, tuple(stages), tuple(beyond))
 
 
@@ -120,6 +121,20 @@ def _stages(command: Command, place: Place, confined: bool) -> list[Stage]:
     arguments = (located(checked.program), *checked.arguments)
     profile = Profile(forks=checked.forks)
     return [*_source(command, place), _stage(command, arguments, profile)]
+
+
+def _beyond(
+    command: Command, place: Place, confined: bool, more: Beyond
+) -> tuple[list[Beyond], list[Stage]]:
+    """Return all that a command needs a yes for, and the stages that would be run then."""
+    if more.risk != "secrets":
+        return [more], [_approved(command, place, more)]
+    # Nothing else changes: what shows secrets runs as what reads any other file.
+    place = replace(place, sensitive=())
+    try:
+        return [more], _stages(command, place, confined)
+    except Beyond as also:
+        return [more, also], [_approved(command, place, also)]
 
 
 def _source(command: Command, place: Place) -> list[Stage]:

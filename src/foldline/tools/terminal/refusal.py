@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal, TypeAlias
 
-Risk: TypeAlias = Literal["write", "execute", "outside"]
+Risk: TypeAlias = Literal["write", "execute", "outside", "secrets"]
 
 LONGEST_SHOWN = 300
 """The most characters of a model's text that a reason repeats."""
@@ -38,7 +38,7 @@ class Beyond(Refused):
     Args:
         reason: One sentence: which rule it goes beyond.
         risk: What it could do: "write" in the workspace, "execute" a program that is not known,
-            or read "outside".
+            read "outside", or show "secrets".
         path: The one path outside that it reads.
     """
 

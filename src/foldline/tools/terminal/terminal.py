@@ -22,6 +22,7 @@ from typing import Final, Self
 
 from foldline.core.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals, Request
+from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.asking import NotApproved, approved
 from foldline.tools.terminal.cleaning import cleaned
 from foldline.tools.terminal.confine.choose import Mode, chosen
@@ -92,6 +93,7 @@ class Terminal:
         allow_unconfined: bool = False,
         approvals: Approvals | None = None,
         keeping: Keeping | None = None,
+        sensitive: Sequence[str] = SENSITIVE,
     ) -> Self:
         """
         Open a terminal.
@@ -104,12 +106,14 @@ class Terminal:
             allow_unconfined: Has to be said besides ``sandbox="none"``.
             approvals: Who is asked for what goes beyond reading; without it the answer is no.
             keeping: Where the rest of long outputs is kept; default in memory.
+            sensitive: Names of files and folders that are shown only when a person approves, in
+                small letters, ``*`` for anything.
 
         Raises:
             BudgetError: The workspace is none, or the log of approvals lies in it.
             NotConfined: The kernel can confine nothing here.
         """
-        place = _opened(workspace)
+        place = replace(_opened(workspace), sensitive=tuple(sensitive))
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):

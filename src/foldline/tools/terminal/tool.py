@@ -9,11 +9,12 @@ The terminal as a tool.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from foldline.core.errors import RecallError
 from foldline.tools.approvals import Approvals
+from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.confine.choose import Mode
@@ -66,6 +67,7 @@ class TerminalTool:
         sandbox: What confines it; see `Terminal.open`.
         approvals: Who is asked for what goes beyond reading.
         shown: The most that a model is shown at once, in characters.
+        sensitive: Names of files that are shown only when a person approves; see `Terminal.open`.
 
     Raises:
         BudgetError: The workspace is none, or a number is out of range.
@@ -82,6 +84,7 @@ class TerminalTool:
         sandbox: Mode = "auto",
         approvals: Approvals | None = None,
         shown: int = 30_000,
+        sensitive: Sequence[str] = SENSITIVE,
     ) -> None:
         self.terminal = Terminal.open(
             workspace,
@@ -89,6 +92,7 @@ class TerminalTool:
             sandbox=sandbox,
             allow_cd=allow_cd,
             approvals=approvals,
+            sensitive=sensitive,
         )
 
     def run(self, parameters: Mapping[str, Any]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from foldline.agents.maintainer.survey.churn import History, history
 from foldline.agents.maintainer.survey.complexity import Measured, measured
-from foldline.agents.maintainer.survey.files import Source, sources
+from foldline.agents.maintainer.survey.files import Source, paths, sources
 from foldline.agents.maintainer.survey.languages import is_code
 from foldline.agents.maintainer.survey.layout import Layout, is_test, layout
 from foldline.agents.maintainer.survey.markers import Marker, markers
@@ -19,6 +19,7 @@ from foldline.agents.surroundings import head
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import FoldlineError
 from foldline.tools.files.root import Root
+from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.limits import Limits
 from foldline.tools.terminal.terminal import Terminal
 
@@ -120,7 +121,8 @@ def survey(path: str | os.PathLike[str], settings: SurveySettings | None = None)
     if chosen.seconds:
         ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
         functions = measured(ordered, chosen.seconds)
-    troubles = [f"no history: {past.trouble}"] if past.trouble else []
+    troubles = list(_hidden(root, chosen))
+    troubles += [f"no history: {past.trouble}"] if past.trouble else []
     if functions.trouble:
         troubles.append(f"no complexity: {functions.trouble}")
     if functions.left:
@@ -160,6 +162,13 @@ def hot_spots(found: Sequence[Source], past: History) -> tuple[Spot, ...]:
         for one in code
     ]
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
+
+
+def _hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
+    """Name the files that are not read, because they may hold secrets."""
+    found = [path for path in paths(root.path, chosen.files) if is_sensitive(path.split("/"))]
+    if found:
+        yield f"{len(found):,} that may hold secrets, such as {found[0]}"
 
 
 def _past(root: Root, settings: SurveySettings) -> History:

@@ -13,6 +13,7 @@ from typing import Final
 from foldline.agents.maintainer.survey.languages import language
 from foldline.core.errors import FoldlineError
 from foldline.tools.files.root import Root
+from foldline.tools.files.sensitive import is_sensitive
 
 _TOOLS: Final = """
 .git .hg .svn .foldline .venv venv .tox .nox __pycache__ .mypy_cache .ruff_cache .pytest_cache
@@ -65,7 +66,7 @@ def paths(root: Path, most: int) -> Iterator[str]:
 
 def sources(root: Root, most: int, largest: int) -> Iterator[Source]:
     """
-    Yield the text files of a codebase.
+    Yield the text files of a codebase, but for those that may hold secrets by their names.
 
     Args:
         root: Its folder.
@@ -73,6 +74,8 @@ def sources(root: Root, most: int, largest: int) -> Iterator[Source]:
         largest: Bytes of a file; larger ones are left out, as are binary ones.
     """
     for path in paths(root.path, most):
+        if is_sensitive(path.split("/")):
+            continue
         with suppress(FoldlineError, OSError, UnicodeDecodeError):
             data = root.read(root.parts(path), largest).data
             text = data.decode("utf-8")

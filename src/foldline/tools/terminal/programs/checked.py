@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from foldline.tools.terminal.paths import Place
 
@@ -32,3 +32,12 @@ Checker: TypeAlias = Callable[[str, Sequence[str], Place], Checked]
 def names(line: str) -> frozenset[str]:
     """Return the words of a line as a set: a list of names that is easy to read."""
     return frozenset(line.split())
+
+
+NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
+"""What tells of files without showing what they hold."""
+
+
+def shows(program: str) -> bool:
+    """Return True if a program that reads its operands shows what they hold."""
+    return program not in NAMING

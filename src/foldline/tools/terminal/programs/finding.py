@@ -6,13 +6,16 @@ What is not in the list of predicates goes beyond it. ``-exec`` runs what xargs 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from foldline.tools.terminal.binaries import located
 from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked, names
+from foldline.tools.terminal.programs.checked import Checked, names, shows
 from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
+from foldline.tools.terminal.secrets import check_below
 
 PLAIN: Final = names(
     "( ) ! , -a -and -o -or -not -true -false -empty -executable -readable -writable -nouser "
@@ -70,6 +73,9 @@ def check_find(name: str, words: Sequence[str], place: Place, inner: Inner) -> C
     found = _Expression(name, place, inner)
     while left:
         found.take(left.pop(), left)
+    if found.shows:
+        for start in starts or ["."]:
+            check_below(place, start, found.takes)
     return Checked(name, ("-P", *(starts or ["."]), *found.out), found.runs, found.runs)
 
 
@@ -77,7 +83,7 @@ class _Expression:
     def __init__(self, name: str, place: Place, inner: Inner) -> None:
         self.name, self.place, self.inner = name, place, inner
         self.out: list[str] = []
-        self.runs = False
+        self.runs = self.shows = False
 
     def take(self, word: str, left: list[str]) -> None:
         if word in PLAIN:
@@ -109,3 +115,12 @@ class _Expression:
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", located(checked.program), *checked.arguments, *tail]
         self.runs = True
+        self.shows = self.shows or shows(body[0])
+
+    def takes(self, below: str) -> bool:
+        """Return False if the expression leaves a file out by its name; in doubt it is taken."""
+        if {"!", "-not", "-o", "-or", ","} & {*self.out}:
+            return True
+        name = posixpath.basename(below)
+        pairs = zip(self.out, self.out[1:], strict=False)
+        return all(fnmatchcase(name, value) for word, value in pairs if word == "-name")

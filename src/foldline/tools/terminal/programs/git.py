@@ -133,6 +133,7 @@ def _split(given: Arguments, words: Sequence[str]) -> tuple[list[str], list[str]
 def _check_operands(given: Arguments, place: Place) -> None:
     """Check the operands that are, or look like, paths; a revision is none."""
     for operand in given.operands:
+        place.check_shown(operand.rpartition(":")[2])
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
         if looks or place.has_entry(operand):
             place.check(operand)

@@ -13,9 +13,10 @@ from typing import Final
 
 from foldline.tools.terminal.binaries import located
 from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked, names
+from foldline.tools.terminal.programs.checked import Checked, names, shows
 from foldline.tools.terminal.programs.options import options, read
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.secrets import check_below
 
 XARGS: Final = options(
     "-0rtx -I=text -i=text? -n=count -L=count -l=count? -P=count -s=count -d=text -E=text --null "
@@ -62,6 +63,8 @@ def check_xargs(name: str, words: Sequence[str], place: Place, check: Check) -> 
     for sign in given.values("-I", "-i", "--replace"):
         if sign and not REPLACED.fullmatch(sign):
             raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
+    if shows(given.operands[0] if given.operands else "echo"):
+        check_below(place, ".")
     checked = check_inner(given.operands or ("echo",), place, check, name)
     out = (*given.words(XARGS), "--", located(checked.program), *checked.arguments)
     return Checked(name, out, forks=True, opaque=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from foldline.tools.terminal.paths import Place
 from foldline.tools.terminal.programs.checked import Checked
-from foldline.tools.terminal.programs.options import Options, options, read
+from foldline.tools.terminal.programs.options import Arguments, Options, options, read
 from foldline.tools.terminal.refusal import Refused
+from foldline.tools.terminal.secrets import check_below
 
 GREP: Final = options(
     "-EFGPHhiIlLnoqrsvwxcazbTUZy -e=text -m=count -A=count -B=count -C=count -D=word -d=word "
@@ -62,7 +64,33 @@ def _search(
     patterns = 0 if given.has("-e", "--regexp", "--files", "--type-list") else 1
     if len(given.operands) < patterns:
         raise Refused(f"{name}: a pattern is missing.")
-    for path in given.operands[patterns:]:
-        if path != "-":
-            place.check(path)
+    paths = [path for path in given.operands[patterns:] if path != "-"]
+    whole = name == "rg" or given.has("-r", "--recursive") or "recurse" in _directories(given)
+    for path in paths:
+        place.check(path)
+    if whole and not given.has("--files", "--type-list"):
+        for path in paths or ["."]:
+            check_below(place, path, lambda below: _is_searched(name, given, below))
     return Checked(name, (*forced, *given.words(spec), "--", *given.operands))
+
+
+def _directories(given: Arguments) -> list[str]:
+    return given.values("-d", "--directories")
+
+
+def _is_searched(name: str, given: Arguments, below: str) -> bool:
+    """Return False if the options leave a file out; in doubt it is searched."""
+    parts = below.split("/")
+    if name == "rg":
+        every = given.has("--hidden", "-.", "-u", "--unrestricted", "-g", "--glob", "--iglob")
+        return every or not any(part.startswith(".") for part in parts)
+
+    def fits(pattern: str, names: Sequence[str]) -> bool:
+        return any(fnmatchcase(one, pattern) for one in names)
+
+    only = given.values("--include")
+    if only and not any(fits(pattern, parts[-1:]) for pattern in only):
+        return False
+    if any(fits(pattern, parts[-1:]) for pattern in given.values("--exclude")):
+        return False
+    return not any(fits(pattern, parts[:-1]) for pattern in given.values("--exclude-dir"))

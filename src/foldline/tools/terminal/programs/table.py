@@ -10,6 +10,7 @@ from foldline.tools.terminal.paths import Place
 from foldline.tools.terminal.programs.checked import Checked
 from foldline.tools.terminal.programs.options import Arguments, options, read
 from foldline.tools.terminal.refusal import Refused, visible
+from foldline.tools.terminal.secrets import check_below
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
@@ -233,6 +234,8 @@ def check(name: str, words: Sequence[str], place: Place) -> Checked:
         raise Refused(f"{name}: too many operands.", "The second one may be a file to write.")
     for operand in operands:
         _check_operand(operand, row, given, place)
+        if name == "diff" and given.has("-r", "--recursive"):
+            check_below(place, operand)
     if row.bare:
         return Checked(program, ("--", *operands))
     written = [*row.forced, *given.words(spec)]
