@@ -74,7 +74,7 @@ def scanned(corpus: Path, out: Path, operation: Scan | None = None, **settings: 
 def test_the_output_is_the_same_bytes_for_one_worker_and_two(corpus, tmp_path, operation):
     one = scanned(corpus, tmp_path / "one", operation, workers=1)
     two = scanned(corpus, tmp_path / "two", operation, workers=2)
-    assert len(one) > 4
+    assert sum(name.startswith("parts") for name in one) > 1
     assert one == two
     assert multiprocessing.active_children() == []
 
@@ -216,6 +216,6 @@ def test_every_failing_file_has_a_row_with_its_reason(corpus, tmp_path):
         for row in read_rows(str(part), "path", broken)
     ]
     assert [row["path"] for row in rows] == broken
-    assert "no transcript" in rows[0]["error"]
+    assert "broken JSON" in rows[0]["error"]
     assert "gzip" in rows[1]["error"]
     assert {row["tokens"] for row in rows} == {None}
