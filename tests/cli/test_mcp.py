@@ -55,7 +55,7 @@ def test_with_leave_to_write_an_agent_keeps_notes_and_compacts(kept: Path, tmp_p
     assert "compact" in names
     assert not made.is_error
     assert "Session session.json" in done.content[0].text
-    assert len(list((tmp_path / "notes").glob("*.md"))) == 1
+    assert len(list((tmp_path / "notes").glob("2*.md"))) == 1
 
 
 def test_over_http_only_clients_of_this_machine_with_the_token_are_answered(kept: Path) -> None:

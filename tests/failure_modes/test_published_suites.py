@@ -8,6 +8,7 @@ import foldline
 from foldline.core.asks import drive
 from foldline.core.groups import group
 from foldline.core.handles import handles
+from foldline.core.keeping import Outputs
 from foldline.core.messages import Media, Message, Text, Thinking, ToolResult
 from foldline.core.repair import repair
 from foldline.core.strategy import Need
@@ -174,7 +175,7 @@ def test_in_an_output_with_media_only_the_text_is_cut():
     image = Media("image")
     result = ToolResult("1", (Text("line of output\n" * 9_000), image, Text("end")), "shot")
     (message,) = log(Message("tool", (result,)))
-    (edit,) = bound(message, QUARTERS, handle="abcdef", soft=200, hard=1_000)
+    (edit,) = bound(message, QUARTERS, handle="abcdef", outputs=Outputs(200, 1_000))
     assert edit.keep_media
     assert QUARTERS.text(edit.text) <= 200
     assert edit.text.startswith("line of output")
@@ -195,6 +196,6 @@ def test_in_an_output_with_media_only_the_text_is_cut():
 def test_any_output_is_bounded_and_stays_valid_text(text):
     """O-9, O-14."""
     (message,) = log(T("1", text, "a/b"))
-    for edit in bound(message, QUARTERS, handle="abcdef", soft=500, hard=2_000):
+    for edit in bound(message, QUARTERS, handle="abcdef", outputs=Outputs(500, 2_000)):
         assert QUARTERS.text(edit.text) <= 500
         edit.text.encode("utf-8")

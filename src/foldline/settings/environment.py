@@ -17,6 +17,8 @@ NO_SETTINGS: Final = (
     "FOLDLINE_MAX_BYTES",
     "FOLDLINE_MODELS",
     "FOLDLINE_NOTES",
+    "FOLDLINE_SERVE_TOKEN",
+    "FOLDLINE_TOKEN",
 )
 """Variables of Foldline that mean something else."""
 

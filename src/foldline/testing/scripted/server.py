@@ -239,8 +239,9 @@ def _violations(wire: Wire, body: Any, *, mid_system: bool) -> Iterator[Violatio
     for field in wire.required:
         if body.get(field) is None:
             yield Violation(0, field, "missing", f"the request has no {field}")
-    if mid_system and isinstance(body.get("messages"), list):
-        first, *rest = body["messages"] or [None]
-        kept = [m for m in rest if not isinstance(m, dict) or m.get("role") != "system"]
-        body = body | {"messages": [first, *kept] if body["messages"] else []}
+    messages = body.get("messages")
+    if wire.dialect == "anthropic" and not mid_system and isinstance(messages, list):
+        for index, message in enumerate(messages):
+            if isinstance(message, dict) and message.get("role") == "system":
+                yield Violation(index, "role", "role", f"a system message needs the {MID_SYSTEM}")
     yield from dialect(wire.dialect).validate(body)
