@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Protocol, TypeAlias
 
 from foldline.core.errors import StoreError
 from foldline.core.messages import Message
 from foldline.session.codec import freeze
+from foldline.tools.atomic import replacement
 
 
 class Writable(Protocol):
@@ -86,32 +86,8 @@ def _lines(messages: Iterable[Message]) -> Iterator[str]:
 
 
 def _write_atomically(messages: Iterable[Message], path: Path) -> int:
-    with NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        newline="\n",
-        dir=path.parent,
-        prefix=f".{path.name}.",
-        delete=False,
-    ) as file:
-        try:
-            count = _write(messages, file)
-            file.flush()
-            os.fsync(file.fileno())
-            Path(file.name).replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(file.name).unlink()
-            raise
-    _sync_folder(path.parent)
+    with replacement(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+        count = _write(messages, text)
+        text.detach()  # what is written goes out; the file is closed by who opened it
     return count
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder durable; not every system lets folders be opened."""
-    with contextlib.suppress(PermissionError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import IO
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -19,9 +21,24 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         OSError: It cannot be written, and is what it was.
     """
+    with replacement(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replacement(path: Path) -> Iterator[IO[bytes]]:
+    """
+    Open what takes the place of a file when the block ends; an error leaves the file as it was.
+
+    Args:
+        path: The file; its folder exists.
+
+    Raises:
+        OSError: It cannot be written.
+    """
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             Path(file.name).replace(path)
