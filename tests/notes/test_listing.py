@@ -121,6 +121,7 @@ def test_a_folder_without_notes_gets_no_page(notes: Notes) -> None:
 def test_a_folder_that_is_gone_can_be_closed(notes: Notes) -> None:
     notes.folder.rename(notes.folder.with_name("moved"))
     notes.close()
+    assert not notes.folder.exists()
 
 
 def test_in_a_large_folder_the_page_waits(notes: Notes) -> None:

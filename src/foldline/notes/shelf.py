@@ -291,6 +291,8 @@ class Shelf:
 
     def close(self) -> None:
         """Keep what was read for the next process, and list what people changed by hand."""
+        if not self.folder.path.is_dir():  # it was moved away: nothing is to stand there again
+            return
         with suppress(StoreError), self._threads, self._file_lock.held(LISTING_PATIENCE):
             self._list_notes()
         with self._threads:
