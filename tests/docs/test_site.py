@@ -19,7 +19,8 @@ DOCS = ROOT / "docs"
 @pytest.fixture(scope="module")
 def pages() -> Any:
     spec = importlib.util.spec_from_file_location("pages", DOCS / "pages.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
