@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from foldline.agents.account import AgentLimits
+from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer import Budget, CodebaseMaintainer
 from foldline.agents.maintainer.survey import SurveySettings
 from foldline.core.estimate import estimate

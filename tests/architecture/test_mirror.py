@@ -16,7 +16,7 @@ PROVED_IN = {
     "agents/maintainer/checking.py agents/maintainer/gathering.py agents/maintainer/modes.py "
     "agents/maintainer/page.py agents/maintainer/place.py agents/maintainer/replaying.py "
     "agents/maintainer/reports.py agents/maintainer/tooling.py",
-    "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
+    "agents/test_agent.py": "agents/events.py agents/run_state.py",
     "core/test_edit_json.py": "core/field_types.py",
     "core/test_estimate.py": "core/estimate_weights.py",
     "evaluation/test_markdown.py": "evaluation/cells.py evaluation/plain.py",

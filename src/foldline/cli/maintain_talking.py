@@ -32,18 +32,18 @@ def answer(one: CodebaseMaintainer, voice: Voice, question: str | None, mode: Mo
 
 
 def _told(events: Iterator[Event], voice: Voice) -> Iterator[Event]:
-    from foldline.agents import Called, Compacted, Resumed, Retried
+    from foldline.agents import ContextCompacted, ModelRetried, RunResumed, ToolCalled
 
     for event in events:
         match event:
-            case Called(call):
+            case ToolCalled(call):
                 voice.note(f"  {call.name} {one_line(call.arguments, 100)}")
-            case Compacted(receipt):
+            case ContextCompacted(receipt):
                 before, after = receipt.tokens_before, receipt.tokens_after
                 voice.note(f"  compacted: {before:,} → {after:,} tokens")
-            case Retried(reason=reason):
+            case ModelRetried(reason=reason):
                 voice.note(f"  asked again: {one_line(reason, 100)}")
-            case Resumed(changes=changes):
+            case RunResumed(changes=changes):
                 voice.note(f"  resumed; changed meanwhile: {changes}")
         yield event
 

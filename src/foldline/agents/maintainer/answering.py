@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, Self
 
-from foldline.agents.account import AgentResult, Tally
+from foldline.agents.limits import AgentResult, AgentSpending
 from foldline.agents.maintainer.modes import Mode
 
 WITHOUT: str = "without a model"
@@ -54,12 +54,12 @@ class Answer(str):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        tally = Tally() if self.result is None else self.result.tally
+        spending = AgentSpending() if self.result is None else self.result.spending
         return {
             "mode": self.mode,
             "status": self.status,
             "text": str(self),
             "why": "" if self.result is None else self.result.note,
             "notes": list(self.notes),
-            "spent": tally.to_dict(),
+            "spent": spending.to_dict(),
         }

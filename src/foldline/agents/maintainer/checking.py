@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from foldline.agents.checkpoint import loaded
-from foldline.agents.loop import checkpoint_file
+from foldline.agents.agent import checkpoint_file
+from foldline.agents.checkpoint import load_checkpoint
+from foldline.agents.loop import open_calls
 from foldline.agents.maintainer.conflicts import Conflict
 from foldline.agents.maintainer.knowing import Knowledge
 from foldline.agents.maintainer.place import Place
-from foldline.agents.surroundings import Changes, seen
-from foldline.agents.tool_calls import open_calls
+from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.session import Session
 from foldline.tools.files.root import Root
 
@@ -28,7 +28,7 @@ class Checked:
 
     unfinished: bool = False
     open_calls: tuple[str, ...] = ()
-    changes: Changes = field(default_factory=Changes)
+    changes: WorkspaceChanges = field(default_factory=WorkspaceChanges)
     conflicts: tuple[Conflict, ...] = ()
 
     @property
@@ -66,8 +66,8 @@ def checked(
         return Checked(conflicts=found)
     last = session.messages[-1]
     calls = tuple(call.name for call in open_calls(session.messages))
-    before = loaded(checkpoint_file(place.sessions, name), name)
-    changes = Changes()
+    before = load_checkpoint(checkpoint_file(place.sessions, name), name)
+    changes = WorkspaceChanges()
     if before is not None:
-        changes = before.surroundings.changes(seen(root, before.surroundings.files))
+        changes = before.workspace.changes(look_at(root, before.workspace.files))
     return Checked(last.role != "assistant" or bool(last.calls), calls, changes, found)

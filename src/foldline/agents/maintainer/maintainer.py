@@ -11,10 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from foldline.agents.account import AgentLimits, AgentResult
-from foldline.agents.asking import Talks
-from foldline.agents.events import Event, Finished
-from foldline.agents.loop import Agent
+from foldline.agents.agent import Agent
+from foldline.agents.events import Event, RunFinished
+from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.maintainer import gathering, reports
 from foldline.agents.maintainer.answering import Answer
 from foldline.agents.maintainer.checking import Checked, checked
@@ -33,6 +32,7 @@ from foldline.agents.maintainer.place import Place
 from foldline.agents.maintainer.replaying import trail_of
 from foldline.agents.maintainer.survey import Survey, SurveySettings, survey
 from foldline.agents.maintainer.tooling import Watch, knowing_tools, probe_tool
+from foldline.agents.run_state import ChatModel
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.amounts import named
 from foldline.core.errors import InputError
@@ -91,7 +91,7 @@ class CodebaseMaintainer:
         self,
         project_name: str,
         codebase_path: str | os.PathLike[str],
-        llm: Talks | str | None = None,
+        llm: ChatModel | str | None = None,
         *,
         home: str | os.PathLike[str] | None = None,
         notes: str | os.PathLike[str] | None = None,
@@ -259,7 +259,7 @@ class CodebaseMaintainer:
         """Run what `stream` returned to its end, and return the answer."""
         result: AgentResult | None = None
         for event in events:
-            if isinstance(event, Finished):
+            if isinstance(event, RunFinished):
                 result = event.result
         return self._answer("" if result is None else result.text or result.note, mode, result)
 
@@ -362,7 +362,7 @@ class CodebaseMaintainer:
         self.close()
 
 
-def _talking(llm: Talks | str | None) -> tuple[Talks | None, bool]:
+def _talking(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
     """Return who answers, and whether it was opened here."""
     if isinstance(llm, str):
         from foldline.models import model

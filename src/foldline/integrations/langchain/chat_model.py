@@ -31,7 +31,7 @@ STOPS: Final[Mapping[str, Stop]] = {
 """Why a model stopped, in the words of the providers; anything else is an ordinary end."""
 
 
-class ChatModel:
+class ChatModelSummarizer:
     """
     Answers Asks with a chat model; its tokens never reach the stream of a graph.
 
@@ -48,7 +48,7 @@ class ChatModel:
         self._cap = next((name for name in CAPS if name in fields), None)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ChatModel) and other._model is self._model
+        return isinstance(other, ChatModelSummarizer) and other._model is self._model
 
     def __hash__(self) -> int:
         return id(self._model)
@@ -85,7 +85,7 @@ class ChatModel:
 def summarizing(summarizer: Any) -> Summarizer | None:
     """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
-        return ChatModel(summarizer)
+        return ChatModelSummarizer(summarizer)
     answers: Summarizer | None = summarizer
     return answers
 

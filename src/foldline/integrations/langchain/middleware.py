@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.langchain.chat_model import ChatModel, name_of, profile_of, summarizing
+from foldline.integrations.langchain.chat_model import (
+    ChatModelSummarizer,
+    name_of,
+    profile_of,
+    summarizing,
+)
 from foldline.integrations.langchain.imported import (
     AgentMiddleware,
     AgentState,
@@ -138,7 +143,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
 
     def _options(self, request: ModelRequest[Any]) -> dict[str, Any]:
         window = self._window or profile_of(request.model).get("max_input_tokens")
-        own = {"summarizer": ChatModel(request.model)} if self._same else {}
+        own = {"summarizer": ChatModelSummarizer(request.model)} if self._same else {}
         return {"window": window, "model": name_of(request.model) or None, **own}
 
 

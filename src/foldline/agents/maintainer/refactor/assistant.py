@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from foldline.agents.account import AgentLimits
-from foldline.agents.loop import Agent
+from foldline.agents.agent import Agent
+from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer.knowing import Piece
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 from foldline.agents.maintainer.refactor import checks
@@ -25,7 +25,7 @@ from foldline.agents.maintainer.refactor.editing import edit_tool
 from foldline.agents.maintainer.refactor.git import Git
 from foldline.agents.maintainer.refactor.log import Progress, StepLog
 from foldline.agents.maintainer.tooling import knowing_tools
-from foldline.agents.surroundings import seen
+from foldline.agents.workspace_state import look_at
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import FoldlineError, InputError
 from foldline.notes import Note
@@ -293,7 +293,7 @@ class RefactoringAssistant:
 
     def _now(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the hashes of files as they are now, "" for those that are not there."""
-        return dict(seen(self._one.root, paths).files)
+        return dict(look_at(self._one.root, paths).files)
 
 
 def _mark(step: str) -> str:

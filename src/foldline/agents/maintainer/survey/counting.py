@@ -15,7 +15,7 @@ from foldline.agents.maintainer.survey.files import Source, paths, sources
 from foldline.agents.maintainer.survey.languages import is_code
 from foldline.agents.maintainer.survey.layout import Layout, is_test, layout
 from foldline.agents.maintainer.survey.markers import Marker, markers
-from foldline.agents.surroundings import head
+from foldline.agents.workspace_state import git_head
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import FoldlineError
 from foldline.tools.files.root import Root
@@ -77,7 +77,7 @@ class Survey:
     """
 
     root: str
-    head: str = ""
+    git_head: str = ""
     files: int = 0
     lines: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)
@@ -130,7 +130,7 @@ def survey(path: str | os.PathLike[str], settings: SurveySettings | None = None)
     marks = [mark for one in found if not one.generated for mark in markers(one)]
     return Survey(
         str(root.path),
-        head(root.path),
+        git_head(root.path),
         len(found),
         sum(one.lines for one in found),
         _languages(found),

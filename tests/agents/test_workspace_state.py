@@ -3,7 +3,13 @@ import subprocess
 
 import pytest
 
-from foldline.agents.surroundings import Changes, Surroundings, head, paths_of, seen
+from foldline.agents.workspace_state import (
+    WorkspaceChanges,
+    WorkspaceState,
+    git_head,
+    look_at,
+    touched_paths,
+)
 from foldline.core.errors import InputError
 from foldline.core.files import FileSettings
 from foldline.core.messages import ToolCall
@@ -23,40 +29,40 @@ def test_files_that_changed_went_or_came_are_named(tmp_path):
     root = Root(tmp_path)
     for name in ("same", "changed", "deleted"):
         (tmp_path / name).write_text("one")
-    before = seen(root, ["same", "changed", "deleted", "created"])
-    assert not before.changes(seen(root, before.files))
+    before = look_at(root, ["same", "changed", "deleted", "created"])
+    assert not before.changes(look_at(root, before.files))
     (tmp_path / "changed").write_text("two")
     (tmp_path / "deleted").unlink()
     (tmp_path / "created").write_text("new")
-    changes = before.changes(seen(root, before.files))
+    changes = before.changes(look_at(root, before.files))
     assert dict(changes.files) == {
         "changed": "changed",
         "deleted": "deleted",
         "created": "created",
     }
     assert str(changes) == "changed (changed), deleted (deleted), created (created)"
-    assert Surroundings.from_dict(before.to_dict()) == before
+    assert WorkspaceState.from_dict(before.to_dict()) == before
 
 
 def test_the_git_head_is_read_from_branches_packs_worktrees_and_alone(tmp_path):
     repo = tmp_path / "repo"
     repo.mkdir()
-    assert head(repo) == ""
+    assert git_head(repo) == ""
     git(repo, "init")
-    assert head(repo) == ""
+    assert git_head(repo) == ""
     git(repo, "commit", "--allow-empty", "-m", "one")
     first = git(repo, "rev-parse", "HEAD")
-    assert head(repo) == first
+    assert git_head(repo) == first
     git(repo, "pack-refs", "--all")
-    assert head(repo) == first
+    assert git_head(repo) == first
     git(repo, "commit", "--allow-empty", "-m", "two")
     second = git(repo, "rev-parse", "HEAD")
-    assert head(repo) == second
+    assert git_head(repo) == second
     git(repo, "worktree", "add", str(tmp_path / "tree"), "-b", "other")
-    assert head(tmp_path / "tree") == second
+    assert git_head(tmp_path / "tree") == second
     git(repo, "checkout", first)
-    assert head(repo) == first
-    changes = Surroundings(head=first).changes(Surroundings(head=second))
+    assert git_head(repo) == first
+    changes = WorkspaceState(git_head=first).changes(WorkspaceState(git_head=second))
     assert str(changes) == f"the git head ({first[:12]} → {second[:12]})"
 
 
@@ -66,7 +72,7 @@ def test_the_git_head_is_read_from_branches_packs_worktrees_and_alone(tmp_path):
 def test_a_head_that_leads_elsewhere_is_none(tmp_path, told):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text(told)
-    assert head(tmp_path) == ""
+    assert git_head(tmp_path) == ""
 
 
 def test_calls_name_the_files_that_they_touch_inside_the_root_only(tmp_path):
@@ -77,25 +83,25 @@ def test_calls_name_the_files_that_they_touch_inside_the_root_only(tmp_path):
         ToolCall("4", "search", '{"query": "x"}'),
         ToolCall("5", "read_file", "{broken"),
     ]
-    assert paths_of(Root(tmp_path), calls, FileSettings()) == ["b.txt", "c.txt"]
-    assert paths_of(None, calls, FileSettings()) == []
-    assert seen(None, ["a"]) == Surroundings()
+    assert touched_paths(Root(tmp_path), calls, FileSettings()) == ["b.txt", "c.txt"]
+    assert touched_paths(None, calls, FileSettings()) == []
+    assert look_at(None, ["a"]) == WorkspaceState()
 
 
 @pytest.mark.parametrize(
     "value", [None, {}, {"files": [], "head": ""}, {"files": {"a": 1}, "head": ""}]
 )
-def test_what_are_no_surroundings_is_not_read(value):
+def test_what_is_no_state_of_a_workspace_is_not_read(value):
     with pytest.raises(InputError):
-        Surroundings.from_dict(value)
+        WorkspaceState.from_dict(value)
 
 
 def test_no_change_is_nothing():
-    assert not Changes()
-    assert str(Changes()) == "nothing"
+    assert not WorkspaceChanges()
+    assert str(WorkspaceChanges()) == "nothing"
 
 
 def test_a_pipe_in_the_place_of_the_head_is_not_waited_for(tmp_path):
     (tmp_path / ".git").mkdir()
     os.mkfifo(tmp_path / ".git" / "HEAD")
-    assert head(tmp_path) == ""
+    assert git_head(tmp_path) == ""

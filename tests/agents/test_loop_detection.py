@@ -3,13 +3,18 @@ import string
 
 import pytest
 
-from foldline.agents.repetition import Babble, Circles, LoopSettings, repeats_itself
+from foldline.agents.loop_detection import (
+    LoopDetector,
+    LoopSettings,
+    RepetitionDetector,
+    repeats_itself,
+)
 from foldline.core.errors import BudgetError
 
 
 def verdicts(calls, **settings):
-    circles = Circles(LoopSettings(**settings))
-    return [bool(circles.after(*call)) for call in calls]
+    detector = LoopDetector(LoopSettings(**settings))
+    return [bool(detector.check(*call)) for call in calls]
 
 
 def call(name, result=""):
@@ -43,11 +48,11 @@ def test_calls_that_bring_nothing_new_are_found_whatever_their_order():
     known = [call(n) for n in range(10)]
     shuffled = [chance.choice(known) for _ in range(40)]
     assert verdicts([*known, *shuffled]).index(True) == 10 + 30 - 1
-    circles = Circles(LoopSettings())
+    detector = LoopDetector(LoopSettings())
     for one in (*known, *shuffled[:28]):
-        assert circles.after(*one) == ""
-    assert circles.after(*call("new")) == ""
-    assert circles.after(*shuffled[0]) == ""
+        assert detector.check(*one) == ""
+    assert detector.check(*call("new")) == ""
+    assert detector.check(*shuffled[0]) == ""
 
 
 def test_arguments_that_are_no_json_are_compared_as_they_are():
@@ -101,12 +106,12 @@ def test_lists_tables_dividers_and_texts_that_go_on_are_none(text):
 
 
 def test_babble_is_found_while_it_arrives_and_code_may_repeat():
-    babble, pieces = Babble(), 0
-    while not babble.after(CHUNK[:25]):
+    babble, pieces = RepetitionDetector(), 0
+    while not babble.repeats(CHUNK[:25]):
         pieces += 1
         assert pieces < 80
-    code = Babble()
-    assert not code.after("```\n")
-    assert not any(code.after("print(0)\n") for _ in range(2_000))
-    assert not code.after("```\n" + noise(3_000))
-    assert any(code.after("again and again ") for _ in range(600))
+    code = RepetitionDetector()
+    assert not code.repeats("```\n")
+    assert not any(code.repeats("print(0)\n") for _ in range(2_000))
+    assert not code.repeats("```\n" + noise(3_000))
+    assert any(code.repeats("again and again ") for _ in range(600))

@@ -14,8 +14,8 @@ Status: TypeAlias = Literal[
     "done", "steps", "time", "money", "loop", "refused", "length", "silent"
 ]
 """
-How a run ended: the model was done; a limit of steps, time or money was reached; it went in
-circles, refused, reached the cap of its answer without a word or call, or said nothing at all.
+How a run ended: the model was done; a limit of steps, time or money was reached; it looped,
+refused, reached the cap of its answer without a word or call, or said nothing at all.
 """
 
 
@@ -46,7 +46,7 @@ class AgentLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class AgentSpending:
     """
     What was spent so far.
 
@@ -61,35 +61,27 @@ class Tally:
     output_tokens: int = 0
     seconds: float = 0.0
 
-    def answered(self, done: Completion) -> Tally:
+    def with_answer(self, answer: Completion) -> AgentSpending:
         """Return the sum with an answer of the model."""
-        output = 0 if done.usage is None else done.usage.output
-        whole_usage = 0 if done.usage is None else done.usage.total
+        output = 0 if answer.usage is None else answer.usage.output
+        whole_usage = 0 if answer.usage is None else answer.usage.total
         return replace(
             self,
             steps=self.steps + 1,
-            usd=self.usd + (done.usd or 0.0),
-            unpriced=self.unpriced + (done.usd is None),
+            usd=self.usd + (answer.usd or 0.0),
+            unpriced=self.unpriced + (answer.usd is None),
             input_tokens=self.input_tokens + whole_usage - output,
             output_tokens=self.output_tokens + output,
         )
 
-    def called(self, output: ToolOutput) -> Tally:
+    def with_call(self, output: ToolOutput) -> AgentSpending:
         """Return the sum with a tool call; a tool that asks models says what it paid."""
         paid = output.stats.get("usd", 0.0)
         usd = paid if isinstance(paid, int | float) and paid > 0 else 0.0
         return replace(self, calls=self.calls + 1, usd=self.usd + usd)
 
-    def paid(self, usd: float) -> Tally:
-        """Return the sum with what was paid for something else, in US dollars."""
-        return replace(self, usd=self.usd + usd)
-
-    def at(self, seconds: float) -> Tally:
-        """Return the same after so many seconds of running."""
-        return replace(self, seconds=seconds)
-
-    def beyond(self, limits: AgentLimits) -> tuple[Status, str] | None:
-        """Return which limit is reached, and the words for it; None while none is."""
+    def limit_reached(self, limits: AgentLimits) -> tuple[Status, str] | None:
+        """Return which limit is reached, and a sentence on it; None while none is."""
         if self.steps >= limits.steps:
             return "steps", f"the limit of {limits.steps} steps is reached"
         if self.seconds >= limits.seconds:
@@ -107,7 +99,7 @@ class Tally:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, value: Any) -> Tally:
+    def from_dict(cls, value: Any) -> AgentSpending:
         """
         Read what `to_dict` returned.
 
@@ -119,7 +111,7 @@ class Tally:
             for name, number in asdict(found).items():
                 positive(name, number)
         except (TypeError, ValueError) as error:
-            raise InputError(f"this is no account of an agent: {error}") from error
+            raise InputError(f"this is not what an agent spent: {error}") from error
         return found
 
 
@@ -134,9 +126,9 @@ class AgentResult:
 
     status: Status
     text: str
-    tally: Tally = field(default_factory=Tally)
+    spending: AgentSpending = field(default_factory=AgentSpending)
     note: str = ""
 
     def __str__(self) -> str:
-        spent = f"{self.tally.steps} steps, {self.tally.usd:.4f} US dollars"
+        spent = f"{self.spending.steps} steps, {self.spending.usd:.4f} US dollars"
         return f"{self.status} ({spent}): {self.note or self.text}"

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.agents.account import AgentLimits, AgentResult, Status
-from foldline.agents.asking import Talks
-from foldline.agents.loop import Agent
+from foldline.agents.agent import Agent
+from foldline.agents.limits import AgentLimits, AgentResult, Status
+from foldline.agents.run_state import ChatModel
 from foldline.core.amounts import whole
 from foldline.core.errors import FoldlineError
 from foldline.core.ports import Store
@@ -50,7 +50,7 @@ DESCRIPTION: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SubagentReport:
     """
     What a sub-agent brings back.
 
@@ -100,7 +100,7 @@ class Subagents:
 
     def __init__(
         self,
-        model: Talks,
+        model: ChatModel,
         tools: Toolset | Iterable[Tool],
         *,
         permissions: Permissions = READ_ONLY,
@@ -176,7 +176,7 @@ class Subagents:
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
         return frozenset({DELEGATE, *labels, *self._allowed})
 
-    def run(self, task: str) -> Report:
+    def run(self, task: str) -> SubagentReport:
         """
         Send an agent, and return its report.
 
@@ -188,7 +188,7 @@ class Subagents:
         """
         return run(self.arun(task))
 
-    async def arun(self, task: str) -> Report:
+    async def arun(self, task: str) -> SubagentReport:
         """Send an agent; see `run`. A cancellation ends it."""
         name = f"sub-agent-{secrets.token_hex(8)}"
         session = Session.open(
@@ -205,16 +205,16 @@ class Subagents:
             )
             return self._report(name, await agent.arun(task))
 
-    def _report(self, name: str, result: AgentResult) -> Report:
-        tally = result.tally
-        return Report(
+    def _report(self, name: str, result: AgentResult) -> SubagentReport:
+        spent = result.spending
+        return SubagentReport(
             result.status,
             tail(result.text.strip(), self._longest),
             name,
-            tally.steps,
-            tally.calls,
-            tally.usd,
-            tally.input_tokens + tally.output_tokens,
+            spent.steps,
+            spent.calls,
+            spent.usd,
+            spent.input_tokens + spent.output_tokens,
             result.note,
         )
 

@@ -1,4 +1,4 @@
-"""What an agent relies on outside of its session: the files it touched, and the git head."""
+"""What an agent relies on outside its session: the files that it touched, and the git head."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ _LARGEST_REFS: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class WorkspaceChanges:
     """
     What changed while an agent was stopped.
 
-    ``files`` are pairs of a path and "changed", "deleted" or "created"; ``head`` is the commit
+    ``files`` are pairs of a path and "changed", "deleted" or "created"; ``git_head`` is the commit
     before and after, None when it is the same.
     """
 
     files: tuple[tuple[str, str], ...] = ()
-    head: tuple[str, str] | None = None
+    git_head: tuple[str, str] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.files) or self.head is not None
+        return bool(self.files) or self.git_head is not None
 
     def __str__(self) -> str:
-        told = [f"{path} ({what})" for path, what in self.files]
-        if self.head is not None:
-            before, after = (commit[:12] or "none" for commit in self.head)
-            told.append(f"the git head ({before} → {after})")
-        return ", ".join(told) or "nothing"
+        parts = [f"{path} ({what})" for path, what in self.files]
+        if self.git_head is not None:
+            before, after = (commit[:12] or "none" for commit in self.git_head)
+            parts.append(f"the git head ({before} → {after})")
+        return ", ".join(parts) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class WorkspaceState:
     """The hashes of files by path, the one touched last at the end, and the git head."""
 
     files: Mapping[str, str] = field(default_factory=dict)
-    head: str = ""
+    git_head: str = ""
 
-    def changes(self, now: Surroundings) -> Changes:
+    def changes(self, now: WorkspaceState) -> WorkspaceChanges:
         """Return what is different now, of the files that are remembered."""
         files = []
         for path, before in self.files.items():
@@ -65,14 +65,16 @@ class Surroundings:
             if before != after:
                 what = "created" if before == GONE else "deleted" if after == GONE else "changed"
                 files.append((path, what))
-        return Changes(tuple(files), None if self.head == now.head else (self.head, now.head))
+        return WorkspaceChanges(
+            tuple(files), None if self.git_head == now.git_head else (self.git_head, now.git_head)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return them as JSON values."""
-        return {"files": dict(self.files), "head": self.head}
+        return {"files": dict(self.files), "head": self.git_head}
 
     @classmethod
-    def from_dict(cls, value: Any) -> Surroundings:
+    def from_dict(cls, value: Any) -> WorkspaceState:
         """
         Read what `to_dict` returned.
 
@@ -82,21 +84,25 @@ class Surroundings:
         files = value.get("files") if isinstance(value, Mapping) else None
         head = value.get("head") if isinstance(value, Mapping) else None
         if not isinstance(files, Mapping) or not isinstance(head, str):
-            raise InputError("these are no surroundings of an agent")
+            raise InputError("this is no state of a workspace")
         if not all(isinstance(one, str) for pair in files.items() for one in pair):
             raise InputError("a file is named with its hash", field="files")
         return cls(dict(files), head)
 
 
-def seen(root: Root | None, paths: Iterable[str]) -> Surroundings:
+def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
     """Look at files, by their paths, and at the git head; without a root, at nothing."""
     if root is None:
-        return Surroundings()
+        return WorkspaceState()
     newest = list(dict.fromkeys(reversed(list(paths))))[:MOST_FILES]
-    return Surroundings({path: _hash(root, path) for path in reversed(newest)}, head(root.path))
+    return WorkspaceState(
+        {path: _hash(root, path) for path in reversed(newest)}, git_head(root.path)
+    )
 
 
-def paths_of(root: Root | None, calls: Iterable[ToolCall], settings: FileSettings) -> list[str]:
+def touched_paths(
+    root: Root | None, calls: Iterable[ToolCall], settings: FileSettings
+) -> list[str]:
     """List the files inside the root that calls touch, by their path inside it."""
     found: list[str] = []
     if root is None:
@@ -115,14 +121,14 @@ def _hash(root: Root, path: str) -> str:
         return GONE
 
 
-def head(folder: Path) -> str:
+def git_head(folder: Path) -> str:
     """Return the commit that is checked out in a folder, "" where there is none."""
     try:
         git = _git_folder(folder)
-        told = _line(git / "HEAD")
-        if not told.startswith("ref: "):
-            return told if _COMMIT.fullmatch(told) else ""
-        name = told.removeprefix("ref: ")
+        line = _line(git / "HEAD")
+        if not line.startswith("ref: "):
+            return line if _COMMIT.fullmatch(line) else ""
+        name = line.removeprefix("ref: ")
         if ".." in name or name.startswith("/"):
             return ""
         shared = git / "commondir"

@@ -6,8 +6,8 @@ import pytest
 from tests.agents.world import FORMATS, Counted, agent_in, talking, texts
 
 from foldline import BudgetError, ModelError, Session
-from foldline.agents import AgentLimits, Report, Subagents
-from foldline.agents.subagent import tail
+from foldline.agents import AgentLimits, SubagentReport, Subagents
+from foldline.agents.subagents import tail
 from foldline.stores.memory import MemoryStore
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import Tool as Call
@@ -52,7 +52,7 @@ def test_a_sub_agent_works_in_its_own_session_and_brings_back_a_report(tmp_path,
             assert agent.session.tokens < 500
     assert "It is 48113, see a.toml:3." in report
     assert "status 'done', 7 steps" in report
-    assert (result.tally.steps, result.tally.calls) == (2, 1)
+    assert (result.spending.steps, result.spending.calls) == (2, 1)
     (info,) = store.sessions()
     assert info.messages == 1 + 2 * 6 + 1
     assert info.head.name.startswith("sub-agent-")
@@ -107,7 +107,7 @@ def test_its_budget_is_its_own_and_what_it_paid_counts_for_the_parent(tmp_path, 
 
 async def _paid(helpers):
     async def arun(task):
-        return Report("steps", "x", "s", 3, 2, 0.5)
+        return SubagentReport("steps", "x", "s", 3, 2, 0.5)
 
     helpers.arun = arun
     return await helpers.tool.arun({"task": "x"})

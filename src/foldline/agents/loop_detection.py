@@ -1,4 +1,4 @@
-"""Going in circles: the same calls with the same results, or an answer that repeats itself."""
+"""Loops: the same calls with the same results again, or an answer that repeats itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERIOD: Final = 250
 TIMES: Final = 10
 """A text repeats itself when up to 250 characters stand 10 times in a row, and fill 500."""
 
-STEP: Final = 100
+LOOK_EVERY: Final = 100
 """So many new characters are waited for between two looks at a text, and kept besides."""
 
 _STRUCTURE: Final = re.compile(r"^\s*(?:\||```|[-*+] |\d+[.)] |#{1,6} |>)", re.MULTILINE)
@@ -27,7 +27,7 @@ _STRUCTURE: Final = re.compile(r"^\s*(?:\||```|[-*+] |\d+[.)] |#{1,6} |>)", re.M
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
     """
-    When calls count as going in circles.
+    When calls count as a loop.
 
     That is so when a call, or a cycle of up to ``cycle`` calls, came ``repeats`` times in a row
     with the same results; or when nothing new came of ``stale`` calls in a row. With 0
@@ -47,18 +47,18 @@ class LoopSettings:
         whole("loops.stale", self.stale, 2)
 
 
-class Circles:
+class LoopDetector:
     """Watches the calls of one run."""
 
     def __init__(self, settings: LoopSettings) -> None:
         self._settings = settings
-        self._signs: deque[bytes] = deque(maxlen=max(1, settings.repeats * settings.cycle))
+        self._calls: deque[bytes] = deque(maxlen=max(1, settings.repeats * settings.cycle))
         self._known: set[bytes] = set()
         self._stale = 0
 
-    def after(self, name: str, arguments: str, result: str = "") -> str:
+    def check(self, name: str, arguments: str, result: str = "") -> str:
         """
-        Return why a call goes in circles, "" when it does not.
+        Return why a call is part of a loop, "" when it is not.
 
         Args:
             name: Of the tool.
@@ -67,10 +67,10 @@ class Circles:
         """
         if not self._settings.repeats:
             return ""
-        sign = _sign(name, arguments, result)
-        self._signs.append(sign)
-        self._stale = self._stale + 1 if sign in self._known else 0
-        self._known.add(sign)
+        call = _fingerprint(name, arguments, result)
+        self._calls.append(call)
+        self._stale = self._stale + 1 if call in self._known else 0
+        self._known.add(call)
         for period in range(1, self._settings.cycle + 1):
             if self._repeats(period):
                 what = "This call was" if period == 1 else f"These {period} calls were"
@@ -81,20 +81,20 @@ class Circles:
 
     def _repeats(self, period: int) -> bool:
         length = period * self._settings.repeats
-        if len(self._signs) < length:
+        if len(self._calls) < length:
             return False
-        tail = list(self._signs)[-length:]
+        tail = list(self._calls)[-length:]
         return all(tail[index] == tail[index + period] for index in range(length - period))
 
 
-def _sign(name: str, arguments: str, result: str) -> bytes:
+def _fingerprint(name: str, arguments: str, result: str) -> bytes:
     with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is taken as it is
         arguments = json.dumps(json.loads(arguments), sort_keys=True)
     text = "\0".join((name, arguments, result))
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
-class Babble:
+class RepetitionDetector:
     """Watches an answer while it arrives."""
 
     def __init__(self) -> None:
@@ -102,15 +102,15 @@ class Babble:
         self._fresh = 0
         self._fences = 0
 
-    def after(self, piece: str) -> bool:
-        """Tell whether the answer repeats itself by now, in plain text outside of code."""
+    def repeats(self, piece: str) -> bool:
+        """Return True if the answer repeats itself by now, in plain text outside of code."""
         self._text += piece
         self._fresh += len(piece)
-        if self._fresh < STEP:
+        if self._fresh < LOOK_EVERY:
             return False
         self._fresh = 0
         found = self._fences % 2 == 0 and "```" not in self._text and repeats_itself(self._text)
-        most = TIMES * PERIOD + STEP
+        most = TIMES * PERIOD + LOOK_EVERY
         if len(self._text) > most:
             self._fences += self._text[:-most].count("```")
             self._text = self._text[-most:]
@@ -118,7 +118,7 @@ class Babble:
 
 
 def repeats_itself(text: str) -> bool:
-    """Tell whether a text ends with one piece over and over; lines and lists of signs may."""
+    """Return True if a text ends with one piece over and over; lines and lists of signs may."""
     for period in range(1, PERIOD + 1):
         length = max(SHORTEST, TIMES * period)
         if len(text) < length:
