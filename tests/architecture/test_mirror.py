@@ -11,11 +11,8 @@ TESTS = ROOT / "tests"
 
 PROVED_IN = {
     "agents/maintainer/refactor/test_assistant.py": "agents/maintainer/refactor/editing.py",
-    "agents/maintainer/test_knowing.py": "agents/maintainer/conflicts.py",
-    "agents/maintainer/test_maintainer.py": "agents/maintainer/answering.py "
-    "agents/maintainer/checking.py agents/maintainer/gathering.py agents/maintainer/modes.py "
-    "agents/maintainer/page.py agents/maintainer/place.py agents/maintainer/replaying.py "
-    "agents/maintainer/reports.py agents/maintainer/tooling.py",
+    "agents/maintainer/test_maintainer.py": "agents/maintainer/folder.py "
+    "agents/maintainer/questions.py agents/maintainer/reports.py agents/maintainer/tools.py",
     "agents/test_agent.py": "agents/events.py agents/run_state.py",
     "core/test_edit_json.py": "core/field_types.py",
     "core/test_estimate.py": "core/estimate_weights.py",

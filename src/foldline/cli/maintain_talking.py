@@ -12,7 +12,7 @@ from foldline.core.errors import FoldlineError
 if TYPE_CHECKING:
     from foldline.agents import Event
     from foldline.agents.maintainer import CodebaseMaintainer, Mode
-    from foldline.agents.maintainer.answering import Answer
+    from foldline.agents.maintainer.questions import MaintainerAnswer
 
 HELP: Final = """\
 /mode NAME   auto, explore, analyze or plan      /notes    what is recorded
@@ -23,7 +23,9 @@ Ctrl-C breaks off an answer; nothing of it is lost."""
 LONGEST_HISTORY: Final = 1_000
 
 
-def answer(one: CodebaseMaintainer, voice: Voice, question: str | None, mode: Mode) -> Answer:
+def answer(
+    one: CodebaseMaintainer, voice: Voice, question: str | None, mode: Mode
+) -> MaintainerAnswer:
     """Ask one question, or go on with one, and tell on stderr what is done for it."""
     if question is not None and one.opened is None:
         with voice.working("Counting", long=True):
@@ -114,7 +116,7 @@ class Talking:
             self._voice.note(f"Ended early: {said.result.note}.")
 
     def _change_mode(self, name: str) -> None:
-        from foldline.agents.maintainer.modes import MODES
+        from foldline.agents.maintainer.questions import MODES
 
         found = next((mode for mode in MODES if mode == name), None)
         if found is None:

@@ -6,7 +6,11 @@ import pytest
 
 from foldline import BudgetError
 from foldline.agents.maintainer import route, routing
-from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES, Home, vouches_more
+from foldline.agents.maintainer.routing import (
+    AUTHORITIES,
+    VOLATILITIES,
+    StorageRoute,
+)
 
 
 @pytest.mark.requirement("E4.1")
@@ -26,16 +30,10 @@ def test_the_rule_is_total_and_is_the_table_that_is_documented():
 
 @pytest.mark.requirement("E4.1")
 def test_what_the_workspace_says_is_never_copied_and_what_lasts_is_a_note():
-    assert all(route("workspace", one) == Home("terminal") for one in VOLATILITIES)
-    assert route("person", "lasting") == Home("notes", level="project")
-    assert route("agent", "lasting") == Home("notes", level="task")
-    assert route("agent", "moment") == Home("memory", kind="working")
-
-
-def test_the_workspace_is_right_before_a_person_and_a_person_before_the_agent():
-    assert vouches_more("workspace", "person")
-    assert vouches_more("person", "agent")
-    assert not vouches_more("agent", "agent")
+    assert all(route("workspace", one) == StorageRoute("terminal") for one in VOLATILITIES)
+    assert route("person", "lasting") == StorageRoute("notes", level="project")
+    assert route("agent", "lasting") == StorageRoute("notes", level="task")
+    assert route("agent", "moment") == StorageRoute("memory", kind="working")
 
 
 def test_other_words_are_named():

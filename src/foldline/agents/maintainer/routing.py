@@ -36,7 +36,7 @@ VOLATILITIES: Final[tuple[Volatility, ...]] = get_args(Volatility)
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class StorageRoute:
     """Where a piece of information lives: its layer, and its kind or level there."""
 
     layer: Layer
@@ -44,7 +44,7 @@ class Home:
     level: Level | None = None
 
 
-def route(authority: Authority, volatility: Volatility) -> Home:
+def route(authority: Authority, volatility: Volatility) -> StorageRoute:
     """
     Say where a piece of information lives; see the table of this module.
 
@@ -58,12 +58,7 @@ def route(authority: Authority, volatility: Volatility) -> Home:
     named("authority", authority, AUTHORITIES)
     named("volatility", volatility, VOLATILITIES)
     if authority == "workspace":
-        return Home("terminal")
+        return StorageRoute("terminal")
     if volatility == "lasting":
-        return Home("notes", level="project" if authority == "person" else "task")
-    return Home("memory", kind="working" if volatility == "moment" else "episodic")
-
-
-def vouches_more(one: Authority, other: Authority) -> bool:
-    """Tell whether the first is right where the two disagree."""
-    return AUTHORITIES.index(one) < AUTHORITIES.index(other)
+        return StorageRoute("notes", level="project" if authority == "person" else "task")
+    return StorageRoute("memory", kind="working" if volatility == "moment" else "episodic")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-from foldline.agents.maintainer.survey.counting import Survey
+from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.tools.terminal.refusal import visible
 
 Part: TypeAlias = Literal["structure", "hot", "markers", "complexity", "tests", "troubles"]
@@ -15,7 +15,7 @@ PARTS: Final[tuple[Part, ...]] = (
 )  # fmt: skip
 
 
-def told(found: Survey, parts: Sequence[Part] = PARTS, *, most: int = 12) -> str:
+def render_survey(found: CodebaseSurvey, parts: Sequence[Part] = PARTS, *, most: int = 12) -> str:
     """
     Say what a survey found.
 
@@ -36,7 +36,7 @@ def told(found: Survey, parts: Sequence[Part] = PARTS, *, most: int = 12) -> str
     return "\n\n".join(text for text in texts if text)
 
 
-def _structure(found: Survey, most: int) -> Iterator[str]:
+def _structure(found: CodebaseSurvey, most: int) -> Iterator[str]:
     yield f"## Structure\n{found.files:,} text files, {found.lines:,} lines."
     if not found.files:
         return
@@ -52,7 +52,7 @@ def _structure(found: Survey, most: int) -> Iterator[str]:
     )
 
 
-def _hot(found: Survey, most: int) -> Iterator[str]:
+def _hot(found: CodebaseSurvey, most: int) -> Iterator[str]:
     spots = [spot for spot in found.spots if spot.score > 0][:most]
     if not spots:
         return
@@ -67,7 +67,7 @@ def _hot(found: Survey, most: int) -> Iterator[str]:
     )
 
 
-def _complexity(found: Survey, most: int) -> Iterator[str]:
+def _complexity(found: CodebaseSurvey, most: int) -> Iterator[str]:
     shown = [one for one in found.complexity.functions if one.complexity > 1][:most]
     if not shown:
         return
@@ -79,7 +79,7 @@ def _complexity(found: Survey, most: int) -> Iterator[str]:
     )
 
 
-def _markers(found: Survey, most: int) -> Iterator[str]:
+def _markers(found: CodebaseSurvey, most: int) -> Iterator[str]:
     if not found.markers:
         return
     yield f"## Left for later\nComments: {len(found.markers):,}.\n"
@@ -87,7 +87,7 @@ def _markers(found: Survey, most: int) -> Iterator[str]:
         yield f"- {mark.kind} {visible(mark.path)}:{mark.line} {visible(mark.text)}".rstrip()
 
 
-def _tests(found: Survey, most: int) -> Iterator[str]:
+def _tests(found: CodebaseSurvey, most: int) -> Iterator[str]:
     lay = found.layout
     if not lay.code_files:
         return
@@ -100,7 +100,7 @@ def _tests(found: Survey, most: int) -> Iterator[str]:
         yield f"No test is named for {len(lay.without):,} files, the largest: {names}."
 
 
-def _troubles(found: Survey, _: int) -> Iterator[str]:
+def _troubles(found: CodebaseSurvey, _: int) -> Iterator[str]:
     if found.troubles:
         yield "## Not looked at"
         yield from (f"- {visible(one)}" for one in found.troubles)

@@ -16,7 +16,7 @@ _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class FileHistory:
     """
     What git tells about the last commits.
 
@@ -33,7 +33,7 @@ class History:
     trouble: str = ""
 
 
-def history(terminal: Terminal, most: int, below: str = ".") -> History:
+def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory:
     """
     Ask git about the newest commits.
 
@@ -49,11 +49,11 @@ def history(terminal: Terminal, most: int, below: str = ".") -> History:
     ran = terminal.run(command)
     if ran.status != "ok":
         why = ran.reason or ran.stderr.strip().splitlines()[-1:] or ["git said nothing"]
-        return History(trouble=why if isinstance(why, str) else why[0][:200])
-    return parsed(ran.stdout)
+        return FileHistory(trouble=why if isinstance(why, str) else why[0][:200])
+    return parse_log(ran.stdout)
 
 
-def parsed(text: str) -> History:
+def parse_log(text: str) -> FileHistory:
     """Read what ``git log --numstat`` said."""
     commits: Counter[str] = Counter()
     lines: Counter[str] = Counter()
@@ -71,4 +71,4 @@ def parsed(text: str) -> History:
             lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
             people.setdefault(path, set()).add(author)
     authors = {path: len(names) for path, names in people.items()}
-    return History(dict(commits), dict(lines), authors, seen, newest)
+    return FileHistory(dict(commits), dict(lines), authors, seen, newest)

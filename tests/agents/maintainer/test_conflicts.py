@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from foldline import InputError
-from foldline.agents.maintainer.pointers import Pointer, pointer_in
+from foldline.agents.maintainer.conflicts import SourcePointer, find_pointer
 from foldline.tools.files.root import Root
 
 
@@ -15,8 +15,8 @@ def root(tmp_path):
 
 @pytest.mark.requirement("E4.1")
 def test_a_pointer_notices_a_change_at_its_place_and_none_elsewhere(root):
-    taken = Pointer.parsed("./a.py:2").taken(root)
-    assert Pointer.parsed(str(taken)) == taken
+    taken = SourcePointer.parsed("./a.py:2").taken(root)
+    assert SourcePointer.parsed(str(taken)) == taken
     assert taken.where == "a.py:2"
     assert taken.standing(root) == "same"
     (root.path / "a.py").write_text("ONE\ntwo\nthree\nfour\n")
@@ -30,13 +30,13 @@ def test_a_pointer_notices_a_change_at_its_place_and_none_elsewhere(root):
 @pytest.mark.parametrize("text", ["", "a.py:0", "a.py:3-2", "a\nb"])
 def test_what_is_no_place_is_refused(text):
     with pytest.raises(InputError):
-        Pointer.parsed(text)
+        SourcePointer.parsed(text)
 
 
 @pytest.mark.parametrize("text", ["../x", "/etc/passwd", "b.py", "a.py:9", "a.py:2-9"])
 def test_what_is_not_in_the_codebase_cannot_be_pointed_at(root, text):
     with pytest.raises(InputError):
-        Pointer.parsed(text).taken(root)
+        SourcePointer.parsed(text).taken(root)
 
 
 def test_a_link_is_not_followed(root, tmp_path_factory):
@@ -44,10 +44,12 @@ def test_a_link_is_not_followed(root, tmp_path_factory):
     other.write_text("s")
     (root.path / "link").symlink_to(other)
     with pytest.raises(InputError):
-        Pointer.parsed("link").taken(root)
+        SourcePointer.parsed("link").taken(root)
 
 
 def test_a_source_in_other_words_is_no_pointer():
-    assert pointer_in("a talk with Ann") is None
-    assert pointer_in("a.py:3") is None
-    assert pointer_in("a.py:3@0123456789abcdef") == Pointer("a.py", (3, 3), "0123456789abcdef")
+    assert find_pointer("a talk with Ann") is None
+    assert find_pointer("a.py:3") is None
+    assert find_pointer("a.py:3@0123456789abcdef") == SourcePointer(
+        "a.py", (3, 3), "0123456789abcdef"
+    )

@@ -17,7 +17,7 @@ _ODD: Final = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MaintainerFolder:
     """
     The folder of a maintainer, and what lies where in it.
 

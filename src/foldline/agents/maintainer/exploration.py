@@ -8,21 +8,24 @@ from a recorded session by whoever takes the work up.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.agents.maintainer.survey.counting import Survey
+from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.core.amounts import positive, whole
 from foldline.core.estimate import estimate
+from foldline.core.messages import Message, ToolCall
 from foldline.retrieval.terms import terms
 
 _PATH: Final = re.compile(r"[\w][\w./-]*\.\w{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ExplorationBudget:
     """
     How long to explore before concluding.
 
@@ -95,7 +98,7 @@ def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(found.removeprefix("./") for found in _PATH.findall(command))
 
 
-def stop_reason(trail: Trail, budget: Budget) -> str:
+def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:
     """
     Say why to stop looking and conclude, "" while looking on is worth it.
 
@@ -135,7 +138,7 @@ LOOK: Final = 200
 
 
 def next_probes(
-    survey: Survey, trail: Trail, question: str = "", *, most: int = 5
+    survey: CodebaseSurvey, trail: Trail, question: str = "", *, most: int = 5
 ) -> tuple[Probe, ...]:
     """
     Propose what to look at next, the best first.
@@ -172,7 +175,9 @@ def next_probes(
     return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
 
 
-def guided(survey: Survey, trail: Trail, budget: Budget, question: str = "") -> str:
+def describe_exploration(
+    survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
+) -> str:
     """Say in words how far the exploration is, and what to look at next."""
     done = (
         f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks; "
@@ -191,7 +196,7 @@ def guided(survey: Survey, trail: Trail, budget: Budget, question: str = "") -> 
     return "\n".join(told)
 
 
-def folded(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
+def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
     """Fold a trail over calls with their arguments and results, such as those of a session."""
     trail = Trail()
     for call, arguments, text in calls:
@@ -209,3 +214,38 @@ def _why(named: float, commits: int, lines: int, knot: int) -> str:
 def _sign(line: str) -> bytes:
     text = " ".join(line.split())[:500].encode("utf-8", "replace")
     return hashlib.blake2b(text, digest_size=8).digest()
+
+
+LOOKS: Final = ("terminal", "read_file")
+
+
+def trail_from(messages: Sequence[Message]) -> Trail:
+    """Return the trail of the newest question: the looks after what the user said last."""
+    begin = max((at for at, one in enumerate(messages) if _asks(one)), default=0)
+    newest = messages[begin:]
+    results = {result.call_id: result.text for one in newest for result in one.results}
+    return fold_calls(
+        (call.name, arguments(call), results[call.id])
+        for one in newest
+        for call in one.calls
+        if call.name in LOOKS and call.id in results
+    )
+
+
+def calls_by_tool(messages: Iterable[Message]) -> dict[str, int]:
+    """Count the calls of a session by tool."""
+    count = Counter(call.name for one in messages for call in one.calls)
+    return dict(count.most_common())
+
+
+def arguments(call: ToolCall) -> Mapping[str, Any]:
+    """Return the arguments of a call; what is no object is none."""
+    try:
+        found = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _asks(message: Message) -> bool:
+    return message.role == "user" and not message.results and bool(message.text.strip())

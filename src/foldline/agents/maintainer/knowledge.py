@@ -7,9 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.agents.maintainer.conflicts import Conflict, conflicts
-from foldline.agents.maintainer.pointers import Pointer, pointer_in
-from foldline.agents.maintainer.routing import Authority, Home, Layer, Volatility, route
+from foldline.agents.maintainer.conflicts import (
+    RecordConflict,
+    SourcePointer,
+    find_conflicts,
+    find_pointer,
+)
+from foldline.agents.maintainer.routing import Authority, Layer, StorageRoute, Volatility, route
 from foldline.context import ContextPacket
 from foldline.core.errors import InputError
 from foldline.memory import Memory
@@ -28,7 +32,7 @@ MARKS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Record:
     """
     A piece of information on its way to where it lives.
 
@@ -45,7 +49,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordResult:
     """
     What became of a piece.
 
@@ -62,7 +66,7 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Knowledge:
+class CodebaseKnowledge:
     """
     Notes and memory of one codebase, with one way in.
 
@@ -85,7 +89,7 @@ class Knowledge:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def keep(self, piece: Piece) -> Kept:
+    def keep(self, piece: Record) -> RecordResult:
         """
         Bring a piece to where it lives; see `route`.
 
@@ -101,15 +105,15 @@ class Knowledge:
         if piece.type not in KINDS:
             raise InputError(f"there is no type {piece.type[:40]!r}", field="type")
         home = route(piece.authority, piece.volatility)
-        source = str(Pointer.parsed(piece.source).taken(self.root)) if piece.source else ""
+        source = str(SourcePointer.parsed(piece.source).taken(self.root)) if piece.source else ""
         if home.layer == "terminal":
-            return Kept("not kept", "terminal", source=source)
+            return RecordResult("not kept", "terminal", source=source)
         with self._lock:
             if home.layer == "memory":
                 return self._remembered(piece, home, source)
             return self._noted(piece, home, source)
 
-    def _remembered(self, piece: Piece, home: Home, source: str) -> Kept:
+    def _remembered(self, piece: Record, home: StorageRoute, source: str) -> RecordResult:
         added = self.memory.add(
             f"{piece.title}: {piece.content}",
             kind=home.kind or "working",
@@ -119,19 +123,19 @@ class Knowledge:
             source=source,
         )
         status = {"added": "created", "known": "known", "recalled": "known"}[added.status]
-        return Kept(status, "memory", added.item.id if added.item else "", source)
+        return RecordResult(status, "memory", added.item.id if added.item else "", source)
 
-    def _noted(self, piece: Piece, home: Home, source: str) -> Kept:
+    def _noted(self, piece: Record, home: StorageRoute, source: str) -> RecordResult:
         same = self._same(piece)
         others = self._about(source, same.id if same else "")
         content = piece.content.strip()
         if same is not None and same.content.strip() == content and same.source == source:
-            return Kept("known", "notes", same.id, source, others)
+            return RecordResult("known", "notes", same.id, source, others)
         tags = dict.fromkeys((*piece.tags, self.project, piece.authority, self.session))
         given: dict[str, Any] = {"content": content, "source": source, "tags": tuple(tags)}
         if same is not None:
             self.notes.update(same.id, **given)
-            return Kept("updated", "notes", same.id, source, others)
+            return RecordResult("updated", "notes", same.id, source, others)
         note = self.notes.create(
             piece.title,
             type=piece.type,
@@ -140,9 +144,9 @@ class Knowledge:
         )
         self.created += 1
         self.blockers += piece.type == "blocker"
-        return Kept("created", "notes", note.id, source, others)
+        return RecordResult("created", "notes", note.id, source, others)
 
-    def _same(self, piece: Piece) -> Note | None:
+    def _same(self, piece: Record) -> Note | None:
         wanted = _plain(piece.title)
         found = self.notes.search(piece.title, type=piece.type, limit=10)
         return next((one.note for one in found if _plain(one.note.title) == wanted), None)
@@ -151,8 +155,8 @@ class Knowledge:
         """Return the notes about the same place."""
         if not source:
             return ()
-        where = Pointer.parsed(source).where
-        found = ((note.id, pointer_in(note.source)) for note in self.all_notes())
+        where = SourcePointer.parsed(source).where
+        found = ((note.id, find_pointer(note.source)) for note in self.all_notes())
         return tuple(
             id_ for id_, pointer in found if pointer and pointer.where == where and id_ != but
         )
@@ -163,13 +167,13 @@ class Knowledge:
         """Return the notes, those that were changed last first."""
         return self.notes.list(limit=MOST)
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where the layers contradict each other, or say the same twice."""
-        return conflicts(self.all_notes(), self.memory.items(limit=MOST), self.root)
+        return find_conflicts(self.all_notes(), self.memory.items(limit=MOST), self.root)
 
     def mark(self, source: str) -> str:
         """Return what to say about a source that is another now, "" where it is the same."""
-        pointer = pointer_in(source)
+        pointer = find_pointer(source)
         if pointer is None:
             return ""
         return MARKS.get(pointer.standing(self.root), "").format(where=pointer.where)

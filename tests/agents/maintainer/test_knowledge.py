@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline import InputError
-from foldline.agents.maintainer.knowing import Knowledge, Piece
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record
 from foldline.memory import Memory
 from foldline.notes import Notes
 from foldline.tools.files.root import Root
@@ -16,11 +16,11 @@ def known(tmp_path):
     (tmp_path / "code").mkdir()
     (tmp_path / "code/a.py").write_text("rate = 1\nname = 2\n")
     with Memory.open(tmp_path / "memory.db") as memory, Notes.open(tmp_path / "notes") as notes:
-        yield Knowledge(Root(tmp_path / "code"), notes, memory, "shop", "session_1")
+        yield CodebaseKnowledge(Root(tmp_path / "code"), notes, memory, "shop", "session_1")
 
 
 def piece(title="Rate is fixed", content="It should be set.", **more):
-    return Piece(title, content, **{"source": "a.py:1"} | more)
+    return Record(title, content, **{"source": "a.py:1"} | more)
 
 
 @pytest.mark.requirement("E4.1", "T15")

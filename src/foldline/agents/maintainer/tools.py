@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from foldline.agents.maintainer.guidance import Budget, Trail, guided, stop_reason
-from foldline.agents.maintainer.knowing import Kept, Knowledge, Piece
+from foldline.agents.maintainer.exploration import (
+    ExplorationBudget,
+    Trail,
+    describe_exploration,
+    stop_reason,
+)
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record, RecordResult
 from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES
-from foldline.agents.maintainer.survey.counting import Survey
+from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.core.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.notes import NoteTool
@@ -65,10 +70,10 @@ NOTE_ACTIONS: Final = ("read", "update", "delete", "list", "task", "progress", "
 
 
 @dataclass(slots=True)
-class Watch:
+class ExplorationWatch:
     """What a maintainer did in this process, and where its exploration stands."""
 
-    budget: Budget
+    budget: ExplorationBudget
     trail: Trail = field(default_factory=Trail)
     commands: int = 0
     question: str = ""
@@ -100,14 +105,14 @@ class Watch:
         return replace(tool, action=act, async_action=aact if inner is not None else None)
 
 
-def knowing_tools(known: Knowledge, notes: NoteTool) -> list[Tool]:
+def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
     """Return the tools record, look_up and note."""
     record = Tool(
         "record",
         "Record what the files do not say themselves: a finding, decision, blocker, action or "
         "plan. It goes where it belongs by who vouches for it and how long it holds.",
         RECORD,
-        _saying(lambda given: _recorded(known.keep(_piece(given)))),
+        _returning_errors(lambda given: _recorded(known.keep(_piece(given)))),
         labels=frozenset({"read", "plan"}),
     )
     look_up = Tool(
@@ -115,24 +120,24 @@ def knowing_tools(known: Knowledge, notes: NoteTool) -> list[Tool]:
         "Find what was recorded on any day, in notes and memory. What has `attention` was taken "
         "from a place that is another now.",
         LOOK_UP,
-        _saying(lambda given: _found(known, given)),
+        _returning_errors(lambda given: _found(known, given)),
         labels=frozenset({"read"}),
     )
     return [record, look_up, _note(notes)]
 
 
-def probe_tool(survey: Callable[[], Survey], watch: Watch) -> Tool:
+def probe_tool(survey: Callable[[], CodebaseSurvey], watch: ExplorationWatch) -> Tool:
     """Return the tool next_probe."""
 
     def act(given: dict[str, Any]) -> ToolOutput:
         question = given.get("question") or watch.question
-        return ToolOutput(guided(survey(), watch.trail, watch.budget, question))
+        return ToolOutput(describe_exploration(survey(), watch.trail, watch.budget, question))
 
     return Tool(
         "next_probe",
         "Propose what to look at next, with its price, and say when to stop looking.",
         PROBE,
-        _saying(act),
+        _returning_errors(act),
         labels=frozenset({"read"}),
     )
 
@@ -155,17 +160,17 @@ def _note(notes: NoteTool) -> Tool:
     )
 
 
-def _piece(given: dict[str, Any]) -> Piece:
+def _piece(given: dict[str, Any]) -> Record:
     """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
     names = ("title", "content", "type", "authority", "volatility")
-    return Piece(
+    return Record(
         **{name: given[name] for name in names},
         source=given.get("source", ""),
         tags=(*given.get("tags", ()), "agent"),
     )
 
 
-def _recorded(kept: Kept) -> ToolOutput:
+def _recorded(kept: RecordResult) -> ToolOutput:
     if kept.status == "not kept":
         where = f" Its place is {kept.source}." if kept.source else ""
         return ToolOutput(f"Not kept: the files say it themselves; look again.{where}")
@@ -179,7 +184,7 @@ def _recorded(kept: Kept) -> ToolOutput:
     return ToolOutput(told, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
 
 
-def _found(known: Knowledge, given: dict[str, Any]) -> ToolOutput:
+def _found(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
     rows = known.found(given.get("query", ""), given.get("types", ()), given["limit"])
     if not rows:
         return ToolOutput("Nothing is recorded about that.", data={"result": []})
@@ -187,7 +192,9 @@ def _found(known: Knowledge, given: dict[str, Any]) -> ToolOutput:
     return ToolOutput("\n".join(lines), data={"result": rows})
 
 
-def _saying(act: Callable[[dict[str, Any]], ToolOutput]) -> Callable[[dict[str, Any]], ToolOutput]:
+def _returning_errors(
+    act: Callable[[dict[str, Any]], ToolOutput],
+) -> Callable[[dict[str, Any]], ToolOutput]:
     """Return an action that tells what was wrong with a call instead of raising it."""
 
     def said(given: dict[str, Any]) -> ToolOutput:

@@ -1,4 +1,4 @@
-"""The log of refactorings: one line for each event, only ever added to, and folded to a state."""
+"""The states of a step, and what leads from one to the next; nothing else does."""
 
 from __future__ import annotations
 
@@ -6,17 +6,47 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
-from foldline.agents.maintainer.refactor.steps import Event, State, moved
 from foldline.core.errors import InputError, StoreError
 from foldline.tools.approvals import append_line
+
+State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
+Event: TypeAlias = Literal["begin", "edit", "check", "fail", "pass", "undo"]
+
+MOVES: Final[Mapping[State, Mapping[Event, State]]] = {
+    "planned": {"begin": "editing"},
+    "editing": {"edit": "editing", "check": "checking", "undo": "undone"},
+    "checking": {"pass": "done", "fail": "editing", "undo": "undone"},
+    "done": {},
+    "undone": {"begin": "editing"},
+}
+"""
+A step begins at a commit and is edited, an edit at a time; then it is checked. What fails is
+edited again or undone, what passes is committed and done. A process that dies leaves a step
+editing or checking, and the next one undoes it.
+"""
+
+
+def next_state(state: State, event: Event) -> State:
+    """
+    Return the state after an event.
+
+    Raises:
+        InputError: The event does not happen in this state.
+    """
+    after = MOVES[state].get(event)
+    if after is None:
+        possible = ", ".join(MOVES[state]) or "nothing"
+        raise InputError(f"a step that is {state} cannot {event}; possible: {possible}")
+    return after
+
 
 LARGEST: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StepProgress:
     """
     How far a step is.
 
@@ -33,17 +63,17 @@ class Progress:
     failures: int = 0
     last: str = ""
 
-    def after(self, event: Event, data: Mapping[str, Any]) -> Progress:
+    def after(self, event: Event, data: Mapping[str, Any]) -> StepProgress:
         """
         Return the progress after an event.
 
         Raises:
             InputError: The event does not happen now.
         """
-        state = moved(self.state, event)
+        state = next_state(self.state, event)
         match event:
             case "begin":
-                begun = Progress(self.step, state, checkpoint=str(data.get("checkpoint", "")))
+                begun = StepProgress(self.step, state, checkpoint=str(data.get("checkpoint", "")))
                 return replace(begun, last=self.last)
             case "edit":
                 made = {str(data.get("path", "")): str(data.get("hash", ""))}
@@ -70,22 +100,22 @@ class StepLog:
     """
 
     path: Path
-    _known: dict[str, Progress] = field(default_factory=dict)
+    _known: dict[str, StepProgress] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for line in self._lines():
             self._take(line)
 
-    def of(self, step: str) -> Progress:
+    def of(self, step: str) -> StepProgress:
         """Return how far a step is."""
-        return self._known.get(step, Progress(step))
+        return self._known.get(step, StepProgress(step))
 
     @property
-    def all(self) -> tuple[Progress, ...]:
+    def all(self) -> tuple[StepProgress, ...]:
         """Every step that was ever begun."""
         return tuple(self._known.values())
 
-    def add(self, step: str, event: Event, **data: Any) -> Progress:
+    def add(self, step: str, event: Event, **data: Any) -> StepProgress:
         """
         Write an event down, durably, and return the progress after it.
 
