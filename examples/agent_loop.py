@@ -26,7 +26,7 @@ from foldline.models import Client, model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer
 from foldline.testing.scripted import Tool as Call
-from foldline.tools import Journal, Several, ToolRegistry, Workspace, file_tools
+from foldline.tools import CombinedToolset, Journal, ToolRegistry, Workspace, file_tools
 
 TASK = "Move the server to the port that the operators want."
 EDIT = {"path": "server.toml", "old_string": "port = 80", "new_string": "port = 48113"}
@@ -57,7 +57,7 @@ def agent_in(folder: Path, client: Client) -> Agent:
         folder / "agent.db",
         "move-the-server",
         client,
-        Several(registry, helpers.toolset),
+        CombinedToolset(registry, helpers.toolset),
         window=32_000,
         root=project,
         limits=AgentLimits(steps=20),

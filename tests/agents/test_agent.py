@@ -279,7 +279,7 @@ def test_a_skill_stays_in_sight_however_long_the_run_is(tmp_path, wire):
         talking(script, wire) as (server, client),
         agent_in(tmp_path, client, tools, window=8_000) as agent,
     ):
-        tools.add(Skills(tmp_path / "skills", is_kept=pinned_in(agent.session)).tool)
+        tools.add(Skills(tmp_path / "skills", is_pinned=pinned_in(agent.session)).tool)
         agent.run("Release it.")
         assert any(receipt.status == "compacted" for receipt in agent.session.receipts)
     assert all("48113" in request.text for request in server.requests[1:])

@@ -11,7 +11,7 @@ from foldline.agents.subagents import tail
 from foldline.stores.memory import MemoryStore
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import Tool as Call
-from foldline.tools import FULL, Permissions, Several, ToolRegistry
+from foldline.tools import FULL, CombinedToolset, Permissions, ToolRegistry
 
 
 def roles(parent, child):
@@ -43,7 +43,7 @@ def test_a_sub_agent_works_in_its_own_session_and_brings_back_a_report(tmp_path,
     store = MemoryStore()
     with talking(script, wire) as (server, client):
         helpers = Subagents(client, registry, window=16_000, store=store)
-        tools = Several(registry, helpers.toolset)
+        tools = CombinedToolset(registry, helpers.toolset)
         with agent_in(tmp_path, client, tools) as agent:
             result = agent.run("What is the port?")
             # The parent has its question, one call, the report and its answer: nothing else.
@@ -95,7 +95,7 @@ def test_its_budget_is_its_own_and_what_it_paid_counts_for_the_parent(tmp_path, 
     with talking(script) as (_, client):
         limits = AgentLimits(steps=3)
         helpers = Subagents(client, registry, window=16_000, limits=limits)
-        with agent_in(tmp_path, client, Several(registry, helpers.toolset)) as agent:
+        with agent_in(tmp_path, client, CombinedToolset(registry, helpers.toolset)) as agent:
             result = agent.run("Look.")
             assert "ended with the status 'steps'" in texts(agent)[2]
             assert "Not yet." in texts(agent)[2]
@@ -140,7 +140,7 @@ def test_sub_agents_that_only_read_work_side_by_side(tmp_path, registry):
     tasks = tuple(Call("delegate", {"task": f"SUB: part {n}."}) for n in range(2))
     with talking(roles([Answer("", tasks), "Done."], child)) as (server, client):
         helpers = Subagents(client, registry, window=16_000)
-        with agent_in(tmp_path, client, Several(registry, helpers.toolset)) as agent:
+        with agent_in(tmp_path, client, CombinedToolset(registry, helpers.toolset)) as agent:
             assert agent.run("Look.").text == "Done."
     assert server.errors == ()
 
@@ -149,7 +149,7 @@ def test_sub_agents_that_only_read_work_side_by_side(tmp_path, registry):
 def test_a_sub_agent_that_fails_is_an_error_that_the_parent_reads(tmp_path, registry):
     with talking([Call("delegate", {"task": "SUB: go."}), Status(401), "A pity."]) as (_, client):
         helpers = Subagents(client, registry, window=16_000)
-        with agent_in(tmp_path, client, Several(registry, helpers.toolset)) as agent:
+        with agent_in(tmp_path, client, CombinedToolset(registry, helpers.toolset)) as agent:
             assert agent.run("Go.").text == "A pity."
             assert "The sub-agent failed" in texts(agent)[2]
     with talking([Status(401)]) as (_, client), pytest.raises(ModelError):

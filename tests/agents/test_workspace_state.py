@@ -13,7 +13,7 @@ from foldline.agents.workspace_state import (
 from foldline.core.errors import InputError
 from foldline.core.files import FileSettings
 from foldline.core.messages import ToolCall
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 
 
 def git(folder, *words):

@@ -62,9 +62,7 @@ PROVED_IN = {
     "stores/rows.py stores/sql.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",
     "testing/test_promises.py": "testing/staying.py",
-    "tools/files/test_workspace.py": "tools/files/backups.py",
-    "tools/test_skills.py": "tools/skill_files.py",
-    "tools/test_toolset.py": "tools/running.py",
+    "tools/files/test_workspace.py": "tools/files/backups.py tools/files/file_tools.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "core/provider_rules.py core/renumber.py",
     "properties/test_plain_versions.py": "core/damaged.py core/untangle.py",

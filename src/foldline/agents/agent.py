@@ -17,12 +17,12 @@ from foldline.agents.loop_detection import LoopSettings
 from foldline.agents.run_state import AgentSetup, ChatModel
 from foldline.core.errors import FoldlineError, InputError, StoreError
 from foldline.models.blocking import iterate, run
+from foldline.rooted_files import Root
 from foldline.session import Session
-from foldline.tools.files.root import Root
 from foldline.tools.recall import session_tools
 from foldline.tools.registry import ToolRegistry
 from foldline.tools.spec import Tool
-from foldline.tools.toolset import Several, Toolset
+from foldline.tools.toolset import CombinedToolset, Toolset
 
 
 class Agent:
@@ -69,7 +69,7 @@ class Agent:
         self._setup = AgentSetup(
             session,
             model,
-            Several(given, ToolRegistry(session_tools(session))),
+            CombinedToolset(given, ToolRegistry(session_tools(session))),
             system,
             limits or AgentLimits(),
             loops or LoopSettings(),

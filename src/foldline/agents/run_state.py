@@ -20,8 +20,8 @@ from foldline.core.receipt import Receipt
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import TIMEOUT
+from foldline.rooted_files import Root
 from foldline.session import Session
-from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
 

@@ -2,7 +2,7 @@
 Agents that an agent may send: each with a session, a budget and permissions of its own.
 
     helpers = Subagents(model, registry, window=128_000)
-    agent = Agent(session, model, Several(registry, helpers.toolset))
+    agent = Agent(session, model, CombinedToolset(registry, helpers.toolset))
 
 What a sub-agent reads stays in its session. What comes back is a report of bounded length.
 """
@@ -28,7 +28,7 @@ from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
 from foldline.tools.registry import ToolRegistry
 from foldline.tools.spec import Tool
-from foldline.tools.toolset import Several, Toolset
+from foldline.tools.toolset import CombinedToolset, Toolset
 
 DELEGATE: Final = "delegate"
 
@@ -137,7 +137,7 @@ class Subagents:
                 longest=longest,
                 system=system,
             )
-            view = Several(view, deeper.toolset)
+            view = CombinedToolset(view, deeper.toolset)
         self.tools = view
 
     @property

@@ -13,8 +13,8 @@ from typing import Any, Final
 from foldline.core.errors import FoldlineError, InputError
 from foldline.core.files import FileSettings
 from foldline.core.messages import ToolCall
+from foldline.rooted_files import Root
 from foldline.strategies.touches import touched
-from foldline.tools.files.root import Root
 
 MOST_FILES: Final = 200
 LARGEST: Final = 10 << 20

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from foldline.core.files import FileSettings
+from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import State
 from foldline.strategies.attachment import Found
 from foldline.strategies.sight import sight
 from foldline.strategies.touches import Touch, normal, within
-from foldline.tools.files.root import TooLarge, content, opened
 
 LARGEST: Final = 1 << 20
 """A file of more bytes is not read; it is named, with its size."""
@@ -77,9 +77,9 @@ def _is_hidden(path: Path, settings: FileSettings) -> bool:
 def _read(root: Path, path: Path, touch: Touch) -> Found:
     """Read one file; raises OSError for what is no regular file, or may not be read."""
     try:
-        with opened(root, path.relative_to(root).parts) as number:
+        with open_file(root, path.relative_to(root).parts) as number:
             size = os.fstat(number).st_size
-            data = content(number, LARGEST).data
+            data = read_content(number, LARGEST).data
     except FileNotFoundError:
         return Found(touch, "deleted")
     except TooLarge:

@@ -80,7 +80,7 @@ def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> 
         check_schema(schema["items"], f"{where}[]", depth - 1)
 
 
-def parsed(arguments: Any) -> Any:
+def parse_arguments(arguments: Any) -> Any:
     """
     Return arguments as a JSON value; nothing at all means none.
 
@@ -108,7 +108,7 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
-def checked(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
+def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
     """
     Check a value, and mend what models often get wrong.
 
@@ -124,7 +124,7 @@ def checked(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]
         The value, and sentences about all that is wrong with it.
     """
     kinds = _kinds(schema)
-    value = _mended(value, kinds)
+    value = _repair(value, kinds)
     name = where or "the arguments"
     if not any(TYPES[kind](value) for kind in kinds):
         return value, [f"{name}: {' or '.join(kinds)} expected, not {_shown(value)}"]
@@ -154,7 +154,7 @@ def _object(
     out, problems = dict(value), list[str]()
     for name, one in known.items():
         if name in value:
-            out[name], more = checked(one, value[name], f"{inside}{name}")
+            out[name], more = check_arguments(one, value[name], f"{inside}{name}")
             problems += more
         elif "default" in one:
             out[name] = one["default"]
@@ -172,13 +172,13 @@ def _object(
 def _array(items: Schema, value: list[Any], where: str) -> tuple[list[Any], list[str]]:
     out, problems = [], list[str]()
     for index, item in enumerate(value):
-        one, more = checked(items, item, f"{where}[{index}]")
+        one, more = check_arguments(items, item, f"{where}[{index}]")
         out.append(one)
         problems += more
     return out, problems
 
 
-def _mended(value: Any, kinds: tuple[str, ...]) -> Any:
+def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
     if isinstance(value, str) and "string" not in kinds and {"array", "object"} & {*kinds}:
         try:
             read = json.loads(value[:LONGEST], parse_constant=_no_number)

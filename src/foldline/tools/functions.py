@@ -28,7 +28,7 @@ DONE: Final = "Done."
 _PARAMETER: Final = re.compile(r"^\s+(\w{1,64})(?: \([^)]*\))?: (.+)$", re.MULTILINE)
 
 
-def tool_of(
+def tool_from_function(
     function: Callable[..., Any],
     *,
     name: str | None = None,

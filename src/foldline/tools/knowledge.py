@@ -19,7 +19,7 @@ from foldline.core.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
 from foldline.memory.knowledge.answering import Answerer
-from foldline.tools.arguments import checked
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -312,7 +312,7 @@ def _given(action: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], l
         "properties": {name.rstrip("!"): PROPERTIES[name.rstrip("!")] for name in names},
         "required": [name[:-1] for name in names if name.endswith("!")],
     }
-    value, problems = checked(schema, given)
+    value, problems = check_arguments(schema, given)
     return value, problems
 
 

@@ -25,7 +25,7 @@ from foldline.notes import (
     Standing,
     UnknownNote,
 )
-from foldline.tools.arguments import checked
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -124,7 +124,7 @@ class NoteTool:
             InputError: An argument is missing or makes no sense, or there is no such note.
             StoreError: Notes cannot be written, or somebody else changed one.
         """
-        given, problems = checked(self._schema, _cleaned(parameters))
+        given, problems = check_arguments(self._schema, _cleaned(parameters))
         if problems:
             raise InputError("; ".join(problems[:5]), hint="Mend the call.")
         return self._actions[given["action"]](given)

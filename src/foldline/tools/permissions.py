@@ -15,9 +15,8 @@ from typing import Final, Self
 
 from foldline.core.amounts import named
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.running import Slot
 from foldline.tools.spec import Tool, label_set
-from foldline.tools.toolset import Toolset
+from foldline.tools.toolset import Slot, Toolset
 
 
 @dataclass(frozen=True, slots=True)

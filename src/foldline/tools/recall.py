@@ -57,7 +57,7 @@ PARAMETERS: Final[dict[str, Any]] = {
 }
 
 
-class Page(Protocol):
+class RecallPage(Protocol):
     """What was recalled."""
 
     @property
@@ -103,7 +103,7 @@ class Recalls(Compacts, Protocol):
         path: str | None = None,
         start: int = 0,
         max_tokens: int | None = None,
-    ) -> Page:
+    ) -> RecallPage:
         """Return what was removed."""
         ...
 
@@ -117,7 +117,7 @@ class Recalls(Compacts, Protocol):
         path: str | None = None,
         start: int = 0,
         max_tokens: int | None = None,
-    ) -> Page:
+    ) -> RecallPage:
         """Return what was removed, without blocking."""
         ...
 
@@ -163,7 +163,7 @@ def recall_tool(session: Recalls) -> Tool:
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: Page, searched: bool) -> ToolOutput:
+def _output(page: RecallPage, searched: bool) -> ToolOutput:
     """Return a page, with what it leaves out in its last line; a search says that itself."""
     text = page.text
     if page.note and not searched:

@@ -21,11 +21,10 @@ from typing import Any, TypeVar
 from foldline.core.amounts import positive
 from foldline.core.breaker import Breaker
 from foldline.core.errors import InputError
-from foldline.tools.functions import tool_of
+from foldline.tools.functions import tool_from_function
 from foldline.tools.output import ToolOutput
-from foldline.tools.running import Slot, ToolSettings
 from foldline.tools.spec import Tool
-from foldline.tools.toolset import Toolset
+from foldline.tools.toolset import Slot, Toolset, ToolSettings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -110,12 +109,13 @@ class ToolRegistry(Toolset):
         """
         Add a function as a tool, plainly or as a decorator, and return the function.
 
-        See `foldline.tools.functions.tool_of` for what its signature may hold.
+        See `foldline.tools.functions.tool_from_function` for what its signature may hold.
         """
 
         def added(one: Function) -> Function:
             self.add(
-                tool_of(one, name=name, description=description, labels=labels), seconds=seconds
+                tool_from_function(one, name=name, description=description, labels=labels),
+                seconds=seconds,
             )
             return one
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeAlias
 from foldline.core.amounts import meant
 from foldline.core.errors import FoldlineError, InputError
 from foldline.core.redaction import explained, redacted
-from foldline.tools.arguments import check_schema, checked, parsed
+from foldline.tools.arguments import check_arguments, check_schema, parse_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 
 Action: TypeAlias = Callable[[dict[str, Any]], ToolOutput]
@@ -112,7 +112,7 @@ class Tool:
 
     def _given(self, arguments: Any) -> dict[str, Any] | ToolOutput:
         try:
-            value, problems = checked(self.parameters, parsed(arguments))
+            value, problems = check_arguments(self.parameters, parse_arguments(arguments))
         except InputError as error:
             problems, value = [str(error)], None
         if not problems and isinstance(value, dict):

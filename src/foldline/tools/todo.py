@@ -15,9 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from foldline.atomic_files import replace_file
 from foldline.core.errors import InputError, StoreError
-from foldline.tools.arguments import checked
-from foldline.tools.atomic import replace_file
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -121,7 +121,7 @@ class TodoTool:
             The recap; an error where the list makes no sense or cannot be kept. Then the list is
             what it was.
         """
-        value, problems = checked(ITEMS, todos, "todos")
+        value, problems = check_arguments(ITEMS, todos, "todos")
         if not problems:
             problems = _senseless(value)
         if problems:
@@ -190,7 +190,7 @@ def _loaded(path: Path) -> tuple[Todo, ...]:
         stored = json.loads(data)
         if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
             raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = checked(ITEMS, stored["todos"], "todos")
+        value, problems = check_arguments(ITEMS, stored["todos"], "todos")
         problems = problems or _senseless(value)
         if problems:
             raise InputError(problems[0])

@@ -4,7 +4,7 @@ import pytest
 
 from foldline import InputError
 from foldline.agents.maintainer.conflicts import SourcePointer, find_pointer
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 
 
 @pytest.fixture

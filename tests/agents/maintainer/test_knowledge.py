@@ -8,7 +8,7 @@ from foldline import InputError
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record
 from foldline.memory import Memory
 from foldline.notes import Notes
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from foldline.core.errors import BudgetError, RecallError
 from foldline.tools import Terminal
-from foldline.tools.approvals import Answer, Approvals, ApprovalSettings, PromptQueue
+from foldline.tools.approvals import ApprovalAnswer, Approvals, ApprovalSettings, PromptQueue
 from foldline.tools.terminal import Limits
 
 pytestmark = pytest.mark.requirement("T7")
@@ -197,7 +197,7 @@ def test_what_was_allowed_is_still_confined(project, open_in):
 
 @pytest.mark.requirement("E3.2")
 def test_for_the_session_means_the_very_same_command(project, open_in):
-    asked, approvals = asking(Answer(True, "session", "ana"))
+    asked, approvals = asking(ApprovalAnswer(True, "session", "ana"))
     terminal = open_in("bubblewrap", project, approvals=approvals)
     for _ in range(3):
         terminal.run("touch a")

@@ -16,8 +16,8 @@ from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.core.errors import FoldlineError, InputError
 from foldline.memory.items import Item, fingerprint
 from foldline.notes import Note
+from foldline.rooted_files import Root
 from foldline.session import Session
-from foldline.tools.files.root import Root
 
 Standing: TypeAlias = Literal["same", "changed", "gone", "unknown"]
 

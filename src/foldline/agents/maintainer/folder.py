@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from foldline.atomic_files import replace_file
 from foldline.core.errors import InputError, StoreError
 from foldline.settings.folders import data_folder
-from foldline.tools.atomic import replace_file
 
 _ODD: Final = re.compile(r"[^\w-]+")
 

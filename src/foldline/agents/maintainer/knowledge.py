@@ -19,7 +19,7 @@ from foldline.core.errors import InputError
 from foldline.memory import Memory
 from foldline.notes import Note, Notes
 from foldline.notes.note import KINDS, Kind
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 
 MOST: Final = 5_000
 

@@ -35,9 +35,9 @@ from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.amounts import named
 from foldline.core.errors import InputError
 from foldline.notes.note import Kind
+from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import Workspace, file_tools
-from foldline.tools.files.root import Root
 from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
 from foldline.tools.registry import ToolRegistry

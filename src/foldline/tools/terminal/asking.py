@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.tools.approvals import Approvals, Request, Scope
+from foldline.tools.approvals import ApprovalRequest, Approvals, Scope
 from foldline.tools.terminal.planning import Step
 from foldline.tools.terminal.refusal import Refused, visible
 
@@ -33,12 +33,12 @@ class NotApproved(Exception):
         request: The question.
     """
 
-    def __init__(self, reason: str, request: Request) -> None:
+    def __init__(self, reason: str, request: ApprovalRequest) -> None:
         super().__init__(reason)
         self.request = request
 
 
-def approved(steps: Sequence[Step], approvals: Approvals | None) -> Request:
+def approved(steps: Sequence[Step], approvals: Approvals | None) -> ApprovalRequest:
     """
     Ask about steps of which one goes beyond reading, and return the request that was granted.
 
@@ -64,7 +64,7 @@ def approved(steps: Sequence[Step], approvals: Approvals | None) -> Request:
     return request
 
 
-def request_for(steps: Sequence[Step], seconds: float) -> Request:
+def request_for(steps: Sequence[Step], seconds: float) -> ApprovalRequest:
     """
     Return the question about steps.
 
@@ -77,7 +77,7 @@ def request_for(steps: Sequence[Step], seconds: float) -> Request:
     programs = {posixpath.basename(stage.arguments[0]) for stage in stages}
     scopes: tuple[Scope, ...] = ("once",) if programs & ONCE_ONLY else ("once", "session")
     places = [f"{step.place.directory}:{step.place.identity}" for step in steps]
-    return Request(
+    return ApprovalRequest(
         command=tuple(stage.arguments for stage in stages),
         shown="\n".join(visible(shlex.join(stage.arguments), LONGEST) for stage in stages),
         directory=steps[0].place.directory,

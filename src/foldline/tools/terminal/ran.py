@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from foldline.tools.approvals import Request
+from foldline.tools.approvals import ApprovalRequest
 
 Status: TypeAlias = Literal["ok", "failed", "refused", "needs_approval", "timeout", "error"]
 
@@ -35,7 +35,7 @@ class Ran:
     sandbox: str = ""
     directory: str = "."
     seconds: float = 0.0
-    request: Request | None = None
+    request: ApprovalRequest | None = None
 
     @property
     def ok(self) -> bool:

@@ -21,7 +21,7 @@ from threading import Event, Lock
 from typing import Final, Self
 
 from foldline.core.errors import BudgetError, StoreError
-from foldline.tools.approvals import Approvals, Request
+from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.asking import NotApproved, approved
 from foldline.tools.terminal.cleaning import cleaned
@@ -293,7 +293,7 @@ class Terminal:
 
     # --- approval --------------------------------------------------------------------------
 
-    def _approved(self, steps: Sequence[Step]) -> Request | None:
+    def _approved(self, steps: Sequence[Step]) -> ApprovalRequest | None:
         """
         Return the request that a person said yes to, None when there is nothing to ask.
 

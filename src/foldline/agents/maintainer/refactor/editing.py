@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from foldline.core.errors import FoldlineError
-from foldline.tools.approvals import Approvals, Grant, Request
+from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
 from foldline.tools.files import Replacement, Workspace
-from foldline.tools.files.patching import patched
-from foldline.tools.files.workspace import refusal
+from foldline.tools.files.workspace import apply_replacements, refusal
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.refusal import visible
@@ -74,7 +73,9 @@ def _edited(
     if now.ok:
         text = workspace.root.read(parts, workspace.bounds.size).data.decode("utf-8")
     after = (
-        patched(text, [Replacement(old, given["new_string"])]) if now.ok else given["new_string"]
+        apply_replacements(text, [Replacement(old, given["new_string"])])
+        if now.ok
+        else given["new_string"]
     )
     name = "/".join(parts)
     request = _request(workspace, name, text, after, given["why"])
@@ -91,14 +92,14 @@ def _edited(
     return done
 
 
-def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> Request:
+def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=2
     )
     shown = "\n".join(visible(line, 400) for line in lines)
     if len(shown) > LONGEST_DIFF:
         shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
-    return Request(
+    return ApprovalRequest(
         command=(("edit", name, old, new),),
         shown=shown,
         directory=str(workspace.root.path),

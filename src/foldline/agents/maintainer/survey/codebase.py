@@ -23,7 +23,7 @@ from foldline.agents.maintainer.survey.git_history import FileHistory, read_hist
 from foldline.agents.workspace_state import git_head
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import FoldlineError
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.limits import Limits
 from foldline.tools.terminal.terminal import Terminal
@@ -154,7 +154,7 @@ class CodebaseSurvey:
     """
 
     root: str
-    git_head: str = ""
+    head: str = ""
     files: int = 0
     lines: int = 0
     languages: Mapping[str, int] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from foldline.core.errors import FoldlineError
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
 
 _TABLE: Final = """

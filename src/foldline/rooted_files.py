@@ -45,7 +45,7 @@ class TooLarge(InputError):
 
 
 @contextlib.contextmanager
-def opened(root: Path, parts: Sequence[str]) -> Iterator[int]:
+def open_file(root: Path, parts: Sequence[str]) -> Iterator[int]:
     """
     Open a file for reading, without following links.
 
@@ -64,7 +64,7 @@ def opened(root: Path, parts: Sequence[str]) -> Iterator[int]:
         finally:
             os.close(number)
         return
-    with entered(root, folders) as folder:
+    with open_folder(root, folders) as folder:
         number = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
         try:
             yield number
@@ -73,8 +73,8 @@ def opened(root: Path, parts: Sequence[str]) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def entered(root: Path, folders: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """Open a folder inside another one, making what is missing if asked to; see `opened`."""
+def open_folder(root: Path, folders: Sequence[str], *, make: bool = False) -> Iterator[int]:
+    """Open a folder inside another one, making what is missing if asked to; see `open_file`."""
     with contextlib.ExitStack() as stack:
 
         def enter(part: str | Path, flags: int, inside: int | None) -> int:
@@ -91,7 +91,7 @@ def entered(root: Path, folders: Sequence[str], *, make: bool = False) -> Iterat
         yield folder
 
 
-def content(number: int, most: int) -> Content:
+def read_content(number: int, most: int) -> Content:
     """
     Read an open file.
 
@@ -160,9 +160,9 @@ class Root:
         return parts
 
     def read(self, parts: Sequence[str], most: int) -> Content:
-        """Read a file of at most so many bytes; see `content` and `opened` for the errors."""
-        with opened(self.path, parts) as number:
-            return content(number, most)
+        """Read a file of at most so many bytes; errors: see `read_content`, `open_file`."""
+        with open_file(self.path, parts) as number:
+            return read_content(number, most)
 
     def replace(self, parts: Sequence[str], data: bytes, mode: int = 0o644) -> None:
         """
@@ -172,7 +172,7 @@ class Root:
             OSError: It cannot be written, and is what it was.
         """
         *folders, name = parts
-        with entered(self.path, folders, make=True) as folder:
+        with open_folder(self.path, folders, make=True) as folder:
             draft = f".foldline-{secrets.token_hex(8)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _QUIET
             number = os.open(draft, flags, mode, dir_fd=folder)
@@ -201,7 +201,7 @@ class Root:
             import fcntl
         except ImportError:
             raise StoreError("Files can be changed on POSIX systems only.") from None
-        with entered(self.path, ()) as number:
+        with open_folder(self.path, ()) as number:
             end = time.monotonic() + PATIENCE
             while True:
                 try:

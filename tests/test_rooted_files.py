@@ -3,9 +3,9 @@ import threading
 
 import pytest
 
+from foldline import rooted_files as rooted
 from foldline.core.errors import InputError, StoreError
-from foldline.tools.files import root as rooted
-from foldline.tools.files.root import Root, TooLarge
+from foldline.rooted_files import Root, TooLarge
 
 
 @pytest.fixture

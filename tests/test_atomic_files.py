@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from foldline.tools.atomic import replace_file
+from foldline.atomic_files import replace_file
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path):

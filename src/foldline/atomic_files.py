@@ -21,12 +21,12 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         OSError: It cannot be written, and is what it was.
     """
-    with replacement(path) as file:
+    with open_replacement(path) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
-def replacement(path: Path) -> Iterator[IO[bytes]]:
+def open_replacement(path: Path) -> Iterator[IO[bytes]]:
     """
     Open what takes the place of a file when the block ends; an error leaves the file as it was.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from foldline.tools.files.patching import Replacement
-from foldline.tools.files.workspace import Workspace
+from foldline.tools.files.workspace import Replacement, Workspace
 from foldline.tools.spec import Tool
 
 MOST_EDITS: Final = 50
