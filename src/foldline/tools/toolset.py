@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final, TypeAlias
 
+from foldline.concurrency import run_blocking
 from foldline.core.amounts import meant
-from foldline.models.blocking import run
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.running import Slot, ToolSettings
 from foldline.tools.spec import Tool
@@ -68,7 +68,7 @@ class Toolset(ABC):
             arguments: A mapping, or the JSON text that the provider sent.
             seconds: What it may take at most, if that is less than it is allowed anyway.
         """
-        return run(self.arun(name, arguments, seconds=seconds))
+        return run_blocking(self.arun(name, arguments, seconds=seconds))
 
     async def arun(
         self, name: str, arguments: Any = None, *, seconds: float | None = None
@@ -84,7 +84,7 @@ class Toolset(ABC):
         Calls in a row that only read run side by side; every other one runs alone, after those
         before it.
         """
-        return run(self.arun_all(calls, seconds=seconds))
+        return run_blocking(self.arun_all(calls, seconds=seconds))
 
     async def arun_all(
         self, calls: Sequence[Call], *, seconds: float | None = None
