@@ -15,8 +15,8 @@ from foldline.agents.limits import AgentLimits, AgentResult
 from foldline.agents.loop import run_events
 from foldline.agents.loop_detection import LoopSettings
 from foldline.agents.run_state import AgentSetup, ChatModel
+from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.errors import FoldlineError, InputError, StoreError
-from foldline.models.blocking import iterate, run
 from foldline.rooted_files import Root
 from foldline.session import Session
 from foldline.tools.recall import session_tools
@@ -162,7 +162,7 @@ class Agent:
             ContextOverflow: What must be sent does not fit the window.
             FoldlineError: The agent is running already.
         """
-        return run(self.arun(task))
+        return run_blocking(self.arun(task))
 
     async def arun(self, task: str) -> AgentResult:
         """Work on a task; see `run`. A cancellation closes the calls that were being made."""
@@ -178,7 +178,7 @@ class Agent:
         Raises:
             InputError: There is nothing to go on with.
         """
-        return run(self.aresume())
+        return run_blocking(self.aresume())
 
     async def aresume(self) -> AgentResult:
         """Resume a run that ended early; see `resume`."""
@@ -193,7 +193,7 @@ class Agent:
         Args:
             task: What the user says; None resumes a run that ended early.
         """
-        return iterate(self.astream(task))
+        return iterate_blocking(self.astream(task))
 
     async def astream(self, task: str | None = None) -> AsyncGenerator[Event, None]:
         """Yield what happens while the agent works; see `stream`."""

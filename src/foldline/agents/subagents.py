@@ -17,11 +17,11 @@ from typing import Any, Final
 from foldline.agents.agent import Agent
 from foldline.agents.limits import AgentLimits, AgentResult, Status
 from foldline.agents.run_state import ChatModel
+from foldline.concurrency import run_blocking
 from foldline.core.amounts import whole
 from foldline.core.errors import FoldlineError
 from foldline.core.ports import Store
 from foldline.core.redaction import redacted
-from foldline.models.blocking import run
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -166,7 +166,7 @@ class Subagents:
             DELEGATE,
             DESCRIPTION,
             parameters,
-            lambda given: run(self._output(given["task"])),
+            lambda given: run_blocking(self._output(given["task"])),
             lambda given: self._output(given["task"]),
             labels=self._labels(),
         )
@@ -186,7 +186,7 @@ class Subagents:
         Raises:
             FoldlineError: The model gives no answer, or the task does not fit its window.
         """
-        return run(self.arun(task))
+        return run_blocking(self.arun(task))
 
     async def arun(self, task: str) -> SubagentReport:
         """Send an agent; see `run`. A cancellation ends it."""

@@ -23,9 +23,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import InputError, StoreError
-from foldline.tools.timely import Late, timely
 
 Scope: TypeAlias = Literal["once", "session"]
 
@@ -243,8 +243,10 @@ class Approvals:
 
     def _answer(self, request: ApprovalRequest) -> tuple[ApprovalAnswer, str]:
         try:
-            said = timely(lambda: self._ask(request), self.settings.seconds, "foldline-approval")
-        except (Late, TimeoutError):
+            said = run_with_timeout(
+                lambda: self._ask(request), self.settings.seconds, "foldline-approval"
+            )
+        except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
             return NO, "failed"

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from foldline.concurrency import run_blocking, start_thread
 from foldline.core.amounts import meant, positive, whole
 from foldline.core.breaker import Breaker
-from foldline.models.blocking import run
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
-from foldline.tools.timely import started
 
 FAILURES: Final = frozenset(
     {ErrorCode.EXECUTION, ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE, ErrorCode.INTERNAL}
@@ -151,7 +150,7 @@ def _start(tool: Tool, arguments: Any) -> Coroutine[Any, Any, ToolOutput]:
 
 async def _in_thread(call: Callable[[], ToolOutput], name: str) -> ToolOutput:
     """Await a call in a thread that does not keep the program from ending."""
-    return await asyncio.wrap_future(started(call, f"foldline-tool-{name}"))
+    return await asyncio.wrap_future(start_thread(call, f"foldline-tool-{name}"))
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:
@@ -227,7 +226,7 @@ class Toolset(ABC):
             arguments: A mapping, or the JSON text that the provider sent.
             seconds: What it may take at most, if that is less than it is allowed anyway.
         """
-        return run(self.arun(name, arguments, seconds=seconds))
+        return run_blocking(self.arun(name, arguments, seconds=seconds))
 
     async def arun(
         self, name: str, arguments: Any = None, *, seconds: float | None = None
@@ -243,7 +242,7 @@ class Toolset(ABC):
         Calls in a row that only read run side by side; every other one runs alone, after those
         before it.
         """
-        return run(self.arun_all(calls, seconds=seconds))
+        return run_blocking(self.arun_all(calls, seconds=seconds))
 
     async def arun_all(
         self, calls: Sequence[Call], *, seconds: float | None = None
