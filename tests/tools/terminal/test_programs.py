@@ -5,19 +5,18 @@ import subprocess
 
 import pytest
 
-from foldline.tools.terminal.language.grammar import parsed
-from foldline.tools.terminal.programs.known import NAMES, check
-from foldline.tools.terminal.programs.options import options, read
-from foldline.tools.terminal.programs.table import TABLE
+from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.programs.options import option_spec, read_arguments
+from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_row
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")
 
 
 def checked(line, place):
-    (pipeline,) = parsed(line)
+    (pipeline,) = parse_line(line)
     name, *words = (word.text for word in pipeline.commands[0].words)
-    return check(name, words, place)
+    return check_row(name, words, place)
 
 
 READS = """
@@ -92,7 +91,7 @@ def test_what_only_reads_passes(line, place):
     name = line.split()[0]
     if name in {"rg", "jq", "tree", "file"} and shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
-    assert checked(line, place).program in {*NAMES, name, "cat", "stat", "printf"}
+    assert checked(line, place).program in {*PROGRAM_NAMES, name, "cat", "stat", "printf"}
 
 
 BEYOND = (
@@ -261,23 +260,25 @@ def test_an_outward_link_is_shown_and_not_followed(terminal):
 
 
 def test_options_are_read_exactly(place):
-    spec = options("-ab -n=count --color=word? --lines=count -NUM=n")
-    given = read("x", spec, ["-ab", "-n5", "f", "--color", "--lines", "7", "--", "-z"], place)
+    spec = option_spec("-ab -n=count --color=word? --lines=count -NUM=n")
+    given = read_arguments(
+        "x", spec, ["-ab", "-n5", "f", "--color", "--lines", "7", "--", "-z"], place
+    )
     assert given.options == (
         ("-a", None), ("-b", None), ("-n", "5"), ("--color", None), ("--lines", "7"),
     )  # fmt: skip
     assert given.operands == ("f", "-z")
     for wrong in (["--lin=5"], ["-c"], ["-abz"], ["--colour"]):
         with pytest.raises(Beyond):
-            read("x", spec, wrong, place)
+            read_arguments("x", spec, wrong, place)
     for wrong in (["-n"], ["-nx"], ["--lines"]):
         with pytest.raises(Refused):
-            read("x", spec, wrong, place)
+            read_arguments("x", spec, wrong, place)
 
 
 def test_every_row_of_the_table_can_be_read():
     for row in TABLE.values():
-        assert options(row.options) is not None
+        assert option_spec(row.options) is not None
 
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="sed is what it is compared with")

@@ -25,7 +25,7 @@ from foldline.core.amounts import positive, whole
 from foldline.core.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
-from foldline.tools.terminal.limits import Limits
+from foldline.tools.terminal.limits import TerminalLimits
 from foldline.tools.terminal.terminal import Terminal
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))
@@ -256,7 +256,7 @@ def _past(root: Root, settings: SurveySettings) -> FileHistory:
     if top is None:
         return FileHistory(trouble="the folder is not under git")
     try:
-        limits = Limits(seconds=60.0, output=32 << 20, shown=32 << 20)
+        limits = TerminalLimits(seconds=60.0, output=32 << 20, shown=32 << 20)
         asked = Terminal.open(top, limits=limits)
         return read_history(asked, settings.commits, root.path.relative_to(top).as_posix())
     except FoldlineError as error:

@@ -15,14 +15,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-from foldline.tools.terminal.binaries import find_binary
-from foldline.tools.terminal.confine.order import Confinement, Stage
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.running import Outcome, run_order
+from foldline.tools.terminal.confine.order import Confinement, PipelineStage
+from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.running import PipelineOutcome, run_order
 
-LIMITS: Final = Limits(seconds=10.0, output=100_000)
+LIMITS: Final = TerminalLimits(seconds=10.0, output=100_000)
 
 FORKING: Final = Profile(forks=True)
 """What git gets: the widest that a model has without asking."""
@@ -67,12 +65,12 @@ class _Test:
                 *_connected(listener),
             ]
 
-    def _run(self, name: str, *words: str) -> Outcome | None:
+    def _run(self, name: str, *words: str) -> PipelineOutcome | None:
         program = find_binary(name)
         if program is None:
             return None
-        place = Place.at(str(self.inside))
-        stage = Stage((program, *words), profile=FORKING)
+        place = WorkingDirectory.at(str(self.inside))
+        stage = PipelineStage((program, *words), profile=FORKING)
         return run_order(self.confinement.order([stage], place, LIMITS), LIMITS.output)
 
     def _script(self, lasting: str, port: int) -> str:
@@ -109,7 +107,7 @@ class _Test:
             f"{{ {one}; }} 2>/dev/null" for one in (*looks, *changes, *lingers, *connects)
         )
 
-    def _read(self, said: Outcome | None) -> list[str]:
+    def _read(self, said: PipelineOutcome | None) -> list[str]:
         if said is None or said.error:
             return [f"it cannot be tried: {_said(said)}"]
         out = []
@@ -167,7 +165,7 @@ def _running(argument: str) -> bool:
     return False
 
 
-def _said(outcome: Outcome | None) -> str:
+def _said(outcome: PipelineOutcome | None) -> str:
     if outcome is None:
         return "cat is not installed"
     told = outcome.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -13,13 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from foldline.tools.terminal.binaries import find_binary
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked
-from foldline.tools.terminal.programs.options import options, read
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.programs.options import CheckedCommand, option_spec, read_arguments
 from foldline.tools.terminal.refusal import Beyond, Refused
 
-AWK: Final = options("-F=text -v=text")
+AWK: Final = option_spec("-F=text -v=text")
 
 NAMES: Final = re.compile(
     r"\b(getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB)\b|\bsystem[\s\\]*\("
@@ -53,7 +51,7 @@ DOUBTFUL: Final = frozenset({")", "++", "--", "length", "$"})
 REACHING: Final = frozenset({"|", "|&", ">>", "@"})
 
 
-def check_awk(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """
     Check ``awk`` with a program in its arguments.
 
@@ -61,8 +59,8 @@ def check_awk(name: str, words: Sequence[str], place: Place) -> Checked:
         Beyond: The program could reach out, or comes from a file.
     """
     if list(words) in (["--version"], ["-W", "version"]):
-        return Checked(name, tuple(words))
-    given = read(name, AWK, words, place, mixed=False)
+        return CheckedCommand(name, tuple(words))
+    given = read_arguments(name, AWK, words, place, mixed=False)
     if not given.operands:
         raise Refused(f"{name}: a program is missing.")
     program, *operands = given.operands
@@ -70,7 +68,7 @@ def check_awk(name: str, words: Sequence[str], place: Place) -> Checked:
     for operand in operands:
         if operand != "-" and not OPERAND.match(operand):
             place.check(operand)
-    return Checked(name, (*_sandboxed(), *given.words(AWK), "--", program, *operands))
+    return CheckedCommand(name, (*_sandboxed(), *given.words(AWK), "--", program, *operands))
 
 
 def _sandboxed() -> tuple[str, ...]:

@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked
-from foldline.tools.terminal.programs.options import options, read
+from foldline.tools.terminal.paths import WorkingDirectory
+from foldline.tools.terminal.programs.options import CheckedCommand, option_spec, read_arguments
 from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
 
-SED: Final = options(
+SED: Final = option_spec(
     "-nErsuz -e=text -l=count --quiet --silent --expression=text --regexp-extended --separate "
     "--unbuffered --null-data --zero-terminated --line-length=count --posix --debug"
 )
@@ -39,7 +38,7 @@ _ADDRESS: Final = re.compile(r"[0-9]+(~[0-9]+)?|\$|[+~][0-9]+")
 _FLAGS: Final = re.compile(r"[gpiImM0-9]*")
 
 
-def check_sed(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """
     Check ``sed`` with scripts in its arguments.
 
@@ -47,8 +46,8 @@ def check_sed(name: str, words: Sequence[str], place: Place) -> Checked:
         Beyond: It edits in place, reads a script from a file, or a command reaches out.
     """
     if list(words) in (["--help"], ["--version"]):
-        return Checked(name, tuple(words))
-    given = read(name, SED, words, place)
+        return CheckedCommand(name, tuple(words))
+    given = read_arguments(name, SED, words, place)
     scripts = given.values("-e", "--expression")
     operands = list(given.operands)
     if not scripts:
@@ -59,7 +58,7 @@ def check_sed(name: str, words: Sequence[str], place: Place) -> Checked:
     for path in operands:
         if path != "-":
             place.check(path)
-    return Checked(name, ("--sandbox", *given.words(SED), "--", *given.operands))
+    return CheckedCommand(name, ("--sandbox", *given.words(SED), "--", *given.operands))
 
 
 def check_script(script: str) -> None:
