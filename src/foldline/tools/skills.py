@@ -1,4 +1,4 @@
-"""Reading the files of a skill: front matter, body, and what lies beside them; all bounded."""
+"""Skills: folders of instructions that a model loads by name, read within bounds."""
 
 from __future__ import annotations
 

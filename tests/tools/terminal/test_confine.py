@@ -215,11 +215,11 @@ def test_auto_takes_the_strongest_and_refuses_when_there_is_none(monkeypatch):
 
         return answer
 
-    monkeypatch.setattr(choose, "tried", without("bubblewrap"))
+    monkeypatch.setattr(choose, "try_confinement", without("bubblewrap"))
     if real("landlock").confinement is not None:
         assert choose.choose_confinement().name == "landlock"
         assert choose.choose_confinement().loses
-    monkeypatch.setattr(choose, "tried", without("bubblewrap", "landlock"))
+    monkeypatch.setattr(choose, "try_confinement", without("bubblewrap", "landlock"))
     with pytest.raises(choose.NotConfined, match="apt-get install bubblewrap"):
         choose.choose_confinement()
     with pytest.raises(choose.NotConfined, match="allow_unconfined"):

@@ -13,7 +13,7 @@ from foldline.tools.terminal.planning import (
 )
 from foldline.tools.terminal.refusal import Refused
 
-pytestmark = pytest.mark.requirement("T7")
+pytestmark = pytest.mark.requirement("T7", "E3.2")
 
 
 def plan(line, place, **changes):
@@ -73,9 +73,6 @@ def test_where_nothing_is_confined_what_only_the_kernel_decides_is_refused(place
 def test_the_name_of_a_program_is_written_out_and_exists(line, place):
     with pytest.raises(Refused):
         plan(line, place)
-
-
-pytestmark = pytest.mark.requirement("T7", "E3.2")
 
 
 def steps(line, place):

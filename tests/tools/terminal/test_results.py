@@ -27,9 +27,8 @@ def test_a_result_is_told_with_its_errors_its_code_and_its_notes():
 
 def test_what_was_not_run_says_so_first():
     assert CommandResult("refused", "x", reason="No.").text == "Refused: No."
-    assert CommandResult("needs_approval", "x", reason="rm changes files.").text.startswith(
-        "Needs approval"
-    )
+    asking = CommandResult("needs_approval", "x", reason="rm changes files.")
+    assert asking.text.startswith("Needs approval")
     assert CommandResult("timeout", "x", "part", reason="Stopped.").text == "Stopped.\npart"
     assert CommandResult("ok", "true", codes=(0,)).text == "(no output)"
     assert not CommandResult("error", "x").ok
