@@ -21,7 +21,7 @@ from tests.integrations.summarizing import check_own_accounts, one_model
 from foldline import Ask, BudgetError, Config, ContextOverflow, StoreError
 from foldline.archive import Archive
 from foldline.integrations.langchain import ChatModelSummarizer, FoldlineMiddleware
-from foldline.integrations.langchain.naming import named, running
+from foldline.integrations.langchain.runs import conversation_name, run_name
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Capped, Nothing, Overflow, Request, Tool
 
@@ -402,21 +402,21 @@ class Run:
 
 def test_a_thread_has_one_name_and_an_agent_inside_a_graph_another_one():
     run, first = Run(), [HumanMessage("hello", id="m-1")]
-    assert running(run, first) == "/m-1"
+    assert run_name(run, first) == "/m-1"
     run.thread_id = "user#7"
-    assert running(run, first) == "user%237"
+    assert run_name(run, first) == "user%237"
     run.checkpoint_ns = "research:1a|tools:2b|model:3c"
-    assert running(run, first) == "user%237/research/tools/m-1"
+    assert run_name(run, first) == "user%237/research/tools/m-1"
     run.checkpoint_ns = "research:9f|tools:8e|model:7d"
-    assert running(run, first) == "user%237/research/tools/m-1"
-    assert running(None, []) == "/"
+    assert run_name(run, first) == "user%237/research/tools/m-1"
+    assert run_name(None, []) == "/"
 
 
 def test_messages_without_ids_are_told_apart_by_what_the_first_says():
     one, other = [HumanMessage("one")], [HumanMessage("other")]
-    assert named(one) == named([HumanMessage("one"), AIMessage("yes")])
-    assert named(one) != named(other)
-    assert named(one, {"configurable": {"thread_id": 7}}) == "7"
+    assert conversation_name(one) == conversation_name([HumanMessage("one"), AIMessage("yes")])
+    assert conversation_name(one) != conversation_name(other)
+    assert conversation_name(one, {"configurable": {"thread_id": 7}}) == "7"
 
 
 @pytest.mark.requirement("C23")

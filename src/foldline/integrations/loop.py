@@ -20,13 +20,13 @@ from foldline.core.errors import InputError
 from foldline.core.messages import Usage
 from foldline.core.repair import says_nothing
 from foldline.formats.registry import dialect
-from foldline.integrations.sending import aresent, resent
+from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.session import Session
 
 Answer = TypeVar("Answer")
 
 
-def sending(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
+def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     """
     Send what a session shows, and append the answer with the usage that came with it.
 
@@ -48,34 +48,34 @@ def sending(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     def send(messages: Sequence[Any]) -> Answer:
         return call(list(messages))
 
-    answer = resent(session.view(), session.overflowed, send)
-    said = heard(answer)
+    answer = send_with_retry(session.view(), session.overflowed, send)
+    said = read_answer(answer)
     if said.messages:
         session.extend(said.messages, usage=said.usage)
     return answer
 
 
-async def asending(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
-    """Send what a session shows, in async programs; see `sending`."""
+async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
+    """Send what a session shows, in async programs; see `send`."""
 
     async def send(messages: Sequence[Any]) -> Answer:
         return await call(list(messages))
 
-    answer = await aresent(await session.aview(), session.aoverflowed, send)
-    said = heard(answer)
+    answer = await asend_with_retry(await session.aview(), session.aoverflowed, send)
+    said = read_answer(answer)
     if said.messages:
         await session.aextend(said.messages, usage=said.usage)
     return answer
 
 
-def summarizing(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
+def as_summarizer(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
     """
     Let the model of a loop write the summaries of its session.
 
         session = Session.open("agent.db", "session-1", summarizer=summarizing(call))
 
     Args:
-        call: As `sending` takes it. It is given one user message without the tools' results; where
+        call: As `send` takes it. It is given one user message without the tools' results; where
             it sends tools along, a call for one of them is no account and is not used.
     """
 
@@ -85,8 +85,10 @@ def summarizing(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
     return answer
 
 
-def asummarizing(call: Callable[[list[Any]], Awaitable[Any]]) -> Callable[[Ask], Awaitable[Reply]]:
-    """Let the model of a loop that awaits write the summaries; see `summarizing`."""
+def as_async_summarizer(
+    call: Callable[[list[Any]], Awaitable[Any]],
+) -> Callable[[Ask], Awaitable[Reply]]:
+    """Let the model of a loop that awaits write the summaries; see `as_summarizer`."""
 
     async def answer(ask: Ask) -> Reply:
         return _reply(await call(_messages(ask)))
@@ -100,7 +102,7 @@ def _messages(ask: Ask) -> list[Any]:
 
 
 def _reply(answer: Any) -> Reply:
-    said = heard(answer)
+    said = read_answer(answer)
     messages = dialect(said.dialect).decode(said.messages).messages
     stop: Stop = "tools" if any(message.calls for message in messages) else "end"
     if _was_cut_off(_plain(answer)):
@@ -118,7 +120,7 @@ def _was_cut_off(value: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ProviderAnswer:
     """
     What an answer adds to a conversation.
 
@@ -130,7 +132,7 @@ class Heard:
     dialect: str = ""
 
 
-def heard(answer: Any) -> Heard:
+def read_answer(answer: Any) -> ProviderAnswer:
     """
     Read the answer of a provider.
 
@@ -154,7 +156,7 @@ def heard(answer: Any) -> Heard:
         )
     if all(map(says_nothing, dialect(name).decode(wires).messages)):
         wires = []
-    return Heard(wires, _usage(value.get("usage")), name)
+    return ProviderAnswer(wires, _usage(value.get("usage")), name)
 
 
 def _plain(answer: Any) -> Mapping[str, Any]:

@@ -12,10 +12,8 @@ from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.errors import MissingExtra
 from foldline.core.strategy import Policy
-from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.following import Follower
-from foldline.integrations.same import is_same, usage_of
-from foldline.integrations.sending import is_overflow
+from foldline.integrations.following import MOST, Follower, FollowerPool
+from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session
 from foldline.session.answering import Summarizer
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
@@ -91,10 +89,10 @@ class FoldlineHistory(AbstractCapability[Any]):
         **options: Any,
     ) -> None:
         self._window = window
-        self._same = is_same(summarizer, config)
+        self._same = is_same_model(summarizer, config)
         who = ModelAnswers(summarizer) if isinstance(summarizer, Model) else summarizer
         self._recall = recall
-        self.followers = Followers(
+        self.followers = FollowerPool(
             path,
             most=conversations,
             policy=policy,
@@ -159,7 +157,7 @@ class _Run(AbstractCapability[Any]):
 
     def __init__(
         self,
-        followers: Followers,
+        followers: FollowerPool,
         window: int | None,
         name: str,
         tools: FunctionToolset[Any] | None,
@@ -254,7 +252,7 @@ class ModelAnswers:
         )
         text = "".join(part.content for part in said.parts if isinstance(part, TextPart))
         stop = STOPS.get(said.finish_reason or "", "end")
-        return Reply(text, stop=stop, model=said.model_name or "", usage=usage_of(said.usage))
+        return Reply(text, stop=stop, model=said.model_name or "", usage=read_usage(said.usage))
 
 
 class Wires:

@@ -7,7 +7,7 @@ import pytest
 
 from foldline.tools.terminal.language.grammar import parse_line
 from foldline.tools.terminal.programs.options import option_spec, read_arguments
-from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_row
+from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_command
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.requirement("T7")
 def checked(line, place):
     (pipeline,) = parse_line(line)
     name, *words = (word.text for word in pipeline.commands[0].words)
-    return check_row(name, words, place)
+    return check_command(name, words, place)
 
 
 READS = """

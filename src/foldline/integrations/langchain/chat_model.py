@@ -82,7 +82,7 @@ class ChatModelSummarizer:
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
 
-def summarizing(summarizer: Any) -> Summarizer | None:
+def as_summarizer(summarizer: Any) -> Summarizer | None:
     """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
         return ChatModelSummarizer(summarizer)

@@ -13,6 +13,7 @@ from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower
+from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
     Aligned,
     Handed,
@@ -23,7 +24,6 @@ from foldline.integrations.openai_agents.items import (
     sendable,
     without_calls,
 )
-from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
 from foldline.session.answering import Summarizer, finished
 from foldline.session.turn import Turn
@@ -106,7 +106,7 @@ class FoldlineSession:
         self.session_id = session_id
         self.model = model
         self.session_settings = session_settings
-        self.run_model = RunModel() if is_same(summarizer, config) else None
+        self.run_model = RunModel() if is_same_model(summarizer, config) else None
         self._options = {
             "window": window,
             "model": model,

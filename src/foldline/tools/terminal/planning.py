@@ -16,7 +16,7 @@ from foldline.tools.terminal.language.globs import expand_word
 from foldline.tools.terminal.language.grammar import Command, Pipeline
 from foldline.tools.terminal.limits import Profile
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
-from foldline.tools.terminal.programs.table import check_row
+from foldline.tools.terminal.programs.table import check_command
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 SYSTEM: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin")
@@ -116,7 +116,7 @@ def _cd(pipeline: Pipeline, place: WorkingDirectory, allow_cd: bool) -> PlannedS
 def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[PipelineStage]:
     """Check one command; one that reads a file with ``<`` gets it from a stage of its own."""
     name, *words = _words(command, place)
-    checked = check_row(name, words, place)
+    checked = check_command(name, words, place)
     if checked.opaque and not confined:
         raise Refused(
             f"{name} is refused: what it reads or runs is decided by what it finds.",

@@ -236,7 +236,7 @@ TABLE: Final = {
 }
 
 
-def check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """
     Check a command by its row.
 
@@ -340,7 +340,7 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     if name in SPECIAL:
         return SPECIAL[name](name, words, place)
     if name in TABLE:
-        return check_row(name, words, place)
+        return _check_row(name, words, place)
     if name == "find":
         return check_find(
             name,

@@ -1,16 +1,19 @@
-"""Sending once more, strictly smaller, what a provider rejected as too long; and no third time."""
+"""Calls of a framework's model: sent again, smaller, after an overflow; and to write summaries."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from foldline.core.config import Config
+from foldline.core.errors import InputError
+from foldline.core.messages import Usage
 from foldline.core.overflow import overflow_in
 
 Answer = TypeVar("Answer")
 
 
-def resent(
+def send_with_retry(
     view: Sequence[Any],
     overflowed: Callable[[Exception], Sequence[Any]],
     send: Callable[[Sequence[Any]], Answer],
@@ -42,12 +45,12 @@ def resent(
         raise
 
 
-async def aresent(
+async def asend_with_retry(
     view: Sequence[Any],
     overflowed: Callable[[Exception], Awaitable[Sequence[Any]]],
     send: Callable[[Sequence[Any]], Awaitable[Answer]],
 ) -> Answer:
-    """Send a view in async programs; see `resent`."""
+    """Send a view in async programs; see `send_with_retry`."""
     try:
         return await send(view)
     except Exception as error:
@@ -66,3 +69,35 @@ async def aresent(
 def is_overflow(error: Exception) -> bool:
     """Tell whether what an SDK or a framework raised says that the request was too long."""
     return overflow_in(error) is not None
+
+
+SAME: Final = "same"
+
+
+def is_same_model(summarizer: Any, config: Config | None) -> bool:
+    """Return True if the agent's own model object is to summarize."""
+    if summarizer is None and config is not None:
+        summarizer = config.summarizer
+    return isinstance(summarizer, str) and summarizer == SAME
+
+
+def no_model(where: str, instead: str) -> InputError:
+    """
+    Return the error for an integration that holds no model object.
+
+    Args:
+        where: What holds none, as the beginning of a sentence.
+        instead: What to do, as a sentence.
+    """
+    return InputError(
+        f'{where} holds no model object, so summarizer="{SAME}" names nobody',
+        field="summarizer",
+        hint=instead,
+    )
+
+
+def read_usage(told: Any) -> Usage | None:
+    """Read input and output tokens off an object that counts them."""
+    counts = [getattr(told, name, None) for name in ("input_tokens", "output_tokens")]
+    read, written = (count if isinstance(count, int) else 0 for count in counts)
+    return Usage(read, written) if read or written else None

@@ -5,7 +5,7 @@ import pytest
 from foldline import Config, InputError
 from foldline.core.asks import Reader
 from foldline.core.messages import Usage
-from foldline.integrations.same import is_same, no_model, usage_of
+from foldline.integrations.model_calls import is_same_model, no_model, read_usage
 from foldline.session.answering import reader
 
 SAME = Config(summarizer="same")
@@ -23,7 +23,7 @@ SAME = Config(summarizer="same")
     ],
 )
 def test_what_is_said_counts_before_the_configuration(summarizer, config, same):
-    assert is_same(summarizer, config) is same
+    assert is_same_model(summarizer, config) is same
 
 
 def test_the_error_says_what_to_give_instead():
@@ -35,8 +35,8 @@ def test_the_error_says_what_to_give_instead():
 
 def test_usage_is_read_where_it_is_counted():
     counted = SimpleNamespace(input_tokens=10, output_tokens=3)
-    assert usage_of(counted) == Usage(10, 3)
-    assert usage_of(SimpleNamespace(input_tokens=None)) is None
+    assert read_usage(counted) == Usage(10, 3)
+    assert read_usage(SimpleNamespace(input_tokens=None)) is None
 
 
 def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
