@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline import InputError
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord
 from foldline.memory import Memory
 from foldline.notes import Notes
 from foldline.rooted_files import Root
@@ -20,7 +20,7 @@ def known(tmp_path):
 
 
 def piece(title="Rate is fixed", content="It should be set.", **more):
-    return Record(title, content, **{"source": "a.py:1"} | more)
+    return KnowledgeRecord(title, content, **{"source": "a.py:1"} | more)
 
 
 @pytest.mark.requirement("E4.1", "T15")

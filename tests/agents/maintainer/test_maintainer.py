@@ -12,7 +12,7 @@ from tests.agents.world import FORMATS
 from foldline import BudgetError, InputError, StoreError
 from foldline.agents import AgentLimits
 from foldline.agents.maintainer import CodebaseMaintainer, ExplorationBudget
-from foldline.agents.maintainer.knowledge import Record
+from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import Tool as Call
 
@@ -177,9 +177,9 @@ def test_commands_that_do_more_than_read_are_refused_without_a_person(bare):
 
 
 def test_a_piece_goes_where_the_rule_says(bare):
-    assert bare.keep(Record("t", "c", volatility="work")).layer == "memory"
-    assert bare.keep(Record("t", "c", authority="workspace")).layer == "terminal"
-    assert bare.keep(Record("t", "c")).layer == "notes"
+    assert bare.keep(KnowledgeRecord("t", "c", volatility="work")).layer == "memory"
+    assert bare.keep(KnowledgeRecord("t", "c", authority="workspace")).layer == "terminal"
+    assert bare.keep(KnowledgeRecord("t", "c")).layer == "notes"
 
 
 def test_wrong_arguments_are_named(tmp_path, bare):

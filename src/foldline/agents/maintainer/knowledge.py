@@ -32,7 +32,7 @@ MARKS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class KnowledgeRecord:
     """
     A piece of information on its way to where it lives.
 
@@ -89,7 +89,7 @@ class CodebaseKnowledge:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def keep(self, piece: Record) -> RecordResult:
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
         """
         Bring a piece to where it lives; see `route`.
 
@@ -113,7 +113,7 @@ class CodebaseKnowledge:
                 return self._remembered(piece, home, source)
             return self._noted(piece, home, source)
 
-    def _remembered(self, piece: Record, home: StorageRoute, source: str) -> RecordResult:
+    def _remembered(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
         added = self.memory.add(
             f"{piece.title}: {piece.content}",
             kind=home.kind or "working",
@@ -125,7 +125,7 @@ class CodebaseKnowledge:
         status = {"added": "created", "known": "known", "recalled": "known"}[added.status]
         return RecordResult(status, "memory", added.item.id if added.item else "", source)
 
-    def _noted(self, piece: Record, home: StorageRoute, source: str) -> RecordResult:
+    def _noted(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
         same = self._same(piece)
         others = self._about(source, same.id if same else "")
         content = piece.content.strip()
@@ -146,7 +146,7 @@ class CodebaseKnowledge:
         self.blockers += piece.type == "blocker"
         return RecordResult("created", "notes", note.id, source, others)
 
-    def _same(self, piece: Record) -> Note | None:
+    def _same(self, piece: KnowledgeRecord) -> Note | None:
         wanted = _plain(piece.title)
         found = self.notes.search(piece.title, type=piece.type, limit=10)
         return next((one.note for one in found if _plain(one.note.title) == wanted), None)

@@ -18,7 +18,7 @@ from foldline.agents.maintainer import questions, reports
 from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
 from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
 from foldline.agents.maintainer.folder import MaintainerFolder
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record, RecordResult
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
 from foldline.agents.maintainer.questions import (
     MODES,
     PLAN_QUESTION,
@@ -305,10 +305,12 @@ class CodebaseMaintainer:
         Raises:
             InputError: Something of it makes no sense.
         """
-        piece = Record(title, content, "person", "lasting", note_type, source, tuple(tags or ()))
+        piece = KnowledgeRecord(
+            title, content, "person", "lasting", note_type, source, tuple(tags or ())
+        )
         return self.keep(piece).id
 
-    def keep(self, piece: Record) -> RecordResult:
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
         """Bring a piece of information to where it lives; see `routing.route`."""
         return self.knowledge.keep(piece)
 

@@ -14,7 +14,7 @@ from foldline.agents.maintainer.exploration import (
     describe_exploration,
     stop_reason,
 )
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, Record, RecordResult
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
 from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.core.errors import FoldlineError, InputError
@@ -160,10 +160,10 @@ def _note(notes: NoteTool) -> Tool:
     )
 
 
-def _piece(given: dict[str, Any]) -> Record:
+def _piece(given: dict[str, Any]) -> KnowledgeRecord:
     """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
     names = ("title", "content", "type", "authority", "volatility")
-    return Record(
+    return KnowledgeRecord(
         **{name: given[name] for name in names},
         source=given.get("source", ""),
         tags=(*given.get("tags", ()), "agent"),

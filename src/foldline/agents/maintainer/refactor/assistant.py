@@ -18,7 +18,7 @@ from typing import Final
 
 from foldline.agents.agent import Agent
 from foldline.agents.limits import AgentLimits
-from foldline.agents.maintainer.knowledge import Record
+from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
 from foldline.agents.maintainer.refactor.commands import CheckResult, Git, parse_checks, run_check
 from foldline.agents.maintainer.refactor.editing import edit_tool
@@ -247,7 +247,7 @@ class RefactoringAssistant:
     def _failed(self, note: Note, why: str) -> StepOutcome:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
-        problem = Record(
+        problem = KnowledgeRecord(
             f"Step failed: {note.title}",
             f"Step {note.id} was undone: {why}",
             "agent",

@@ -1,4 +1,4 @@
-"""The text files of a codebase: their languages, their text within bounds, and their TODOs."""
+"""The text files of a codebase: their languages, their text within bounds, and marked comments."""
 
 from __future__ import annotations
 
