@@ -1,7 +1,6 @@
 """What each program may be told: what only reads passes, what reaches out does not."""
 
 import shutil
-import subprocess
 
 import pytest
 
@@ -219,7 +218,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
         "strings @README.md", "strings -a -- @/etc/passwd",
         "uniq README.md out", "uniq - out", "xxd README.md out", "curl http://x", "ssh x",
         "git fetch", "git archive HEAD", "head -n x README.md", "find . -name", "find . -exec cat",
-        "grep", "sed", "awk", "sed 's/a' f", "awk '{print \"x > y}'", "sed '1Z' f", "[ -f x",
+        "grep", "sed", "awk", "[ -f x",
         "xargs -I cat cat README.md", "printf -v x y",
     ],
 )  # fmt: skip
@@ -243,7 +242,9 @@ def test_what_only_the_kernel_can_decide_says_so(place):
     for line in ("xargs cat", "git log", "find . -exec cat {} +"):
         assert checked(line, place).opaque
         assert checked(line, place).forks
+    assert checked("awk '$1 > 2' data.csv", place).opaque
     assert not checked("cat README.md", place).opaque
+    assert not checked("awk '{print $1}' data.csv", place).opaque
 
 
 def test_a_word_behind_the_options_of_reflog_is_never_a_sub_command(place):
@@ -281,11 +282,31 @@ def test_every_row_of_the_table_can_be_read():
         assert option_spec(row.options) is not None
 
 
-@pytest.mark.skipif(shutil.which("sed") is None, reason="sed is what it is compared with")
 @pytest.mark.parametrize(
-    "script", ["s/[/]/X/", "s/a\\/b/X/", "y/[a/]b/", "/x/,+2d", "0,/a/s//b/", "$!N;P;D", "2q5"]
+    "line",
+    [
+        "sed 'wleft' README.md",
+        "sed -n '/x/!{p;wleft\n}' README.md",
+        "sed 's/a/b/;1rlink' README.md",
+        "sed 's;a;touch left; e' README.md",
+        "awk '{ print $1, (a) (b) >\n \"left\" }' README.md",
+        'awk \'{ print 1 / 2 "/" ; print 3 |\n "tee left" }\' README.md',
+    ],
 )
-def test_scripts_that_pass_are_scripts_to_sed(script, place):
-    checked(f"sed '{script}'", place)
-    said = subprocess.run(["sed", "--sandbox", script], input=b"a/b\n", capture_output=True)
-    assert said.returncode in {0, 5}, said.stderr
+def test_a_script_that_hides_what_it_does_does_nothing(line, terminal, project):
+    """Whether it is asked about or refused by sed or the kernel: it has no effect."""
+    ran = terminal.run(line.replace("\\n", "\n"))
+    assert ran.status in {"needs_approval", "failed", "refused"}
+    assert "OUTSIDE" not in ran.text
+    assert not (project / "left").exists()
+
+
+def test_what_sed_and_awk_read_besides_is_no_file_of_secrets(terminal, project):
+    (project / ".env").write_text("TOKEN=hidden-7\n")
+    for line in (
+        "sed 'r.env' README.md",
+        "sed '1R.env' README.md",
+        "awk '{ while ((getline x < \".env\") > 0) print x }' README.md",
+        "awk 'BEGIN { ARGV[1] = \".env\" } { print }' README.md",
+    ):
+        assert "hidden-7" not in terminal.run(line).text

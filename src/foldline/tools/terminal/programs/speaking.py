@@ -1,8 +1,7 @@
-"""Small programs with arguments of their own: echo, printf, date, test, which, df, jq."""
+"""Small programs with arguments of their own: echo, printf, date, test, which, df."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,7 +12,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
-from foldline.tools.terminal.refusal import Beyond, Refused, visible
+from foldline.tools.terminal.refusal import Beyond, Refused
 
 _DATE: Final = option_spec(
     "-uR -d=text -I=word? --date=text --utc --universal --iso-8601=word? --rfc-email "
@@ -83,48 +82,3 @@ def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
     for path in given.operands:
         place.check(path)
     return CheckedCommand("stat", ("-f", "--", *(given.operands or (".",))))
-
-
-FLAGS: Final = names(
-    "--null-input --raw-input --raw-output --ascii-output --compact-output --color-output "
-    "--monochrome-output --sort-keys --slurp --join-output --exit-status --tab --seq --stream "
-    "--unbuffered --help --version"
-)
-LETTERS: Final = frozenset("nrRacCMSsje")
-
-LOADING: Final = re.compile(r"(?<![.\w\"$-])(import|include|modulemeta|get_search_list)\b")
-
-
-def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
-    """
-    Check ``jq``.
-
-    Raises:
-        Beyond: An option or the filter reads another file.
-    """
-    out: list[str] = []
-    operands: list[str] = []
-    left = list(reversed(words))
-    while left:
-        word = left.pop()
-        if word in {"--arg", "--argjson"}:
-            if len(left) < 2:
-                raise Refused(f"{name}: {word} takes a name and a value.")
-            out += [word, left.pop(), left.pop()]
-        elif word == "--indent" and left and re.fullmatch("[0-7]", left[-1]):
-            out += [word, left.pop()]
-        elif word in FLAGS or (re.fullmatch(r"-[A-Za-z]+", word) and {*word[1:]} <= LETTERS):
-            out.append(word)
-        elif word.startswith("-") and word != "-":
-            raise Beyond(
-                f"{name} with {visible(word)} is more than this terminal knows.", "outside"
-            )
-        else:
-            operands.append(word)
-    if not operands and not {"--help", "--version"} & {*out}:
-        raise Refused(f"{name}: a filter is missing.")
-    if operands and LOADING.search(operands[0]):
-        raise Beyond(f"{name}: the filter loads another file.", "outside")
-    for path in operands[1:]:
-        place.check(path)
-    return CheckedCommand(name, (*out, *operands))

@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.core.amounts import meant
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below
-from foldline.tools.terminal.programs.awk import check_awk
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
     CheckedCommand,
@@ -19,6 +18,7 @@ from foldline.tools.terminal.programs.options import (
     option_spec,
     read_arguments,
 )
+from foldline.tools.terminal.programs.scripts import check_awk, check_jq, check_sed
 from foldline.tools.terminal.programs.searching import (
     check_find,
     check_grep,
@@ -26,12 +26,10 @@ from foldline.tools.terminal.programs.searching import (
     check_rg,
     check_xargs,
 )
-from foldline.tools.terminal.programs.sed import check_sed
 from foldline.tools.terminal.programs.speaking import (
     check_date,
     check_df,
     check_echo,
-    check_jq,
     check_printf,
     check_test,
     check_which,
