@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from foldline import rooted_files as rooted
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.rooted_files import Root, TooLarge
 
 

@@ -5,7 +5,7 @@ import pytest
 from foldline.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from foldline.agents.limits import AgentSpending
 from foldline.agents.workspace_state import WorkspaceState
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 def test_a_checkpoint_is_written_whole_and_read_again(tmp_path):

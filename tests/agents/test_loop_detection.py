@@ -9,7 +9,7 @@ from foldline.agents.loop_detection import (
     RepetitionDetector,
     repeats_itself,
 )
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 def verdicts(calls, **settings):

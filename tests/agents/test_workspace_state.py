@@ -10,10 +10,10 @@ from foldline.agents.workspace_state import (
     look_at,
     touched_paths,
 )
-from foldline.core.errors import InputError
-from foldline.core.files import FileSettings
-from foldline.core.messages import ToolCall
+from foldline.core.retention_settings import FileSettings
+from foldline.errors import InputError
 from foldline.rooted_files import Root
+from foldline.values.messages import ToolCall
 
 
 def git(folder, *words):

@@ -4,9 +4,9 @@ import pytest
 
 from foldline import Config, InputError
 from foldline.core.asks import Reader
-from foldline.core.messages import Usage
 from foldline.integrations.model_calls import is_same_model, no_model, read_usage
 from foldline.session.answering import reader
+from foldline.values.messages import Usage
 
 SAME = Config(summarizer="same")
 

@@ -16,7 +16,7 @@ from foldline.agents.loop import run_events
 from foldline.agents.loop_detection import LoopSettings
 from foldline.agents.run_state import AgentSetup, ChatModel
 from foldline.concurrency import iterate_blocking, run_blocking
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.rooted_files import Root
 from foldline.session import Session
 from foldline.tools.recall import session_tools

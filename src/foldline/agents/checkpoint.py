@@ -10,7 +10,7 @@ from typing import Final
 from foldline.agents.limits import AgentSpending
 from foldline.agents.workspace_state import WorkspaceState
 from foldline.atomic_files import replace_file
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 
 SCHEMA: Final = "foldline.checkpoint/1"
 LARGEST: Final = 1 << 20

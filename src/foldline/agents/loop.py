@@ -28,15 +28,15 @@ from foldline.agents.events import (
 from foldline.agents.loop_detection import RepetitionDetector
 from foldline.agents.run_state import AgentSetup, RunState
 from foldline.agents.workspace_state import WorkspaceChanges, look_at
-from foldline.core.errors import FoldlineError, InputError, ModelError
-from foldline.core.groups import pair, pending_calls
-from foldline.core.messages import Message, Text, ToolCall, ToolResult
-from foldline.core.overflow import overflow_in
+from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import TIMEOUT
+from foldline.models.overflow import overflow_in
 from foldline.session import Session
 from foldline.session.answering import finished
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.values.groups import pair, pending_calls
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
 Events = AsyncGenerator[Event, None]
 

@@ -13,10 +13,9 @@ from foldline.agents.checkpoint import Checkpoint, save_checkpoint
 from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending, Status
 from foldline.agents.loop_detection import LoopDetector, LoopSettings
 from foldline.agents.workspace_state import MOST_FILES, WorkspaceState, look_at, touched_paths
-from foldline.core.errors import ModelError
-from foldline.core.files import FileSettings
-from foldline.core.messages import Message, ToolCall
-from foldline.core.receipt import Receipt
+from foldline.core.retention_settings import FileSettings
+from foldline.engine.receipt import Receipt
+from foldline.errors import ModelError
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import TIMEOUT
@@ -24,6 +23,7 @@ from foldline.rooted_files import Root
 from foldline.session import Session
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
+from foldline.values.messages import Message, ToolCall
 
 
 class ChatModel(Protocol):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.atomic_files import replace_file
-from foldline.core.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.formats.files import read_bytes
 
 _SKIP: Final = 1024 * 1024

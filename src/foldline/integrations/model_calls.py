@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from foldline.core.config import Config
-from foldline.core.errors import InputError
-from foldline.core.messages import Usage
-from foldline.core.overflow import overflow_in
+from foldline.errors import InputError
+from foldline.models.overflow import overflow_in
+from foldline.values.messages import Usage
 
 Answer = TypeVar("Answer")
 

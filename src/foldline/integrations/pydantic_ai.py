@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.config import Config
-from foldline.core.errors import MissingExtra
 from foldline.core.strategy import Policy
+from foldline.errors import MissingExtra
 from foldline.integrations.following import MOST, Follower, FollowerPool
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session

@@ -24,7 +24,7 @@ from urllib.parse import urljoin
 import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.failures import timed_out
 from foldline.models.place import same_origin
 

@@ -14,12 +14,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from foldline.core.files import FileSettings
+from foldline.core.retention_settings import FileSettings
+from foldline.reinjection.attachment import Found
+from foldline.reinjection.file_access import Touch, normal, within
+from foldline.reinjection.file_visibility import sight
 from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import State
-from foldline.strategies.attachment import Found
-from foldline.strategies.sight import sight
-from foldline.strategies.touches import Touch, normal, within
 
 LARGEST: Final = 1 << 20
 """A file of more bytes is not read; it is named, with its size."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from foldline.core.compaction import Outcome
-from foldline.core.edits import Rewrite
-from foldline.core.messages import ToolResult
-from foldline.core.view import View
+from foldline.engine.compaction import Outcome
+from foldline.values.edits import Rewrite
+from foldline.values.messages import ToolResult
+from foldline.values.view import View
 
 REQUESTED: Final = (
     "Compaction requested. It is made before you read this: as far as anything could be made "

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.rooted_files import open_file, read_content
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool

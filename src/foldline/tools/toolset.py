@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking, start_thread
-from foldline.core.amounts import meant, positive, whole
-from foldline.core.breaker import Breaker
+from foldline.core.circuit_breaker import Breaker
+from foldline.core.validation import meant, positive, whole
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 

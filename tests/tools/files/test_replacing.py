@@ -1,6 +1,6 @@
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.rooted_files import TooLarge
 from foldline.tools.files.workspace import Replacement, apply_replacements
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.tools.terminal import TerminalLimits
 
 pytestmark = pytest.mark.requirement("T7")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.tools.terminal import CommandResult
 from foldline.tools.terminal.results import (
     OutputsInMemory,

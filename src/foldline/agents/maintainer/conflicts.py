@@ -13,7 +13,7 @@ from foldline.agents.checkpoint import load_checkpoint
 from foldline.agents.loop import open_calls
 from foldline.agents.maintainer.routing import Authority
 from foldline.agents.workspace_state import WorkspaceChanges, look_at
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.memory.items import Item, fingerprint
 from foldline.notes import Note
 from foldline.rooted_files import Root

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
-from foldline.core.amounts import positive, whole
-from foldline.core.estimate import estimate
-from foldline.core.messages import Message, ToolCall
-from foldline.retrieval.terms import terms
+from foldline.core.validation import positive, whole
+from foldline.relevance.terms import terms
+from foldline.tokens.estimate import estimate
+from foldline.values.messages import Message, ToolCall
 
 _PATH: Final = re.compile(r"[\w][\w./-]*\.\w{1,6}")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from foldline.atomic_files import replace_file
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.settings.folders import data_folder
 
 _ODD: Final = re.compile(r"[^\w-]+")

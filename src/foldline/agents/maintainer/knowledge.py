@@ -15,7 +15,7 @@ from foldline.agents.maintainer.conflicts import (
 )
 from foldline.agents.maintainer.routing import Authority, Layer, StorageRoute, Volatility, route
 from foldline.context import ContextPacket
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import Memory
 from foldline.notes import Note, Notes
 from foldline.notes.note import KINDS, Kind

@@ -32,8 +32,8 @@ from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, su
 from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
 from foldline.agents.run_state import ChatModel
 from foldline.context import ContextBuilder, ContextConfig
-from foldline.core.amounts import named
-from foldline.core.errors import InputError
+from foldline.core.validation import named
+from foldline.errors import InputError
 from foldline.notes.note import Kind
 from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals

@@ -12,7 +12,7 @@ from foldline.agents.maintainer.exploration import calls_by_tool
 from foldline.agents.maintainer.questions import task_lines
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.atomic_files import replace_file
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.tools.terminal.refusal import visible
 
 if TYPE_CHECKING:

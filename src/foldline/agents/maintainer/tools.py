@@ -17,7 +17,7 @@ from foldline.agents.maintainer.exploration import (
 from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
 from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput

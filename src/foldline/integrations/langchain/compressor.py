@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError, StoreError
-from foldline.core.identity import content_hash
 from foldline.core.strategy import Policy
+from foldline.engine.policies import fraction
+from foldline.errors import BudgetError, StoreError
 from foldline.formats.registry import dialect
 from foldline.integrations.following import MOST, FollowerPool
 from foldline.integrations.langchain.chat_model import as_summarizer
 from foldline.integrations.langchain.runs import conversation_name, hide_from_stream
 from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.session import Session
-from foldline.strategies.presets import fraction
+from foldline.values.identity import content_hash
 
 THRESHOLD: Final = 0.7
 PRESERVE: Final = 0.3

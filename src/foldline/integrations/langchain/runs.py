@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from foldline.core.errors import MissingExtra
-from foldline.core.identity import content_hash
+from foldline.errors import MissingExtra
 from foldline.formats.registry import dialect
 from foldline.integrations.langchain.chat_model import NOSTREAM
+from foldline.values.identity import content_hash
 
 try:
     from langchain_core.callbacks import BaseCallbackManager

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from foldline.core.asks import Ask, Reply, Stop
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.integrations.model_calls import asend_with_retry, is_overflow, read_usage
 from foldline.integrations.openai_agents.session import FoldlineSession
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool

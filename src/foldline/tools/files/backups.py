@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.rooted_files import Content, Root, open_folder
 
 FOLDER: Final = (".foldline", "backups")

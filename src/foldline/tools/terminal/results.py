@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.tools.approvals import ApprovalRequest
 
 Status: TypeAlias = Literal["ok", "failed", "refused", "needs_approval", "timeout", "error"]

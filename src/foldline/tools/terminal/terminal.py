@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Final, Self
 
-from foldline.core.errors import BudgetError, StoreError
+from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.confine.choose import Mode, choose_confinement

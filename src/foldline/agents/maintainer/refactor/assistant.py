@@ -25,8 +25,8 @@ from foldline.agents.maintainer.refactor.editing import edit_tool
 from foldline.agents.maintainer.refactor.step_log import StepLog, StepProgress
 from foldline.agents.maintainer.tools import knowledge_tools
 from foldline.agents.workspace_state import look_at
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import FoldlineError, InputError
+from foldline.core.validation import positive, whole
+from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import FileBounds, Workspace, file_tools

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
 from foldline.tools.files import Replacement, Workspace
 from foldline.tools.files.workspace import apply_replacements, refusal

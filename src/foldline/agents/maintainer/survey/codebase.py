@@ -21,8 +21,8 @@ from foldline.agents.maintainer.survey.files import (
 )
 from foldline.agents.maintainer.survey.git_history import FileHistory, read_history
 from foldline.agents.workspace_state import git_head
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import FoldlineError
+from foldline.core.validation import positive, whole
+from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.limits import TerminalLimits

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.agents.maintainer.survey.files import SurveyedFile, is_code
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 
 LONGEST: Final = 200_000
 """Characters of a file that is measured."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.amounts import meant
+from foldline.core.validation import meant
 from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
