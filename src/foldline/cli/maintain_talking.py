@@ -30,7 +30,7 @@ def answer(
     if question is not None and one.opened is None:
         with voice.working("Counting", long=True):
             return one.run(question, mode)
-    return one.ended(_told(one.stream(question, mode), voice), mode)
+    return one.collect_answer(_told(one.stream(question, mode), voice), mode)
 
 
 def _told(events: Iterator[Event], voice: Voice) -> Iterator[Event]:

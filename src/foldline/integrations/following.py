@@ -100,7 +100,7 @@ class Follower:
         """
         with self._turn:
             self._catch_up(messages, system, tools)
-            return self._shown(messages, self._session.view())
+            return self._with_originals(messages, self._session.view())
 
     async def aview(
         self,
@@ -112,7 +112,7 @@ class Follower:
         """Return what to send instead of a history, in async programs; see `view`."""
         async with self._turn:
             await _beside(self._catch_up, messages, system, tools)
-            return self._shown(messages, await self._session.aview())
+            return self._with_originals(messages, await self._session.aview())
 
     def overflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """
@@ -127,13 +127,13 @@ class Follower:
         """
         with self._turn:
             self._catch_up(messages, None, None)
-            return self._shown(messages, self._session.overflowed(error))
+            return self._with_originals(messages, self._session.overflowed(error))
 
     async def aoverflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """Return what to send instead of a rejected view, in async programs; see `overflowed`."""
         async with self._turn:
             await _beside(self._catch_up, messages, None, None)
-            return self._shown(messages, await self._session.aoverflowed(error))
+            return self._with_originals(messages, await self._session.aoverflowed(error))
 
     def close(self) -> None:
         """Let go of the session and of the archive; closing twice is allowed."""
@@ -154,7 +154,7 @@ class Follower:
         self, messages: Sequence[Any], system: str | None, tools: Iterable[Any] | None
     ) -> None:
         log = self._session.messages
-        shared = self._shared(log, messages)
+        shared = self._count_shared(log, messages)
         if shared < len(log):
             self._branch(messages, shared)
             shared = len(self._session.messages)
@@ -163,7 +163,7 @@ class Follower:
         if shared < len(messages):
             self._session.extend(messages[shared:])
 
-    def _shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
+    def _count_shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
         """Count the messages at the beginning that are those of a log."""
         count = 0
         for known, wire in zip(log, messages, strict=False):
@@ -205,7 +205,7 @@ class Follower:
             if name == left.name:
                 continue
             other = self._open(name)
-            if shared < len(other.messages) == self._shared(other.messages, messages):
+            if shared < len(other.messages) == self._count_shared(other.messages, messages):
                 self._session = other
                 left.close()
                 return
@@ -222,7 +222,7 @@ class Follower:
 
     # --- what is shown ---------------------------------------------------------------------
 
-    def _shown(self, messages: Sequence[Any], view: Sequence[Any]) -> Sequence[Any]:
+    def _with_originals(self, messages: Sequence[Any], view: Sequence[Any]) -> Sequence[Any]:
         """Put the objects that came in where they are shown as they are."""
         came = {
             id(known.raw): wire

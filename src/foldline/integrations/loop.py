@@ -49,9 +49,9 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
         return call(list(messages))
 
     answer = send_with_retry(session.view(), session.overflowed, send)
-    said = read_answer(answer)
-    if said.messages:
-        session.extend(said.messages, usage=said.usage)
+    reply = read_answer(answer)
+    if reply.messages:
+        session.extend(reply.messages, usage=reply.usage)
     return answer
 
 
@@ -62,9 +62,9 @@ async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]
         return await call(list(messages))
 
     answer = await asend_with_retry(await session.aview(), session.aoverflowed, send)
-    said = read_answer(answer)
-    if said.messages:
-        await session.aextend(said.messages, usage=said.usage)
+    reply = read_answer(answer)
+    if reply.messages:
+        await session.aextend(reply.messages, usage=reply.usage)
     return answer
 
 
@@ -102,12 +102,12 @@ def _messages(ask: Ask) -> list[Any]:
 
 
 def _reply(answer: Any) -> Reply:
-    said = read_answer(answer)
-    messages = dialect(said.dialect).decode(said.messages).messages
+    reply = read_answer(answer)
+    messages = dialect(reply.dialect).decode(reply.messages).messages
     stop: Stop = "tools" if any(message.calls for message in messages) else "end"
     if _was_cut_off(_plain(answer)):
         stop = "length"
-    return Reply("\n".join(m.text for m in messages if m.text), stop=stop, usage=said.usage)
+    return Reply("\n".join(m.text for m in messages if m.text), stop=stop, usage=reply.usage)
 
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
@@ -115,8 +115,8 @@ def _was_cut_off(value: Mapping[str, Any]) -> bool:
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     reason = first.get("finish_reason") if isinstance(first, Mapping) else None
-    told = (reason, value.get("stop_reason"), value.get("status"))
-    return any(one in ("length", "max_tokens", "incomplete") for one in told)
+    message = (reason, value.get("stop_reason"), value.get("status"))
+    return any(one in ("length", "max_tokens", "incomplete") for one in message)
 
 
 @dataclass(frozen=True, slots=True)

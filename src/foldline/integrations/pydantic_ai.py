@@ -118,11 +118,11 @@ class FoldlineHistory(AbstractCapability[Any]):
         if not self._recall:
             return None
         tool = Tool.from_schema(
-            self._recalled, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
+            self._run_recall, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
         )
         return FunctionToolset([tool])
 
-    async def _recalled(self, ctx: RunContext[Any], **arguments: Any) -> str:
+    async def _run_recall(self, ctx: RunContext[Any], **arguments: Any) -> str:
         async with self.followers.afollowing(_name(ctx.conversation_id)) as follower:
             output = await recall_tool(follower.session).arun(arguments)
         return output.text
@@ -247,12 +247,14 @@ class ModelAnswers:
     async def __call__(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""
         request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
-        said = await model_request(
+        answer = await model_request(
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}
         )
-        text = "".join(part.content for part in said.parts if isinstance(part, TextPart))
-        stop = STOPS.get(said.finish_reason or "", "end")
-        return Reply(text, stop=stop, model=said.model_name or "", usage=read_usage(said.usage))
+        text = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
+        stop = STOPS.get(answer.finish_reason or "", "end")
+        return Reply(
+            text, stop=stop, model=answer.model_name or "", usage=read_usage(answer.usage)
+        )
 
 
 class Wires:

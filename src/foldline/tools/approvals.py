@@ -184,9 +184,7 @@ class Approvals:
             with self._lock:
                 person = self._session.get(request.digest)
             if person is not None and "session" in request.scopes:
-                return self._granted(
-                    request, ApprovalAnswer(True, "session", person), "remembered"
-                )
+                return self._grant(request, ApprovalAnswer(True, "session", person), "remembered")
             if not self._may_ask(now):
                 self._log("not asked", request)
                 return f"More than {self.settings.hourly} questions were asked in an hour."
@@ -197,7 +195,7 @@ class Approvals:
                 return {"late": "Nobody answered in time."}.get(why, "A person said no.")
             if answer.scope not in request.scopes:
                 answer = ApprovalAnswer(True, "once", answer.person)
-            return self._granted(request, answer, "granted")
+            return self._grant(request, answer, "granted")
 
     def redeem(self, grant: Grant, request: ApprovalRequest) -> bool:
         """
@@ -232,7 +230,7 @@ class Approvals:
 
     # --- inside ----------------------------------------------------------------------------
 
-    def _granted(self, request: ApprovalRequest, answer: ApprovalAnswer, event: str) -> Grant:
+    def _grant(self, request: ApprovalRequest, answer: ApprovalAnswer, event: str) -> Grant:
         self._log(event, request, person=answer.person, scope=answer.scope)
         until = self._clock() + self.settings.lasts
         with self._lock:
@@ -243,14 +241,14 @@ class Approvals:
 
     def _answer(self, request: ApprovalRequest) -> tuple[ApprovalAnswer, str]:
         try:
-            said = run_with_timeout(
+            reply = run_with_timeout(
                 lambda: self._ask(request), self.settings.seconds, "foldline-approval"
             )
         except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
             return NO, "failed"
-        answer = said if isinstance(said, ApprovalAnswer) else ApprovalAnswer(said is True)
+        answer = reply if isinstance(reply, ApprovalAnswer) else ApprovalAnswer(reply is True)
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:

@@ -127,13 +127,13 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     value = _repair(value, kinds)
     name = where or "the arguments"
     if not any(TYPES[kind](value) for kind in kinds):
-        return value, [f"{name}: {' or '.join(kinds)} expected, not {_shown(value)}"]
+        return value, [f"{name}: {' or '.join(kinds)} expected, not {_excerpt(value)}"]
     if "enum" in schema and value not in schema["enum"]:
         near = meant(str(value), [str(one) for one in schema["enum"]])
         known = ", ".join(map(str, schema["enum"]))
-        return value, [f"{name}: {_shown(value)} is not one of {known}. {near}".rstrip()]
+        return value, [f"{name}: {_excerpt(value)} is not one of {known}. {near}".rstrip()]
     problems = [
-        f"{name}: {_shown(value)} is wrong; it {words.format(schema[word])}"
+        f"{name}: {_excerpt(value)} is wrong; it {words.format(schema[word])}"
         for word, (holds, words) in BOUNDS.items()
         if word in schema and value is not None and not holds(value, schema[word])
     ]
@@ -195,6 +195,6 @@ def _kinds(schema: Schema) -> tuple[str, ...]:
     return (kind,) if isinstance(kind, str) else tuple(kind or ())
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -51,15 +51,15 @@ def tool_from_function(
     Raises:
         InputError: A parameter has no type, or one that has no schema; or the tool has no words.
     """
-    told = inspect.getdoc(function) or ""
-    words = told.partition("\n\n")[0] if description is None else description
+    message = inspect.getdoc(function) or ""
+    words = message.partition("\n\n")[0] if description is None else description
     named = str(name or getattr(function, "__name__", ""))
     if not words.strip():
         raise InputError(
             f"the function {named!r} does not say what it does",
             hint="Give it a docstring: the model reads it.",
         )
-    parameters = _parameters(function, named, dict(_PARAMETER.findall(told)))
+    parameters = _parameters(function, named, dict(_PARAMETER.findall(message)))
 
     def action(given: dict[str, Any]) -> ToolOutput:
         result = function(**given)

@@ -217,8 +217,8 @@ class Journal:
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
         except StoreError as error:
             return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
-        told = "\n".join(map(str, found)) or "There is no such entry."
-        return ToolOutput(told, data={"entries": [asdict(entry) for entry in found]})
+        message = "\n".join(map(str, found)) or "There is no such entry."
+        return ToolOutput(message, data={"entries": [asdict(entry) for entry in found]})
 
     # --- the file --------------------------------------------------------------------------
 

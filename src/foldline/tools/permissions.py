@@ -90,15 +90,15 @@ class ToolView(Toolset):
         """The tools that are allowed, in their order."""
         return tuple(tool for tool in self._inner if self._permissions.allows(tool))
 
-    def _found(self, name: str) -> Slot | ToolOutput:
-        found = self._inner._found(name)
+    def _find(self, name: str) -> Slot | ToolOutput:
+        found = self._inner._find(name)
         # The tool that is run is the one that was looked at, whatever is registered meanwhile.
         if isinstance(found, Slot) and not self._permissions.allows(found.tool):
-            told = f"You may not use {found.tool.name}. {self._listed()}"
-            return ToolOutput.error(ErrorCode.DENIED, told)
+            message = f"You may not use {found.tool.name}. {self._list_tools()}"
+            return ToolOutput.error(ErrorCode.DENIED, message)
         if isinstance(found, ToolOutput) and found.code is ErrorCode.NOT_FOUND:
             return self._missing(name)
         return found
 
-    def _listed(self) -> str:
+    def _list_tools(self) -> str:
         return f"Your tools are: {', '.join(tool.name for tool in self) or 'none'}."

@@ -151,14 +151,14 @@ def recall_tool(session: Recalls) -> Tool:
         try:
             return _output(session.recall(**wanted), searches(wanted))
         except FoldlineError as error:
-            return _refused(error)
+            return _error_output(error)
 
     async def arun(arguments: dict[str, Any]) -> ToolOutput:
         wanted = access(arguments)
         try:
             return _output(await session.arecall(**wanted), searches(wanted))
         except FoldlineError as error:
-            return _refused(error)
+            return _error_output(error)
 
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
@@ -172,6 +172,6 @@ def _output(page: RecallPage, searched: bool) -> ToolOutput:
     return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")
 
 
-def _refused(error: FoldlineError) -> ToolOutput:
+def _error_output(error: FoldlineError) -> ToolOutput:
     known = isinstance(error, RecallError)
     return ToolOutput.error(ErrorCode.NOT_FOUND if known else ErrorCode.UNAVAILABLE, str(error))

@@ -86,7 +86,7 @@ class ToolRegistry(Toolset):
         if seconds is not None:
             positive("seconds", seconds)
         allowed = self.settings.seconds if seconds is None else seconds
-        slot = Slot(tool, allowed, self.settings.closed(), self.settings, self._clock)
+        slot = Slot(tool, allowed, self.settings.new_breaker(), self.settings, self._clock)
         with self._lock:
             if tool.name in self._slots and not replace:
                 raise InputError(
@@ -152,7 +152,7 @@ class ToolRegistry(Toolset):
 
     def resume(self, name: str) -> None:
         """Let a tool run again, as if nothing had happened to it."""
-        self._slot(name).set(self.settings.closed())
+        self._slot(name).set(self.settings.new_breaker())
 
     # --- finding ---------------------------------------------------------------------------
 
@@ -162,5 +162,5 @@ class ToolRegistry(Toolset):
             raise InputError(f"there is no tool {str(name)[:60]!r}", field="name")
         return slot
 
-    def _found(self, name: str) -> Slot | ToolOutput:
+    def _find(self, name: str) -> Slot | ToolOutput:
         return self._slots.get(name) or self._missing(name)

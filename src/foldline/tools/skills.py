@@ -57,8 +57,8 @@ def parse_skill(data: bytes) -> SkillHeader:
     ends = [number for number, line in enumerate(lines) if line.rstrip() == FENCE]
     if len(ends) < 2 or ends[0] != 0:
         raise InputError("SKILL.md does not begin with front matter between two lines of ---")
-    told = parse_front_matter(lines[1 : ends[1]])
-    name, description = told.get("name", ""), " ".join(told.get("description", "").split())
+    message = parse_front_matter(lines[1 : ends[1]])
+    name, description = message.get("name", ""), " ".join(message.get("description", "").split())
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise InputError(
             f"{name[:80]!r} is no name", hint="Small letters, digits, - and _.", field="name"
@@ -94,11 +94,11 @@ def parse_front_matter(lines: list[str]) -> dict[str, str]:
         if value in _BLOCKS or not value:
             block, found[name] = (name, _BLOCKS.get(value, " ")), ""
         else:
-            found[name] = _unquoted(value)
+            found[name] = _unquote(value)
     return found
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
     return value.partition(" #")[0].rstrip()
@@ -114,12 +114,12 @@ def list_resources(place: Path) -> tuple[str, ...]:
         inner.sort()
         for name in sorted(names):
             path = here / name
-            told = path.relative_to(place).as_posix()
-            if told == "SKILL.md" or path.is_symlink() or not path.is_file():
+            message = path.relative_to(place).as_posix()
+            if message == "SKILL.md" or path.is_symlink() or not path.is_file():
                 continue
             if len(found) == MOST_RESOURCES:
                 return tuple(found)
-            found.append(told)
+            found.append(message)
     return tuple(found)
 
 
@@ -175,8 +175,8 @@ class Skill:
 
     def tag(self, arguments: str = "") -> str:
         """Return the line that the text begins with; another version has another one."""
-        told = hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:6]
-        return f'<skill name="{self.name}" version="{self.version}-{told}">'
+        message = hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:6]
+        return f'<skill name="{self.name}" version="{self.version}-{message}">'
 
 
 class Skills:
@@ -222,8 +222,8 @@ class Skills:
                 if skill.name in found:
                     raise InputError(f"another skill has the name {skill.name!r}")
             except (InputError, OSError) as error:
-                told = error.strerror if isinstance(error, OSError) else str(error)
-                problems.append(f"{place.name[:80]}: {told}")
+                message = error.strerror if isinstance(error, OSError) else str(error)
+                problems.append(f"{place.name[:80]}: {message}")
                 continue
             known = self._skills.get(skill.name)
             found[skill.name] = known if known == skill and known is not None else skill
@@ -282,21 +282,21 @@ class Skills:
         """
         skill = self._skills.get(name)
         if skill is None:
-            told = f"There is no skill {name[:60]!r}. {_known(name, self._skills)}"
-            return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+            message = f"There is no skill {name[:60]!r}. {_known(name, self._skills)}"
+            return ToolOutput.error(ErrorCode.NOT_FOUND, message)
         if resource:
             return _resource(skill, resource)
         if self._is_pinned(skill.tag(arguments)):
-            told = f"The skill {name} was loaded before and still stands above, unchanged."
-            return ToolOutput(told, data={"name": name, "version": skill.version})
+            message = f"The skill {name} was loaded before and still stands above, unchanged."
+            return ToolOutput(message, data={"name": name, "version": skill.version})
         data = {"name": name, "version": skill.version}
         return ToolOutput(skill.text(arguments), data=data, pinned=True)
 
 
 def _resource(skill: Skill, name: str) -> ToolOutput:
     if name not in skill.resources:
-        told = f"{skill.name} has no file {name[:80]!r}. {_known(name, skill.resources)}"
-        return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+        message = f"{skill.name} has no file {name[:80]!r}. {_known(name, skill.resources)}"
+        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
     try:
         data = read_resource(skill.folder, name, LONGEST_RESOURCE)
         return ToolOutput(data.decode("utf-8"), data={"name": skill.name, "resource": name})
@@ -315,6 +315,8 @@ def _known(name: str, names: Collection[str]) -> str:
 def _read(place: Path) -> Skill:
     """Read the skill in a folder."""
     data = read_resource(place, "SKILL.md", LONGEST_BODY)
-    told: SkillHeader = parse_skill(data)
+    message: SkillHeader = parse_skill(data)
     version = hashlib.sha256(data).hexdigest()[:12]
-    return Skill(told.name, told.description, told.body, version, list_resources(place), place)
+    return Skill(
+        message.name, message.description, message.body, version, list_resources(place), place
+    )

@@ -52,7 +52,7 @@ class ToolSettings:
         whole("tools.failures", self.failures)
         positive("tools.pause", self.pause)
 
-    def closed(self) -> Breaker:
+    def new_breaker(self) -> Breaker:
         """Return the breaker of a tool to which nothing has happened."""
         return Breaker(self.failures, self.pause)
 
@@ -103,11 +103,11 @@ class Slot:
                 self.breaker = before.trying(now)
                 return before
             name, left = self.tool.name, before.wait(now)
-        told = (
+        message = (
             f"{name} was not run: it failed {before.failures} times in a row and is paused for "
             f"another {left:.0f} seconds. Do without it, or try again later."
         )
-        return ToolOutput.error(ErrorCode.UNAVAILABLE, told, paused=left)
+        return ToolOutput.error(ErrorCode.UNAVAILABLE, message, paused=left)
 
     def _end(self, output: ToolOutput) -> None:
         with self._lock:
@@ -135,11 +135,11 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     if task.cancelled():
         return ToolOutput.error(ErrorCode.CANCELLED, f"{tool.name} called itself off.")
     _leave(task)
-    told = (
+    message = (
         f"{tool.name} was given up after {seconds:g} seconds. It may still have had an effect: "
         "look before you call it again."
     )
-    return ToolOutput.error(ErrorCode.TIMEOUT, told, seconds=seconds)
+    return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
 
 
 def _start(tool: Tool, arguments: Any) -> Coroutine[Any, Any, ToolOutput]:
@@ -194,7 +194,7 @@ class Toolset(ABC):
         """The tools as they are now, in the order in which they are shown."""
 
     @abstractmethod
-    def _found(self, name: str) -> Slot | ToolOutput:
+    def _find(self, name: str) -> Slot | ToolOutput:
         """Return the place of a tool, or what to say instead of running it."""
 
     def __iter__(self) -> Iterator[Tool]:
@@ -212,7 +212,7 @@ class Toolset(ABC):
 
     def has_only(self, name: str, labels: frozenset[str]) -> bool:
         """Tell whether a tool is here, has labels, and none but these."""
-        found = self._found(name)
+        found = self._find(name)
         return isinstance(found, Slot) and bool(found.tool.labels) and found.tool.labels <= labels
 
     # --- running ---------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Toolset(ABC):
         self, name: str, arguments: Any = None, *, seconds: float | None = None
     ) -> ToolOutput:
         """Run a tool without blocking; see `run`. A cancellation leaves its breaker as it was."""
-        found = self._found(name)
+        found = self._find(name)
         return found if isinstance(found, ToolOutput) else await found.run(arguments, seconds)
 
     def run_all(self, calls: Sequence[Call], *, seconds: float | None = None) -> list[ToolOutput]:
@@ -298,8 +298,8 @@ class Toolset(ABC):
         """Say that there is no such tool, and which there are."""
         shown, names = str(name)[:60], [tool.name for tool in self.tools]
         near = meant(shown, names)
-        told = f"There is no tool {shown!r}. {near}The tools are: {', '.join(names) or 'none'}."
-        return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+        message = f"There is no tool {shown!r}. {near}The tools are: {', '.join(names) or 'none'}."
+        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
 
 
 class CombinedToolset(Toolset):
@@ -323,10 +323,10 @@ class CombinedToolset(Toolset):
                 found.setdefault(tool.name, tool)
         return tuple(found.values())
 
-    def _found(self, name: str) -> Slot | ToolOutput:
+    def _find(self, name: str) -> Slot | ToolOutput:
         refused: ToolOutput | None = None
         for tools in self._sets:
-            found = tools._found(name)
+            found = tools._find(name)
             if isinstance(found, Slot):
                 return found
             if found.code is not ErrorCode.NOT_FOUND:

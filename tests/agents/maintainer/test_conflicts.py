@@ -15,8 +15,8 @@ def root(tmp_path):
 
 @pytest.mark.requirement("E4.1")
 def test_a_pointer_notices_a_change_at_its_place_and_none_elsewhere(root):
-    taken = SourcePointer.parsed("./a.py:2").taken(root)
-    assert SourcePointer.parsed(str(taken)) == taken
+    taken = SourcePointer.parse("./a.py:2").with_hash(root)
+    assert SourcePointer.parse(str(taken)) == taken
     assert taken.where == "a.py:2"
     assert taken.standing(root) == "same"
     (root.path / "a.py").write_text("ONE\ntwo\nthree\nfour\n")
@@ -30,13 +30,13 @@ def test_a_pointer_notices_a_change_at_its_place_and_none_elsewhere(root):
 @pytest.mark.parametrize("text", ["", "a.py:0", "a.py:3-2", "a\nb"])
 def test_what_is_no_place_is_refused(text):
     with pytest.raises(InputError):
-        SourcePointer.parsed(text)
+        SourcePointer.parse(text)
 
 
 @pytest.mark.parametrize("text", ["../x", "/etc/passwd", "b.py", "a.py:9", "a.py:2-9"])
 def test_what_is_not_in_the_codebase_cannot_be_pointed_at(root, text):
     with pytest.raises(InputError):
-        SourcePointer.parsed(text).taken(root)
+        SourcePointer.parse(text).with_hash(root)
 
 
 def test_a_link_is_not_followed(root, tmp_path_factory):
@@ -44,7 +44,7 @@ def test_a_link_is_not_followed(root, tmp_path_factory):
     other.write_text("s")
     (root.path / "link").symlink_to(other)
     with pytest.raises(InputError):
-        SourcePointer.parsed("link").taken(root)
+        SourcePointer.parse("link").with_hash(root)
 
 
 def test_a_source_in_other_words_is_no_pointer():

@@ -55,7 +55,7 @@ def test_a_note_whose_place_changed_is_marked_wherever_it_is_shown(known):
     assert kinds["changed"].right == "workspace"
     assert "not there any more" in kinds["gone"].why
     assert "look again" in known.packets("rate fixed")[0].content
-    assert any("look again" in row.get("attention", "") for row in known.found("rate"))
+    assert any("look again" in row.get("attention", "") for row in known.look_up("rate"))
 
 
 @pytest.mark.requirement("E4.1")
@@ -90,7 +90,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_kept(known, wrong):
 def test_searches_take_types_and_an_empty_query(known):
     known.keep(piece(type="blocker"))
     known.keep(piece("Other", type="action"))
-    assert [row["title"] for row in known.found("", ["blocker"])] == ["Rate is fixed"]
-    assert [row["type"] for row in known.found("other", ["action"])] == ["action"]
-    assert len(known.found("")) == 2
+    assert [row["title"] for row in known.look_up("", ["blocker"])] == ["Rate is fixed"]
+    assert [row["type"] for row in known.look_up("other", ["action"])] == ["action"]
+    assert len(known.look_up("")) == 2
     assert known.blockers == 1

@@ -39,17 +39,17 @@ def test_what_blocks_is_refused(place, project):
 
 
 def test_a_place_knows_when_it_was_replaced(project, place):
-    inner = place.moved("src")
+    inner = place.move_to("src")
     assert inner.is_there()
     (project / "src").rename(project / "was")
     assert not inner.is_there()
     (project / "src").mkdir()
     assert not inner.is_there()
     with pytest.raises(Refused):
-        place.moved("README.md")
-    assert place.moved("docs").shown == "docs"
+        place.move_to("README.md")
+    assert place.move_to("docs").shown == "docs"
     assert (
-        WorkingDirectory.at(place.workspace).allowing("/etc").resolved("/etc/passwd")
+        WorkingDirectory.at(place.workspace).allowing("/etc").resolve("/etc/passwd")
         == "/etc/passwd"
     )
 
@@ -67,7 +67,7 @@ HIDDEN = "token=heron-48113"
 
 
 @pytest.fixture
-def kept(project):
+def load(project):
     """The project with an .env file, a key in a folder, and a link to the first."""
     (project / ".env").write_text(HIDDEN)
     (project / "conf").mkdir()

@@ -94,7 +94,7 @@ def test_it_shows_every_word_that_would_be_run(place, project):
 def test_the_same_words_elsewhere_are_another_question(place, project):
     here = approval_request(steps("rm x", place), 60)
     assert here.digest == approval_request(steps("rm x", place), 60).digest
-    assert here.digest != approval_request(steps("rm x", place.moved("src")), 60).digest
+    assert here.digest != approval_request(steps("rm x", place.move_to("src")), 60).digest
     was = here.digest
     (project / "src").rename(project / "other")
     (project / "src").mkdir()

@@ -60,7 +60,7 @@ def test_short_text_is_whole_and_long_text_is_kept():
     assert shown.startswith("00000\n")
     assert shown.endswith("00999\n")
     assert len(shown) < 700
-    assert kept.kept(handle) == text
+    assert kept.load(handle) == text
     assert read_page(kept, handle, 12, 6).text == "00002\n"
     assert read_page(kept, handle, 10**9).rest == 0
 
@@ -71,4 +71,4 @@ def test_the_oldest_make_room():
     kept.keep("b" * 100)
     kept.keep("c" * 100)
     with pytest.raises(RecallError, match="Run the command again"):
-        kept.kept(first)
+        kept.load(first)

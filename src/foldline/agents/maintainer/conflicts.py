@@ -46,7 +46,7 @@ class SourcePointer:
     hash: str = ""
 
     @classmethod
-    def parsed(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """
         Read a pointer, written as ``path``, ``path:12`` or ``path:12-20``, perhaps with ``@hash``.
 
@@ -79,7 +79,7 @@ class SourcePointer:
     def __str__(self) -> str:
         return f"{self.where}@{self.hash}" if self.hash else self.where
 
-    def taken(self, root: Root) -> Self:
+    def with_hash(self, root: Root) -> Self:
         """
         Return the pointer with the hash of what is there now.
 
@@ -100,7 +100,7 @@ class SourcePointer:
         if not self.hash:
             return "unknown"
         try:
-            return "same" if self.taken(root).hash == self.hash else "changed"
+            return "same" if self.with_hash(root).hash == self.hash else "changed"
         except FoldlineError:
             return "gone"
 
@@ -108,7 +108,7 @@ class SourcePointer:
 def find_pointer(source: str) -> SourcePointer | None:
     """Return the pointer that a note or a memory names, None where it names none with a hash."""
     try:
-        found = SourcePointer.parsed(source) if source else None
+        found = SourcePointer.parse(source) if source else None
     except InputError:
         return None
     return found if found is not None and found.hash else None
@@ -212,9 +212,9 @@ def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
 
 
 def _repeated_in_memory(notes: list[Note], items: list[Item]) -> Iterator[RecordConflict]:
-    said = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
+    answer = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
     for item in items:
-        note = said.get(fingerprint(item.content))
+        note = answer.get(fingerprint(item.content))
         if note is not None:
             why = f"a memory repeats the note {note.title!r}"
             yield RecordConflict("twice", (note.id, item.id), note.id, why)

@@ -184,16 +184,16 @@ def describe_exploration(
         f"{trail.tokens:,} of {budget.tokens:,} tokens; "
         f"{trail.novelty(budget.window):.0%} of the last looks was new."
     )
-    told = [done]
+    message = [done]
     stop = stop_reason(trail, budget)
     if stop:
-        told.append(f"Stop looking: {stop}. Conclude, and record what you found.")
-        return "\n".join(told)
-    told += [
+        message.append(f"Stop looking: {stop}. Conclude, and record what you found.")
+        return "\n".join(message)
+    message += [
         f"- {probe.path} (about {probe.cost:,} tokens): {probe.why}"
         for probe in next_probes(survey, trail, question)
     ] or ["Nothing is left that promises much. Conclude."]
-    return "\n".join(told)
+    return "\n".join(message)
 
 
 def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:

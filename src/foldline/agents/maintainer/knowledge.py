@@ -105,15 +105,17 @@ class CodebaseKnowledge:
         if piece.type not in KINDS:
             raise InputError(f"there is no type {piece.type[:40]!r}", field="type")
         home = route(piece.authority, piece.volatility)
-        source = str(SourcePointer.parsed(piece.source).taken(self.root)) if piece.source else ""
+        source = (
+            str(SourcePointer.parse(piece.source).with_hash(self.root)) if piece.source else ""
+        )
         if home.layer == "terminal":
             return RecordResult("not kept", "terminal", source=source)
         with self._lock:
             if home.layer == "memory":
-                return self._remembered(piece, home, source)
-            return self._noted(piece, home, source)
+                return self._add_memory(piece, home, source)
+            return self._add_note(piece, home, source)
 
-    def _remembered(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
+    def _add_memory(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
         added = self.memory.add(
             f"{piece.title}: {piece.content}",
             kind=home.kind or "working",
@@ -125,7 +127,7 @@ class CodebaseKnowledge:
         status = {"added": "created", "known": "known", "recalled": "known"}[added.status]
         return RecordResult(status, "memory", added.item.id if added.item else "", source)
 
-    def _noted(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
+    def _add_note(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
         same = self._same(piece)
         others = self._about(source, same.id if same else "")
         content = piece.content.strip()
@@ -155,7 +157,7 @@ class CodebaseKnowledge:
         """Return the notes about the same place."""
         if not source:
             return ()
-        where = SourcePointer.parsed(source).where
+        where = SourcePointer.parse(source).where
         found = ((note.id, find_pointer(note.source)) for note in self.all_notes())
         return tuple(
             id_ for id_, pointer in found if pointer and pointer.where == where and id_ != but
@@ -195,18 +197,18 @@ class CodebaseKnowledge:
             out.append(ContextPacket(content, found.item.happened, None, found.strength, metadata))
         return out
 
-    def found(
+    def look_up(
         self, query: str, kinds: Sequence[str] = (), limit: int = 10
     ) -> list[dict[str, Any]]:
         """Search notes and memories; without a query, the notes that were changed last."""
         rows: list[dict[str, Any]] = [
-            _row(note) | _marked(self.mark(note.source))
+            _row(note) | _mark_row(self.mark(note.source))
             for note in self._notes_for(query, kinds, limit)
         ]
         if query.strip() and not kinds:
             for one in self.memory.search(query, limit=limit, min_strength=0.1):
-                told = {"memory_id": one.item.id, "content": one.item.content[:400]}
-                rows.append(told | _marked(self.mark(one.item.source)))
+                message = {"memory_id": one.item.id, "content": one.item.content[:400]}
+                rows.append(message | _mark_row(self.mark(one.item.source)))
         return rows
 
     def _notes_for(self, query: str, kinds: Sequence[str], limit: int) -> Iterable[Note]:
@@ -238,7 +240,7 @@ def _row(note: Note) -> dict[str, Any]:
     return row
 
 
-def _marked(mark: str) -> dict[str, Any]:
+def _mark_row(mark: str) -> dict[str, Any]:
     return {"attention": mark} if mark else {}
 
 

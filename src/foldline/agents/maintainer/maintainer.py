@@ -155,7 +155,7 @@ class CodebaseMaintainer:
         if self._model is None:
             text = questions.answer_without_model(mode, self.survey(), self.knowledge, user_input)
             return self._answer(text, mode, None)
-        return self.ended(self.stream(user_input, mode), mode)
+        return self.collect_answer(self.stream(user_input, mode), mode)
 
     def explore(self, target: str = ".") -> MaintainerAnswer:
         """Find out how the codebase, or a part of it, is built."""
@@ -176,7 +176,7 @@ class CodebaseMaintainer:
         Raises:
             InputError: There is nothing to go on with, or no model.
         """
-        return self.ended(self.stream(None), "auto")
+        return self.collect_answer(self.stream(None), "auto")
 
     def stream(self, user_input: str | None, mode: Mode = "auto") -> Iterator[Event]:
         """
@@ -246,14 +246,14 @@ class CodebaseMaintainer:
     def _tools(self) -> Iterable[Any]:
         workspace = Workspace(self.root.path, is_in_view=self._is_in_view)
         looking = (self.terminal_tool.tool, file_tools(workspace)[0])
-        yield from map(self.watch.watched, looking)
+        yield from map(self.watch.watch, looking)
         yield from knowledge_tools(self.knowledge, self.note_tool)
         yield probe_tool(self.survey, self.watch)
 
     def _is_in_view(self, path: str) -> bool:
         return self._agent is not None and self._agent.session.is_in_view(path)
 
-    def ended(self, events: Iterable[Event], mode: Mode) -> MaintainerAnswer:
+    def collect_answer(self, events: Iterable[Event], mode: Mode) -> MaintainerAnswer:
         """Run what `stream` returned to its end, and return the answer."""
         result: AgentResult | None = None
         for event in events:

@@ -79,7 +79,7 @@ class ExplorationWatch:
     question: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def saw(self, call: str, given: dict[str, Any], output: ToolOutput) -> ToolOutput:
+    def note_look(self, call: str, given: dict[str, Any], output: ToolOutput) -> ToolOutput:
         """Note what a look brought, and add to it when it is time to conclude."""
         with self._lock:
             self.commands += call == "terminal"
@@ -88,19 +88,19 @@ class ExplorationWatch:
             stop = stop_reason(self.trail, self.budget)
         if not stop:
             return output
-        told = f"[Exploration: {stop}. Conclude, and record what you found.]"
-        return replace(output, text=f"{output.text}\n\n{told}")
+        message = f"[Exploration: {stop}. Conclude, and record what you found.]"
+        return replace(output, text=f"{output.text}\n\n{message}")
 
-    def watched(self, tool: Tool) -> Tool:
+    def watch(self, tool: Tool) -> Tool:
         """Return a tool that looks around as one that is watched."""
         inner = tool.async_action
 
         def act(given: dict[str, Any]) -> ToolOutput:
-            return self.saw(tool.name, given, tool.action(given))
+            return self.note_look(tool.name, given, tool.action(given))
 
         async def aact(given: dict[str, Any]) -> ToolOutput:
             assert inner is not None  # noqa: S101  # used only where there is one
-            return self.saw(tool.name, given, await inner(given))
+            return self.note_look(tool.name, given, await inner(given))
 
         return replace(tool, action=act, async_action=aact if inner is not None else None)
 
@@ -112,7 +112,7 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
         "Record what the files do not say themselves: a finding, decision, blocker, action or "
         "plan. It goes where it belongs by who vouches for it and how long it holds.",
         RECORD,
-        _returning_errors(lambda given: _recorded(known.keep(_piece(given)))),
+        _returning_errors(lambda given: _record_output(known.keep(_read_record(given)))),
         labels=frozenset({"read", "plan"}),
     )
     look_up = Tool(
@@ -120,7 +120,7 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
         "Find what was recorded on any day, in notes and memory. What has `attention` was taken "
         "from a place that is another now.",
         LOOK_UP,
-        _returning_errors(lambda given: _found(known, given)),
+        _returning_errors(lambda given: _look_up_output(known, given)),
         labels=frozenset({"read"}),
     )
     return [record, look_up, _note(notes)]
@@ -160,7 +160,7 @@ def _note(notes: NoteTool) -> Tool:
     )
 
 
-def _piece(given: dict[str, Any]) -> KnowledgeRecord:
+def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
     """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
     names = ("title", "content", "type", "authority", "volatility")
     return KnowledgeRecord(
@@ -170,22 +170,22 @@ def _piece(given: dict[str, Any]) -> KnowledgeRecord:
     )
 
 
-def _recorded(kept: RecordResult) -> ToolOutput:
+def _record_output(kept: RecordResult) -> ToolOutput:
     if kept.status == "not kept":
         where = f" Its place is {kept.source}." if kept.source else ""
         return ToolOutput(f"Not kept: the files say it themselves; look again.{where}")
-    told = f"{kept.status.capitalize()} in {kept.layer}: {kept.id}."
+    message = f"{kept.status.capitalize()} in {kept.layer}: {kept.id}."
     if kept.source:
-        told += f" Source: {kept.source}."
+        message += f" Source: {kept.source}."
     if kept.others:
-        told += (
+        message += (
             f" Other notes about this place: {', '.join(kept.others[:5])}; check that they agree."
         )
-    return ToolOutput(told, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
+    return ToolOutput(message, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
 
 
-def _found(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
-    rows = known.found(given.get("query", ""), given.get("types", ()), given["limit"])
+def _look_up_output(known: CodebaseKnowledge, given: dict[str, Any]) -> ToolOutput:
+    rows = known.look_up(given.get("query", ""), given.get("types", ()), given["limit"])
     if not rows:
         return ToolOutput("Nothing is recorded about that.", data={"result": []})
     lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) for row in rows)

@@ -63,20 +63,20 @@ class ChatModelSummarizer:
 
     def answer(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""
-        return self._reply(self._model.invoke(_prompt(ask), _config(), **self._capped(ask)))
+        return self._reply(self._model.invoke(_prompt(ask), _config(), **self._cap_option(ask)))
 
     async def aanswer(self, ask: Ask) -> Reply:
         """Answer in async programs; see `answer`."""
-        said = await self._model.ainvoke(_prompt(ask), _config(), **self._capped(ask))
-        return self._reply(said)
+        answer = await self._model.ainvoke(_prompt(ask), _config(), **self._cap_option(ask))
+        return self._reply(answer)
 
-    def _capped(self, ask: Ask) -> dict[str, int]:
+    def _cap_option(self, ask: Ask) -> dict[str, int]:
         return {} if self._cap is None else {self._cap: ask.max_tokens}
 
     def _reply(self, said: Any) -> Reply:
         message = dialect("langchain").decode([said]).messages[0]
-        told = getattr(said, "response_metadata", None) or {}
-        reason = told.get("finish_reason") or told.get("stop_reason")
+        text = getattr(said, "response_metadata", None) or {}
+        reason = text.get("finish_reason") or text.get("stop_reason")
         stop = STOPS.get(str(reason), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)

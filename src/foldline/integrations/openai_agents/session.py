@@ -206,7 +206,7 @@ class FoldlineSession:
             view = await sent.follower.aview(
                 sent.history, system=given.instructions or "", tools=_schemas(data.agent)
             )
-            return replace(given, input=_shown(view, sent.dead))
+            return replace(given, input=_view_items(view, sent.dead))
 
     async def smaller(self, error: Exception) -> list[Any]:
         """
@@ -222,7 +222,7 @@ class FoldlineSession:
             if self._sent is None:
                 raise error
             sent = self._sent
-            return _shown(await sent.follower.aoverflowed(sent.history, error), sent.dead)
+            return _view_items(await sent.follower.aoverflowed(sent.history, error), sent.dead)
 
     def close(self) -> None:
         """Let go of the conversation; closing twice is allowed."""
@@ -258,7 +258,7 @@ class FoldlineSession:
         """Find the history that an input stands for."""
         log = self._log()
         for handed in reversed((Handed((), 0), *self._handed)):
-            aligned = _aligned(items, handed, log)
+            aligned = _align_view(items, handed, log)
             if aligned is not None:
                 return Sent(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
@@ -266,13 +266,13 @@ class FoldlineSession:
         return Sent(self._aside, items)
 
 
-def _aligned(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
+def _align_view(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
     if not handed.whole or handed.at > len(log):
         return None
     return align(items, handed, log[handed.at :])
 
 
-def _shown(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
+def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
     return [sendable(item) for item in without_calls(view, dead)]
 
 

@@ -56,8 +56,8 @@ def refuse_sensitive(
     path = "/".join(parts)
     reason = f"{path} may hold secrets."
     if approvals is None:
-        told = f"{reason} Nobody is here who could approve that it is shown."
-        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, told)
+        message = f"{reason} Nobody is here who could approve that it is shown."
+        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
     request = ApprovalRequest(
         (("read", path),),
         f"show {path!r} to the model",

@@ -188,8 +188,8 @@ class Workspace:
         data = {"path": "/".join(parts), "version": version, "changed": found.changed}
         everything = offset == 0 and limit is None
         if everything and known and self._is_in_view(path):
-            told = f"{path} was not changed since you read it; its text still stands above."
-            return ToolOutput(told, data=data | {"unchanged": True})
+            message = f"{path} was not changed since you read it; its text still stands above."
+            return ToolOutput(message, data=data | {"unchanged": True})
         shown, note = _page(text, offset, limit, self.bounds)
         with self._lock:
             if everything and not note:
@@ -292,9 +292,9 @@ class Workspace:
         except (FoldlineError, OSError) as error:
             return refusal(path, error)
         stats = {"bytes": len(data), "bytes_before": 0 if old is None else len(old.data)}
-        told = f"{path} was {'created' if old is None else 'changed'}: {len(data):,} bytes."
+        message = f"{path} was {'created' if old is None else 'changed'}: {len(data):,} bytes."
         named = {"path": "/".join(parts), "version": version_of(data)}
-        return ToolOutput(told, data=named, stats=stats)
+        return ToolOutput(message, data=named, stats=stats)
 
     def _present(self, parts: tuple[str, ...]) -> Content | None:
         try:

@@ -69,21 +69,21 @@ class WorkingDirectory:
             return False
         return stat.S_ISDIR(seen.st_mode) and (seen.st_dev, seen.st_ino) == self.identity
 
-    def moved(self, path: str) -> Self:
+    def move_to(self, path: str) -> Self:
         """
         Return the place after ``cd path``; a link outside is not followed.
 
         Raises:
             Refused: It leads outside, or is no directory.
         """
-        target = self.resolved(path)
+        target = self.resolve(path)
         try:
             moved = type(self).at(self.workspace, target)
             return replace(moved, also=self.also, sensitive=self.sensitive)
         except OSError as error:
             raise Refused(f"cd: {visible(path)}: {error.strerror}.") from error
 
-    def resolved(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """
         Return where a path leads, links followed.
 
@@ -122,7 +122,7 @@ class WorkingDirectory:
             return
         if path == "":
             raise Refused("An empty word is no path.")
-        target = self.resolved(path)
+        target = self.resolve(path)
         self.check_shown(os.path.relpath(target, self.workspace), path)
         try:
             mode = os.lstat(target).st_mode
@@ -137,7 +137,7 @@ class WorkingDirectory:
         if name in {"", ".", ".."}:
             self.check(path)
         else:
-            self.resolved(parent or ".")
+            self.resolve(parent or ".")
 
     def check_shown(self, path: str, written: str = "") -> None:
         """
@@ -234,7 +234,7 @@ def check_below(
     place.check(path)
     if not place.sensitive:
         return
-    top = place.resolved(path)
+    top = place.resolve(path)
     for number, below in enumerate(_files_below(top)):
         if number >= MOST_NAMES:
             why = f"{visible(path)} has too many files to tell whether one may hold secrets."

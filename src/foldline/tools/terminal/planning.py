@@ -71,7 +71,7 @@ def plan_pipeline(
         try:
             stages += _stages(command, place, confined)
         except Beyond as more:
-            risks, planned_stages = _beyond(command, place, confined, more)
+            risks, planned_stages = _plan_beyond(command, place, confined, more)
             beyond += risks
             stages += planned_stages
     return PlannedStep(pipeline, place, tuple(stages), tuple(beyond))
@@ -106,9 +106,9 @@ def _cd(pipeline: Pipeline, place: WorkingDirectory, allow_cd: bool) -> PlannedS
     if len(words) > 1 or words == ["-"]:
         raise Refused("cd takes one directory of the workspace.")
     target = words[0] if words else place.workspace
-    place.resolved(target)
+    place.resolve(target)
     try:
-        return PlannedStep(pipeline, place, moves=place.moved(target or "."))
+        return PlannedStep(pipeline, place, moves=place.move_to(target or "."))
     except Refused as wrong:
         return PlannedStep(pipeline, place, fails=wrong.reason)
 
@@ -127,18 +127,18 @@ def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[P
     return [*_source(command, place), _stage(command, arguments, profile)]
 
 
-def _beyond(
+def _plan_beyond(
     command: Command, place: WorkingDirectory, confined: bool, more: Beyond
 ) -> tuple[list[Beyond], list[PipelineStage]]:
     """Return all that a command needs a yes for, and the stages that would be run then."""
     if more.risk != "secrets":
-        return [more], [_approved(command, place, more)]
+        return [more], [_approved_stage(command, place, more)]
     # Nothing else changes: what shows secrets runs as what reads any other file.
     place = replace(place, sensitive=())
     try:
         return [more], _stages(command, place, confined)
     except Beyond as also:
-        return [more, also], [_approved(command, place, also)]
+        return [more, also], [_approved_stage(command, place, also)]
 
 
 def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
@@ -151,7 +151,7 @@ def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
     return [PipelineStage((locate_binary("cat"), "--", found[0]))]
 
 
-def _approved(command: Command, place: WorkingDirectory, more: Beyond) -> PipelineStage:
+def _approved_stage(command: Command, place: WorkingDirectory, more: Beyond) -> PipelineStage:
     """Return the stage as it would be run once a person has said yes."""
     if command.source is not None:
         raise Refused("What goes beyond reading takes no file with <.", "Pipe it in with cat.")
@@ -178,7 +178,7 @@ def _program(name: str, place: WorkingDirectory) -> str:
         return found
     if posixpath.dirname(name) in SYSTEM:
         return name
-    return place.resolved(name)
+    return place.resolve(name)
 
 
 def _words(command: Command, place: WorkingDirectory) -> list[str]:

@@ -127,7 +127,7 @@ class OutputStore(Protocol):
         """Keep a text, and return its handle."""
         ...
 
-    def kept(self, handle: str) -> str:
+    def load(self, handle: str) -> str:
         """
         Return a text.
 
@@ -160,7 +160,7 @@ class OutputsInMemory:
                 self._texts.popitem(last=False)
         return handle
 
-    def kept(self, handle: str) -> str:
+    def load(self, handle: str) -> str:
         """Return a text; see `OutputStore`."""
         with self._lock:
             text = self._texts.get(handle)
@@ -193,7 +193,7 @@ def read_page(keeping: OutputStore, handle: str, start: int = 0, most: int = PAG
     Raises:
         RecallError: Nothing is kept under that handle.
     """
-    text = keeping.kept(handle)
+    text = keeping.load(handle)
     start = max(0, min(start, len(text)))
     part = text[start : start + max(1, most)]
     return OutputPage(part, start, len(text) - start - len(part))

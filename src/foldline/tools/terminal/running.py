@@ -164,11 +164,11 @@ class _Listening:
         try:
             report = json.loads(b"".join(self.pieces["report"]))
             codes = tuple(report["codes"])
-            told = str(report["error"])
-            if told == "stopped":
+            message = str(report["error"])
+            if message == "stopped":
                 error = error or "timeout"
-            elif told:
-                error = f"The command {told}."
+            elif message:
+                error = f"The command {message}."
         except (ValueError, KeyError, TypeError):
             error = error or "The launcher ended without a report."
         out, err = (b"".join(self.pieces[name]) for name in ("stdout", "stderr"))

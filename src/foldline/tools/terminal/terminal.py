@@ -58,7 +58,7 @@ NAMED: Final = re.compile(r"(?m)^/usr/bin/(?=[\w-]+: )")
 
 
 @dataclass(slots=True)
-class _Told:
+class _LineOutput:
     """What a line has said so far."""
 
     stdout: bytes = b""
@@ -125,7 +125,7 @@ class Terminal:
             BudgetError: The workspace is none, or the log of approvals lies in it.
             NotConfined: The kernel can confine nothing here.
         """
-        place = replace(_opened(workspace), sensitive=tuple(sensitive))
+        place = replace(_open_workspace(workspace), sensitive=tuple(sensitive))
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):
@@ -208,7 +208,7 @@ class Terminal:
             steps = plan_all(
                 parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
             )
-            request = self._approved(steps)
+            request = self._ask_approval(steps)
         except NotApproved as no:
             return CommandResult("needs_approval", shown, reason=str(no), request=no.request)
         except Refused as no:
@@ -218,14 +218,14 @@ class Terminal:
         if stop is not None and stop.is_set():
             return CommandResult("error", shown, reason="It was called off before it was run.")
         try:
-            ran = self._ended(shown, self._steps(steps, stop))
+            ran = self._result(shown, self._steps(steps, stop))
         except Refused as no:
             ran = CommandResult("refused", shown, reason=str(no))
         if request is not None and self._approvals is not None:
             self._approvals.finished(request, ran.status)
         return ran
 
-    def _steps(self, steps: Sequence[PlannedStep], stop: Event | None) -> _Told:
+    def _steps(self, steps: Sequence[PlannedStep], stop: Event | None) -> _LineOutput:
         """
         Run the steps in order, as far as ``&&`` and ``||`` let them.
 
@@ -235,11 +235,11 @@ class Terminal:
         for step in steps:
             if step.beyond:
                 self._confinement.order(step.stages, step.place, self.limits)
-        told = _Told()
+        message = _LineOutput()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
-            good = bool(told.codes) and told.codes[-1] == 0
-            if told.codes and (
+            good = bool(message.codes) and message.codes[-1] == 0
+            if message.codes and (
                 (step.pipeline.joint == "&&" and not good)
                 or (step.pipeline.joint == "||" and good)
             ):
@@ -250,12 +250,14 @@ class Terminal:
                 )
                 if step.beyond:
                     raise step.beyond[0]
-            self._step(step, told, until, stop)
-            if told.error:
+            self._step(step, message, until, stop)
+            if message.error:
                 break
-        return told
+        return message
 
-    def _step(self, step: PlannedStep, told: _Told, until: float, stop: Event | None) -> None:
+    def _step(
+        self, step: PlannedStep, told: _LineOutput, until: float, stop: Event | None
+    ) -> None:
         if step.fails:
             told.stderr += step.fails.encode("utf-8", "replace") + b"\n"
             told.codes = (1,)
@@ -273,7 +275,7 @@ class Terminal:
         outcome = run_order(order, room, stop)
         _add(told, outcome)
 
-    def _ended(self, command: str, told: _Told) -> CommandResult:
+    def _result(self, command: str, told: _LineOutput) -> CommandResult:
         out, handle = shorten_output(clean_output(told.stdout), self.limits.shown, self._keeping)
         errors = NAMED.sub("", clean_output(told.stderr))
         err, more = shorten_output(errors, self.limits.shown // 4, self._keeping)
@@ -305,7 +307,7 @@ class Terminal:
 
     # --- approval --------------------------------------------------------------------------
 
-    def _approved(self, steps: Sequence[PlannedStep]) -> ApprovalRequest | None:
+    def _ask_approval(self, steps: Sequence[PlannedStep]) -> ApprovalRequest | None:
         """
         Return the request that a person said yes to, None when there is nothing to ask.
 
@@ -321,14 +323,14 @@ class Terminal:
         return request_approval(steps, self._approvals)
 
 
-def _add(told: _Told, outcome: PipelineOutcome) -> None:
+def _add(told: _LineOutput, outcome: PipelineOutcome) -> None:
     told.stdout += outcome.stdout
     told.stderr += outcome.stderr
     told.codes = outcome.codes or (None,)
     told.error = outcome.error
 
 
-def _opened(workspace: str | os.PathLike[str]) -> WorkingDirectory:
+def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:
     path = os.path.realpath(workspace)
     if path in NEVER or path.startswith(UNREAL):
         raise BudgetError(

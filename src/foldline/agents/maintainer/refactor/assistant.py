@@ -175,7 +175,7 @@ class RefactoringAssistant:
         notes.tasks.start(note.id)
         self._log.add(note.id, "begin", checkpoint=checkpoint)
         try:
-            why = self._worked(note)
+            why = self._work(note)
         except BaseException:
             self._undo(note.id)
             notes.tasks.give_back(note.id, "it was broken off")
@@ -187,14 +187,14 @@ class RefactoringAssistant:
         notes.tasks.finish(note.id, f"commit {commit[:12]}")
         return StepOutcome(note.id, note.title, "done", commit)
 
-    def _worked(self, note: Note) -> str:
+    def _work(self, note: Note) -> str:
         """Edit and check until the checks pass; return why they do not, "" when they do."""
         commands = ", ".join(f"`{' '.join(words)}`" for words in self._checks)
-        said = TASK.format(title=note.title, content=note.content, checks=commands)
+        answer = TASK.format(title=note.title, content=note.content, checks=commands)
         failed: CheckResult | None = None
         with self._agent(note) as agent:
             for _ in range(self._attempts):
-                result = agent.run(said)
+                result = agent.run(answer)
                 if result.status != "done":
                     return f"the agent ended early: {result.note}"
                 files = self._log.of(note.id).files
@@ -209,9 +209,9 @@ class RefactoringAssistant:
                     commit = self._git.commit(tuple(files), f"{note.title}\n\n{_mark(note.id)}")
                     self._log.add(note.id, "pass", commit=commit)
                     return ""
-                told, now = failed.text[-1_000:], self._now(files)
-                self._log.add(note.id, "fail", told=told, files=now)
-                said = AGAIN.format(command=failed.command, text=failed.text)
+                message, now = failed.text[-1_000:], self._now(files)
+                self._log.add(note.id, "fail", told=message, files=now)
+                answer = AGAIN.format(command=failed.command, text=failed.text)
         return "" if failed is None else f"{failed.command} failed: {failed.text[-300:]}"
 
     def _check(self) -> CheckResult | None:

@@ -60,7 +60,9 @@ class Git:
 
     def dirty(self) -> tuple[str, ...]:
         """Return the paths that differ from the commit, files that git does not know included."""
-        done = self._checked("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", ".")
+        done = self._run_checked(
+            "status", "--porcelain=v1", "-z", "--untracked-files=all", "--", "."
+        )
         rows = [row for row in done.stdout.split(b"\0") if row]
         return tuple(os.fsdecode(row[3:]) for row in rows if row[:2].strip())
 
@@ -82,22 +84,22 @@ class Git:
         Raises:
             StoreError: Git says no.
         """
-        self._checked("add", "-A", "--", *paths)
-        self._checked(*AUTHOR, "commit", "-q", "--no-verify", "-m", message, "--", *paths)
+        self._run_checked("add", "-A", "--", *paths)
+        self._run_checked(*AUTHOR, "commit", "-q", "--no-verify", "-m", message, "--", *paths)
         return self.head()
 
     def message(self, commit: str) -> str:
         """Return what a commit says."""
-        done = self._checked("show", "-s", "--format=%B", commit)
+        done = self._run_checked("show", "-s", "--format=%B", commit)
         return done.stdout.decode("utf-8", "replace").strip()
 
     def patch(self, commit: str, paths: Sequence[str]) -> bytes:
         """Return what files have become since a commit, as a patch that ``git apply`` takes."""
         there = [path for path in paths if (self.root / path).is_file()]
         if there:  # so that new files are in it
-            self._checked("add", "--intent-to-add", "--", *there)
+            self._run_checked("add", "--intent-to-add", "--", *there)
         words = ("diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--", *paths)
-        return self._checked(*words).stdout
+        return self._run_checked(*words).stdout
 
     def put_back(self, commit: str, paths: Sequence[str]) -> None:
         """
@@ -108,18 +110,22 @@ class Git:
         """
         known = [path for path in paths if self.knows(commit, path)]
         if known:
-            self._checked("restore", f"--source={commit}", "--staged", "--worktree", "--", *known)
+            self._run_checked(
+                "restore", f"--source={commit}", "--staged", "--worktree", "--", *known
+            )
         others = [path for path in paths if path not in known]
         if others:
-            self._checked("rm", "-q", "--cached", "--ignore-unmatch", "--", *others)
+            self._run_checked("rm", "-q", "--cached", "--ignore-unmatch", "--", *others)
             for path in others:
                 (self.root / path).unlink(missing_ok=True)
 
-    def _checked(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+    def _run_checked(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         done = self._run(*words)
         if done.returncode:
-            told = done.stderr.decode("utf-8", "replace").strip()[-400:]
-            raise StoreError(f"git {words[0]} failed in {self.root}: {told or 'no reason given'}.")
+            message = done.stderr.decode("utf-8", "replace").strip()[-400:]
+            raise StoreError(
+                f"git {words[0]} failed in {self.root}: {message or 'no reason given'}."
+            )
         return done
 
     def _run(self, *words: str, literal: bool = True) -> subprocess.CompletedProcess[bytes]:

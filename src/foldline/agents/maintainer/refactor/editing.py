@@ -46,7 +46,7 @@ def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before)
 
     def act(given: dict[str, Any]) -> ToolOutput:
         try:
-            return _edited(workspace, approvals, before, given)
+            return _edit(workspace, approvals, before, given)
         except (FoldlineError, OSError) as error:
             return refusal(given["path"], error)
 
@@ -59,7 +59,7 @@ def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before)
     )
 
 
-def _edited(
+def _edit(
     workspace: Workspace, approvals: Approvals | None, before: Before, given: dict[str, Any]
 ) -> ToolOutput:
     path, old = given["path"], given["old_string"]
@@ -81,9 +81,9 @@ def _edited(
     request = _request(workspace, name, text, after, given["why"])
     if approvals is None:
         return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
-    said = approvals.decide(request)
-    if not isinstance(said, Grant) or not approvals.redeem(said, request):
-        why = said if isinstance(said, str) else "The approval is not valid any more."
+    answer = approvals.decide(request)
+    if not isinstance(answer, Grant) or not approvals.redeem(answer, request):
+        why = answer if isinstance(answer, str) else "The approval is not valid any more."
         return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
     before(name, after)
     version = now.data.get("version") if now.ok else None

@@ -79,10 +79,10 @@ class StepProgress:
                 made = {str(data.get("path", "")): str(data.get("hash", ""))}
                 return replace(self, state=state, files={**self.files, **made})
             case "fail":
-                told = str(data.get("told", ""))
+                message = str(data.get("told", ""))
                 files = {**self.files, **dict(data.get("files", {}))}
                 return replace(
-                    self, state=state, files=files, failures=self.failures + 1, last=told
+                    self, state=state, files=files, failures=self.failures + 1, last=message
                 )
             case "pass":
                 return replace(self, state=state, commit=str(data.get("commit", "")))

@@ -200,7 +200,7 @@ def survey_codebase(
     if chosen.seconds:
         ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
         functions = measure_complexity(ordered, chosen.seconds)
-    troubles = list(_hidden(root, chosen))
+    troubles = list(_name_hidden(root, chosen))
     troubles += [f"no history: {past.trouble}"] if past.trouble else []
     if functions.trouble:
         troubles.append(f"no complexity: {functions.trouble}")
@@ -243,7 +243,7 @@ def hot_spots(found: Sequence[SurveyedFile], past: FileHistory) -> tuple[Spot, .
     return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
 
 
-def _hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
+def _name_hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
     """Name the files that are not read, because they may hold secrets."""
     found = [path for path in list_paths(root.path, chosen.files) if is_sensitive(path.split("/"))]
     if found:

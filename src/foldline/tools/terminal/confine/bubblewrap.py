@@ -71,7 +71,7 @@ class Bubblewrap:
     spaces: tuple[str, ...] = SPACES
 
     @classmethod
-    def found(cls) -> Bubblewrap | None:
+    def detect(cls) -> Bubblewrap | None:
         """Return it as it is installed here, None when it is not."""
         program = find_binary("bwrap")
         return None if program is None else cls(program, _known(program))

@@ -94,7 +94,7 @@ def try_confinement(mode: Mode) -> ConfinementTrial:
     from foldline.tools.terminal.confine.landlock import Landlock
     from foldline.tools.terminal.confine.selftest import escapes
 
-    found = Bubblewrap.found() if mode == "bubblewrap" else Landlock.found()
+    found = Bubblewrap.detect() if mode == "bubblewrap" else Landlock.detect()
     if found is None:
         return ConfinementTrial(mode, None, MISSING[mode])
     wrong = escapes(found)

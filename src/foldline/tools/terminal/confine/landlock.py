@@ -48,7 +48,7 @@ class Landlock:
     version: int
 
     @classmethod
-    def found(cls) -> Landlock | None:
+    def detect(cls) -> Landlock | None:
         """Return it as this kernel has it, None when it has too little."""
         version = _version()
         return cls(version) if version >= LEAST and machine() else None

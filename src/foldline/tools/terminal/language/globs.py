@@ -68,9 +68,9 @@ def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
     if any(_plain(part) == ".." for part in parts[base:]):
         raise Refused("A glob does not lead through '..'.")
     start = prefix + "/" if parts[0] == () or prefix else ""
-    directory = place.resolved(start or ".")
+    directory = place.resolve(start or ".")
     walk = _Walk([])
-    with _opened(place, directory) as number:
+    with _open_directory(place, directory) as number:
         if number is not None:
             _step(number, [_atoms(part) for part in parts[base:]], start, walk)
     inside = [hit for hit in walk.hits if not place.leaves(hit)]
@@ -79,7 +79,7 @@ def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
 
 
 @contextmanager
-def _opened(place: WorkingDirectory, directory: str) -> Iterator[int | None]:
+def _open_directory(place: WorkingDirectory, directory: str) -> Iterator[int | None]:
     """Open a directory below the workspace, component by component, following no link."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     number = None

@@ -68,14 +68,14 @@ def parse_line(command: str) -> tuple[Pipeline, ...]:
             pipelines.append(_pipeline(part, joint, token.text))
             joint, part = token.text, []  # type: ignore[assignment]  # one of three
             if token.text == ";" and index == len(found) - 1:
-                return _bounded(pipelines)
+                return _check_bounds(pipelines)
         else:
             part.append(token)
     pipelines.append(_pipeline(part, joint, "the end"))
-    return _bounded(pipelines)
+    return _check_bounds(pipelines)
 
 
-def _bounded(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+def _check_bounds(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
     commands = sum(len(pipeline.commands) for pipeline in pipelines)
     if len(pipelines) > MOST_PIPELINES or commands > MOST_COMMANDS:
         raise Refused(

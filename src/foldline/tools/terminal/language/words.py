@@ -157,7 +157,7 @@ class _Reader:
         if char == '"':
             return self._double(), False
         if char == "\\":
-            return self._escaped(), False
+            return self._read_escape(), False
         self.at += 1
         if char == "\n":
             raise _not_understood("a line break", "Use && or ; between commands.")
@@ -199,7 +199,7 @@ class _Reader:
             out.append(char)
         raise _not_understood("a double quote that is never closed")
 
-    def _escaped(self) -> str:
+    def _read_escape(self) -> str:
         found = self.text[self.at + 1 : self.at + 2]
         if found in {"", "\n"}:
             raise _not_understood("a backslash at the end of a line")

@@ -236,7 +236,7 @@ def _global(
     if option in {"-C", "-c"} and not left:
         raise Refused(f"git: the value of {option} is missing.")
     if option == "-C":
-        moved = place.moved(left.pop())
+        moved = place.move_to(left.pop())
         before += ["-C", moved.directory]
         return moved
     if option == "-c" and HARMLESS.fullmatch(left[-1]):
@@ -289,7 +289,7 @@ def _any(given: ProgramArguments) -> None:
     """Nothing more is asked of it."""
 
 
-def _listing(*names: str) -> Callable[[ProgramArguments], None]:
+def _check_listing(*names: str) -> Callable[[ProgramArguments], None]:
     def rule(given: ProgramArguments) -> None:
         if given.operands and not given.has(*names):
             raise Beyond("git: a name without --list makes one.", "write")
@@ -297,12 +297,12 @@ def _listing(*names: str) -> Callable[[ProgramArguments], None]:
     return rule
 
 
-def _object(given: ProgramArguments) -> None:
+def _check_object(given: ProgramArguments) -> None:
     if not given.operands:
         raise Refused("git cat-file: an object is missing.")
 
 
-def _asked(given: ProgramArguments) -> None:
+def _check_config(given: ProgramArguments) -> None:
     if not given.has("--get", "--get-all", "--get-regexp", "--list", "-l"):
         raise Beyond("git config without --get or --list writes.", "write")
 
@@ -311,8 +311,8 @@ _LISTING: Final = names("-l --list --contains --no-contains --merged --no-merged
 """With one of these, names are patterns."""
 
 RULES: Final[dict[str, Callable[[ProgramArguments], None]]] = {
-    "branch": _listing(*_LISTING),
-    "cat-file": _object,
-    "config": _asked,
-    "tag": _listing(*_LISTING, "-n"),
+    "branch": _check_listing(*_LISTING),
+    "cat-file": _check_object,
+    "config": _check_config,
+    "tag": _check_listing(*_LISTING, "-n"),
 }

@@ -107,11 +107,11 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
             place.check(operand)
     # With one of these signs only the kernel can tell what the program does.
     opaque = re.search(r"[|>@]", program) is not None
-    arguments = (*_sandboxed(), *given.words(AWK), "--", program, *operands)
+    arguments = (*_sandbox_option(), *given.words(AWK), "--", program, *operands)
     return CheckedCommand(name, arguments, opaque=opaque)
 
 
-def _sandboxed() -> tuple[str, ...]:
+def _sandbox_option() -> tuple[str, ...]:
     """Return the option by which an awk that can do so refuses by itself to reach out."""
     path = find_binary("awk")
     is_gnu = path is not None and Path(path).resolve().name == "gawk"

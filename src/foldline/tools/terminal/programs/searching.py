@@ -162,7 +162,7 @@ def check_find(
     while left and left[-1] not in {"(", ")", "!", ","} and not left[-1].startswith("-"):
         starts.append(left.pop())
     for start in starts:
-        place.resolved(start)
+        place.resolve(start)
     found = _Expression(name, place, inner)
     while left:
         found.take(left.pop(), left)

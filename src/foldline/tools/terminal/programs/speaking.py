@@ -64,7 +64,7 @@ def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
             if before in _LINKS and after not in _PAIRS:
                 place.check_name(word)
             else:
-                place.resolved(word)
+                place.resolve(word)
     return CheckedCommand("test", tuple(given))
 
 

@@ -282,7 +282,7 @@ def _check_operand(
     if row.operands == "listed" and given.has(*_ITSELF) and not given.has(*_TARGET):
         place.check_name(operand)
     elif row.operands == "listed":
-        place.resolved(operand)
+        place.resolve(operand)
     elif row.operands == "paths" or given.has(*_FOLLOWING):
         place.check(operand)
     else:
