@@ -190,5 +190,5 @@ def test_installed_packages_are_not_looked_at_and_too_many_files_are_asked_about
     (packages / "ca.pem").touch()
     terminal = open_in(mode, project)
     assert terminal.run("grep -rn TODO .").status == "ok"
-    monkeypatch.setattr(paths, "MOST", 3)
+    monkeypatch.setattr(paths, "MOST_NAMES", 3)
     assert "too many files" in terminal.run("grep -rn TODO .").reason
