@@ -67,7 +67,7 @@ HIDDEN = "token=heron-48113"
 
 
 @pytest.fixture
-def load(project):
+def kept(project):
     """The project with an .env file, a key in a folder, and a link to the first."""
     (project / ".env").write_text(HIDDEN)
     (project / "conf").mkdir()
