@@ -158,7 +158,7 @@ def kill(child: subprocess.Popen[str]) -> None:
     assert child.returncode == -signal.SIGKILL
 
 
-def collect_answer(child: subprocess.Popen[str]) -> dict[str, object]:
+def ended(child: subprocess.Popen[str]) -> dict[str, object]:
     """Wait for a process and return the object that it printed."""
     out, err = child.communicate(timeout=120)
     assert child.returncode == 0, err
