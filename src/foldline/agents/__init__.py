@@ -2,7 +2,7 @@
 Agents: a model, tools and a session, run step by step; and agents that such an agent may send.
 
     with Agent.open("agent.db", "build", model("anthropic:claude-sonnet-4-5"), tools) as agent:
-        print(agent.run("Mend the build.").text)
+        print(agent.run("Fix the build.").text)
 """
 
 from __future__ import annotations

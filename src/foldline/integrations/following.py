@@ -136,7 +136,7 @@ class Follower:
             return self._with_originals(messages, await self._session.aoverflowed(error))
 
     def close(self) -> None:
-        """Let go of the session and of the archive; closing twice is allowed."""
+        """Close the session and the archive; closing twice is allowed."""
         with self._turn:
             self._session.close()
             if self._owns_store:
@@ -270,7 +270,7 @@ class FollowerPool:
     """
     Keeps one follower for every conversation.
 
-    Beyond ``most`` the one that was not in use for the longest time is let go. Where there is an
+    Beyond ``most`` the one that was not in use for the longest time is closed. Where there is an
     archive, it is taken up again from there; otherwise from the history that the framework keeps.
 
     Args:
@@ -296,7 +296,7 @@ class FollowerPool:
     @contextmanager
     def following(self, name: str, **options: Any) -> Iterator[Follower]:
         """
-        Return the follower of a conversation; it is not let go before the block ends.
+        Return the follower of a conversation; it is not closed before the block ends.
 
         Args:
             name: Of the conversation.
@@ -341,7 +341,7 @@ class FollowerPool:
         return seat.follower.session
 
     def close(self) -> None:
-        """Let go of all of them."""
+        """Close all of them."""
         with self._lock:
             while self._seats:
                 self._seats.popitem()[1].follower.close()

@@ -1,7 +1,7 @@
 """
 A plain loop over a provider's SDK: view, call, once more if it was too long, append the answer.
 
-    session.append({"role": "user", "content": "Mend the build."})
+    session.append({"role": "user", "content": "Fix the build."})
     answer = sending(session, lambda messages: client.chat.completions.create(
         model=MODEL, messages=messages, tools=TOOLS))
 

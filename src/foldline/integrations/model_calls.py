@@ -67,7 +67,7 @@ async def asend_with_retry(
 
 
 def is_overflow(error: Exception) -> bool:
-    """Tell whether what an SDK or a framework raised says that the request was too long."""
+    """Return True if what an SDK or a framework raised says that the request was too long."""
     return overflow_in(error) is not None
 
 

@@ -137,7 +137,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         return _Run(self.followers, self._window, name, self.get_toolset(), same=self._same)
 
     def close(self) -> None:
-        """Let go of all conversations, and of the archive."""
+        """Close all conversations and the archive."""
         self.followers.close()
 
     def __enter__(self) -> Self:

@@ -110,7 +110,7 @@ def _no_number(name: str) -> float:
 
 def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
     """
-    Check a value, and mend what models often get wrong.
+    Check a value, and repair what models often get wrong.
 
     A list or object that came as JSON text is read; a whole number that came as 3.0 is one;
     what is missing gets its default.

@@ -126,7 +126,7 @@ class NoteTool:
         """
         given, problems = check_arguments(self._schema, _without_nothing(parameters))
         if problems:
-            raise InputError("; ".join(problems[:5]), hint="Mend the call.")
+            raise InputError("; ".join(problems[:5]), hint="Correct the call.")
         return self._actions[given["action"]](given)
 
     def execute(self, action: str, **parameters: Any) -> Any:

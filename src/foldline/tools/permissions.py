@@ -55,7 +55,7 @@ class Permissions:
         return cls(NAMED[name])
 
     def allows(self, tool: Tool) -> bool:
-        """Tell whether a tool may be used."""
+        """Return True if a tool may be used."""
         if tool.name in self.deny:
             return False
         return tool.name in self.allow or (bool(tool.labels) and tool.labels <= self.labels)

@@ -118,7 +118,7 @@ class Tool:
         if not problems and isinstance(value, dict):
             return value
         message = "\n".join(f"- {problem}" for problem in problems[:MOST_PROBLEMS])
-        text = f"{self.name} was not run. Mend the arguments and call it again:\n{message}"
+        text = f"{self.name} was not run. Correct the arguments and call it again:\n{message}"
         return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, text, problems=problems)
 
 

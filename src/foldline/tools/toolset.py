@@ -211,7 +211,7 @@ class Toolset(ABC):
         return [tool.schema(dialect) for tool in self.tools]
 
     def has_only(self, name: str, labels: frozenset[str]) -> bool:
-        """Tell whether a tool is here, has labels, and none but these."""
+        """Return True if a tool is here, has labels, and none but these."""
         found = self._find(name)
         return isinstance(found, Slot) and bool(found.tool.labels) and found.tool.labels <= labels
 

@@ -350,7 +350,7 @@ class CodebaseMaintainer:
         return dict(self.get_stats()["activity"])
 
     def close(self) -> None:
-        """Let go of everything; the model is the caller's unless it was named."""
+        """Close everything; the model is the caller's unless it was named."""
         if self._agent is not None:
             self._agent.close()
         if self._owns and self._model is not None:

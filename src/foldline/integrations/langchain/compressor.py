@@ -170,7 +170,7 @@ class Compressor:
         return self._followers.session(conversation_name(messages, config))
 
     def close(self) -> None:
-        """Let go of all conversations."""
+        """Close all conversations."""
         self._followers.close()
 
     def _history(self, name: str, messages: list[Any]) -> list[Any]:
@@ -195,7 +195,7 @@ class Compressor:
 
 
 def _alike(left: Any, right: Any) -> bool:
-    """Tell whether two messages say the same; a graph may have given one of them an id."""
+    """Return True if two messages say the same; a graph may have given one of them an id."""
     if left is right or left == right:
         return True
     if type(left) is not type(right) or left.content != right.content:

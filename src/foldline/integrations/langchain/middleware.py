@@ -110,7 +110,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         )
 
     def close(self) -> None:
-        """Let go of all threads; those of an archive are taken up again when they are run."""
+        """Close all threads; those of an archive are taken up again when they are run."""
         self._followers.close()
 
     def wrap_model_call(

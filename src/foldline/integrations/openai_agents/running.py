@@ -153,7 +153,7 @@ class FoldlineModel(Model):
         return self._inner.get_retry_advice(request)
 
     async def close(self) -> None:
-        """Let go of the model that answers."""
+        """Close the model that answers."""
         await self._inner.close()
 
 

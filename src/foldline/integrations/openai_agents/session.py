@@ -225,7 +225,7 @@ class FoldlineSession:
             return _view_items(await sent.follower.aoverflowed(sent.history, error), sent.dead)
 
     def close(self) -> None:
-        """Let go of the conversation; closing twice is allowed."""
+        """Close the conversation; closing twice is allowed."""
         self._follower.close()
         if self._aside is not None:
             self._aside.close()

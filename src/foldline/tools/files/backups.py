@@ -35,7 +35,7 @@ class Backups:
 
     def keep(self, parts: Sequence[str], old: Content) -> None:
         """
-        Keep a version of a file, and let go of those that are too old.
+        Keep a version of a file, and delete those that are too old.
 
         Raises:
             OSError: It cannot be kept.

@@ -235,11 +235,11 @@ class Terminal:
         for step in steps:
             if step.beyond:
                 self._confinement.order(step.stages, step.place, self.limits)
-        message = _LineOutput()
+        output = _LineOutput()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
-            good = bool(message.codes) and message.codes[-1] == 0
-            if message.codes and (
+            good = bool(output.codes) and output.codes[-1] == 0
+            if output.codes and (
                 (step.pipeline.joint == "&&" and not good)
                 or (step.pipeline.joint == "||" and good)
             ):
@@ -250,47 +250,47 @@ class Terminal:
                 )
                 if step.beyond:
                     raise step.beyond[0]
-            self._step(step, message, until, stop)
-            if message.error:
+            self._step(step, output, until, stop)
+            if output.error:
                 break
-        return message
+        return output
 
     def _step(
-        self, step: PlannedStep, told: _LineOutput, until: float, stop: Event | None
+        self, step: PlannedStep, output: _LineOutput, until: float, stop: Event | None
     ) -> None:
         if step.fails:
-            told.stderr += step.fails.encode("utf-8", "replace") + b"\n"
-            told.codes = (1,)
+            output.stderr += step.fails.encode("utf-8", "replace") + b"\n"
+            output.codes = (1,)
             return
         if step.moves is not None:
-            self._place, told.codes = step.moves, (0,)
+            self._place, output.codes = step.moves, (0,)
             return
         if not self._place.is_there():
             self._place = self._home
-            told.error = "The directory is gone; the terminal is in its workspace again."
+            output.error = "The directory is gone; the terminal is in its workspace again."
             return
         limits = replace(self.limits, seconds=max(0.05, until - time.monotonic()))
-        room = max(1, self.limits.output - len(told.stdout) - len(told.stderr))
+        room = max(1, self.limits.output - len(output.stdout) - len(output.stderr))
         order = self._confinement.order(step.stages, step.place, limits)
         outcome = run_order(order, room, stop)
-        _add(told, outcome)
+        _add(output, outcome)
 
-    def _result(self, command: str, told: _LineOutput) -> CommandResult:
-        out, handle = shorten_output(clean_output(told.stdout), self.limits.shown, self._keeping)
-        errors = NAMED.sub("", clean_output(told.stderr))
+    def _result(self, command: str, output: _LineOutput) -> CommandResult:
+        out, handle = shorten_output(clean_output(output.stdout), self.limits.shown, self._keeping)
+        errors = NAMED.sub("", clean_output(output.stderr))
         err, more = shorten_output(errors, self.limits.shown // 4, self._keeping)
-        cut = told.error == "output"
+        cut = output.error == "output"
         notes = []
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")
         if handle or more:
             notes.append(f"long output: read on with the handle {handle or more}")
-        status: Status = "ok" if not told.codes or told.codes[-1] in {0, None} else "failed"
+        status: Status = "ok" if not output.codes or output.codes[-1] in {0, None} else "failed"
         reason = ""
-        if told.error == "timeout":
+        if output.error == "timeout":
             status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
-        elif told.error and not cut:
-            status, reason = "error", told.error
+        elif output.error and not cut:
+            status, reason = "error", output.error
         elif cut:
             status = "ok"
         return CommandResult(
@@ -298,7 +298,7 @@ class Terminal:
             command,
             out,
             err,
-            told.codes,
+            output.codes,
             reason,
             tuple(notes),
             handle or more,
@@ -323,11 +323,11 @@ class Terminal:
         return request_approval(steps, self._approvals)
 
 
-def _add(told: _LineOutput, outcome: PipelineOutcome) -> None:
-    told.stdout += outcome.stdout
-    told.stderr += outcome.stderr
-    told.codes = outcome.codes or (None,)
-    told.error = outcome.error
+def _add(output: _LineOutput, outcome: PipelineOutcome) -> None:
+    output.stdout += outcome.stdout
+    output.stderr += outcome.stderr
+    output.codes = outcome.codes or (None,)
+    output.error = outcome.error
 
 
 def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:

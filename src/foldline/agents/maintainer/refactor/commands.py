@@ -67,11 +67,11 @@ class Git:
         return tuple(os.fsdecode(row[3:]) for row in rows if row[:2].strip())
 
     def knows(self, commit: str, path: str) -> bool:
-        """Tell whether a commit has a file."""
+        """Return True if a commit has a file."""
         return self._run("cat-file", "-e", f"{commit}:./{path}").returncode == 0
 
     def ignores(self, path: str) -> bool:
-        """Tell whether git leaves a file out, so that it could not be put back."""
+        """Return True if git leaves a file out, so that it could not be put back."""
         done = self._run("check-ignore", "-q", "--", path, literal=False)
         if done.returncode > 1:
             raise StoreError(f"git cannot tell whether it keeps {path[:200]!r}.")

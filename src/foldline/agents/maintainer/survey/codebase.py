@@ -57,7 +57,7 @@ class Layout:
 
 
 def is_test(path: str) -> bool:
-    """Tell whether a file is a test, by its name and folders."""
+    """Return True if a file is a test, by its name and folders."""
     whole = PurePosixPath(path)
     in_folder = any(part.lower() in _FOLDERS for part in whole.parts[:-1])
     return is_code(path) and (in_folder or _NAMES.fullmatch(whole.stem) is not None)

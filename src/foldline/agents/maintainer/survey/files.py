@@ -46,7 +46,7 @@ def language(path: str) -> str:
 
 
 def is_code(path: str) -> bool:
-    """Tell whether a file is code, as far as its name tells."""
+    """Return True if a file is code, as far as its name tells."""
     found = language(path)
     return bool(found) and found not in PROSE
 
