@@ -15,24 +15,24 @@ from foldline.lazy_names import lazily
 if TYPE_CHECKING:
     from foldline.agents.maintainer.conflicts import RecordConflict
     from foldline.agents.maintainer.exploration import ExplorationBudget, Probe, Trail
+    from foldline.agents.maintainer.knowledge import Layer, route
     from foldline.agents.maintainer.maintainer import CodebaseMaintainer
     from foldline.agents.maintainer.questions import Mode
     from foldline.agents.maintainer.refactor.assistant import RefactoringAssistant
-    from foldline.agents.maintainer.routing import Layer, route
     from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings
 
 _HOMES = {
     "ExplorationBudget": "exploration",
     "CodebaseMaintainer": "maintainer",
     "RecordConflict": "conflicts",
-    "Layer": "routing",
+    "Layer": "knowledge",
     "Mode": "questions",
     "Probe": "exploration",
     "RefactoringAssistant": "refactor.assistant",
     "CodebaseSurvey": "survey",
     "SurveySettings": "survey",
     "Trail": "exploration",
-    "route": "routing",
+    "route": "knowledge",
 }
 
 __all__ = [

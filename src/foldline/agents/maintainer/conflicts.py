@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from foldline.agents.checkpoint import load_checkpoint
 from foldline.agents.loop import open_calls
-from foldline.agents.maintainer.routing import Authority
 from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.errors import FoldlineError, InputError
 from foldline.memory.items import Item, fingerprint
@@ -148,6 +147,10 @@ class RecordConflict:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return asdict(self)
+
+
+Authority: TypeAlias = Literal["workspace", "person", "agent"]
+"""Who vouches for it: the files themselves, a person who said it, or the agent that infers it."""
 
 
 def authority_of(note: Note) -> Authority:

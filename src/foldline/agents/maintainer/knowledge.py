@@ -1,25 +1,79 @@
-"""What is known: written by the one rule of `routing`, found on any day, checked each time."""
+"""
+What lives where: one rule, by how soon a piece of information ages, and who vouches for it.
+
+| vouched for by | for the moment | for this work | lasting |
+| --- | --- | --- | --- |
+| the workspace | terminal | terminal | terminal |
+| a person | memory, working | memory, episodic | note of the project |
+| the agent | memory, working | memory, episodic | note of the task |
+
+The workspace can be asked again for the price of a command, and a copy of what it says ages: only
+a pointer is kept, with the hash of what was seen. What lasts and is nowhere in the files is a
+note, which people read and correct. Everything else is remembered, and forgotten in time. Where
+two layers say different things, the one that vouches more is right: the workspace, then a person,
+then the agent; between equals, the newer one.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.agents.maintainer.conflicts import (
+    Authority,
     RecordConflict,
     SourcePointer,
     find_conflicts,
     find_pointer,
 )
-from foldline.agents.maintainer.routing import Authority, Layer, StorageRoute, Volatility, route
 from foldline.context import ContextPacket
+from foldline.core.validation import named
 from foldline.errors import InputError
 from foldline.memory import Memory
+from foldline.memory.items import Kind as MemoryKind
 from foldline.notes import Note, Notes
-from foldline.notes.note import KINDS, Kind
+from foldline.notes.note import KINDS, Kind, Level
 from foldline.rooted_files import Root
+
+Volatility: TypeAlias = Literal["moment", "work", "lasting"]
+"""How long it holds: until the next look, while this work goes on, or until somebody decides."""
+
+Layer: TypeAlias = Literal["terminal", "memory", "notes"]
+
+AUTHORITIES: Final[tuple[Authority, ...]] = get_args(Authority)
+VOLATILITIES: Final[tuple[Volatility, ...]] = get_args(Volatility)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRoute:
+    """Where a piece of information lives: its layer, and its kind or level there."""
+
+    layer: Layer
+    kind: MemoryKind | None = None
+    level: Level | None = None
+
+
+def route(authority: Authority, volatility: Volatility) -> StorageRoute:
+    """
+    Say where a piece of information lives; see the table of this module.
+
+    Args:
+        authority: Who vouches for it.
+        volatility: How long it holds.
+
+    Raises:
+        BudgetError: There is no such authority or volatility.
+    """
+    named("authority", authority, AUTHORITIES)
+    named("volatility", volatility, VOLATILITIES)
+    if authority == "workspace":
+        return StorageRoute("terminal")
+    if volatility == "lasting":
+        return StorageRoute("notes", level="project" if authority == "person" else "task")
+    return StorageRoute("memory", kind="working" if volatility == "moment" else "episodic")
+
 
 MOST: Final = 5_000
 

@@ -311,7 +311,7 @@ class CodebaseMaintainer:
         return self.keep(piece).id
 
     def keep(self, piece: KnowledgeRecord) -> RecordResult:
-        """Bring a piece of information to where it lives; see `routing.route`."""
+        """Bring a piece of information to where it lives; see `route`."""
         return self.knowledge.keep(piece)
 
     def conflicts(self) -> tuple[RecordConflict, ...]:

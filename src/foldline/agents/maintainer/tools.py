@@ -14,8 +14,13 @@ from foldline.agents.maintainer.exploration import (
     describe_exploration,
     stop_reason,
 )
-from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
-from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES
+from foldline.agents.maintainer.knowledge import (
+    AUTHORITIES,
+    VOLATILITIES,
+    CodebaseKnowledge,
+    KnowledgeRecord,
+    RecordResult,
+)
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
