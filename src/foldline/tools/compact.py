@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from foldline.session.requesting import REQUESTED
+from foldline.session.compaction_answer import REQUESTED
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 
