@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from foldline.concurrency import start_thread
 from foldline.core.asks import Ask, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
-from foldline.tools.timely import started
 
 Result = TypeVar("Result")
 Answering: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
@@ -38,7 +38,7 @@ async def answer(model: Answering | None, ask: Ask) -> Reply:
             if inspect.iscoroutinefunction(call):
                 result = await call(ask)
             else:
-                result = await asyncio.wrap_future(started(lambda: call(ask), "foldline-ask"))
+                result = await asyncio.wrap_future(start_thread(lambda: call(ask), "foldline-ask"))
                 result = await result if inspect.isawaitable(result) else result
     except Exception as error:  # noqa: BLE001  # whatever it raises: it has not answered
         return Reply(error=explained(error)[:300])

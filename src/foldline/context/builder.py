@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from foldline.concurrency import start_thread
 from foldline.context.answering import Answering, drive_beside, reader
 from foldline.context.assembly import (
     Arranging,
@@ -36,7 +37,6 @@ from foldline.core.spending import Limits, within
 from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
 from foldline.tokens.choose import choose_counter
-from foldline.tools.timely import started
 from foldline.values.tokens import TextCounter, TokenCounter
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
@@ -141,7 +141,7 @@ class ContextBuilder:
         except RuntimeError:
             return asyncio.run(made)
         # A loop runs in this thread already: the build gets one of its own, beside it.
-        return started(lambda: asyncio.run(made), "foldline-context").result()
+        return start_thread(lambda: asyncio.run(made), "foldline-context").result()
 
     async def abuild(
         self,

@@ -8,10 +8,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self
 
+from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
 from foldline.models.answering import failed, question, reader_of, reply
-from foldline.models.blocking import iterate, run
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import TIMEOUT
 from foldline.models.info import ModelInfo
@@ -100,7 +100,7 @@ class Client:
         Args:
             ask: Its ``seconds`` and ``attempts`` are kept, further attempts included.
         """
-        return run(self.aanswer(ask))
+        return run_blocking(self.aanswer(ask))
 
     async def aanswer(self, ask: Ask) -> Reply:
         """Answer an Ask without blocking; see `answer`. A cancellation closes the connection."""
@@ -157,7 +157,7 @@ class Client:
             InputError: The messages cannot be written as JSON.
         """
         asked = self._question(messages, tools, system, max_tokens, temperature)
-        return run(self._sender.ask(asked, self._tries(timeout)))
+        return run_blocking(self._sender.ask(asked, self._tries(timeout)))
 
     async def acomplete(
         self,
@@ -192,7 +192,7 @@ class Client:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
         """
         asked = self._question(messages, tools, system, max_tokens, temperature)
-        return iterate(self._streamed(asked, timeout))
+        return iterate_blocking(self._streamed(asked, timeout))
 
     def astream(
         self,

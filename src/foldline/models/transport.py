@@ -23,8 +23,8 @@ from urllib.parse import urljoin
 
 import httpx2
 
+from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
-from foldline.models.blocking import run, started
 from foldline.models.failures import timed_out
 from foldline.models.place import same_origin
 
@@ -137,9 +137,9 @@ class Transport:
     def close(self) -> None:
         """Close the connections that were made for programs that do not await."""
         with self._guard:
-            used = started() in self._pools
+            used = blocking_loop() in self._pools
         if used:
-            run(self.aclose())
+            run_blocking(self.aclose())
 
 
 def _target(url: str, location: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
-from foldline.tools.timely import Late, started, timely
 
 Result = TypeVar("Result")
 Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]
@@ -51,8 +51,8 @@ def answered(summarizer: Summarizer | None, ask: Ask) -> Reply:
         return Reply(error=words, retry=False, attempts=0)
     began = monotonic()
     try:
-        reply = timely(lambda: _given(call, ask), ask.seconds, "foldline-ask")
-    except Late:
+        reply = run_with_timeout(lambda: _given(call, ask), ask.seconds, "foldline-ask")
+    except DeadlineExceeded:
         reply = _late(ask)
     return replace(reply, seconds=monotonic() - began)
 
@@ -70,7 +70,7 @@ async def aanswered(summarizer: Summarizer | None, ask: Ask) -> Reply:
     if call is None or not is_async(call):
         # In a thread that can be left behind: a worker of the loop would keep it from ending.
         return await asyncio.wrap_future(
-            started(lambda: answered(summarizer, ask), "foldline-answer")
+            start_thread(lambda: answered(summarizer, ask), "foldline-answer")
         )
     began = monotonic()
     try:

@@ -68,7 +68,7 @@ def sendable(item: Any) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two items are one: notes, and the id of reasoning, may come and go."""
+    """Return True if two items are one: notes, and the id of reasoning, may come and go."""
     return left is right or left == right or _essence(left) == _essence(right)
 
 
