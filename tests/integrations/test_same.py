@@ -3,10 +3,10 @@ from types import SimpleNamespace
 import pytest
 
 from foldline import Config, InputError
+from foldline.ask_runner import reader_of
 from foldline.core.asks import Reader
 from foldline.core.messages import Usage
 from foldline.integrations.same import is_same, no_model, usage_of
-from foldline.session.answering import reader
 
 SAME = Config(summarizer="same")
 
@@ -41,5 +41,5 @@ def test_usage_is_read_where_it_is_counted():
 
 def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
     unknown = SimpleNamespace(reader=Reader(0, 900, "mine"))
-    assert reader(unknown, 6_000) == Reader(6_000, 900, "mine")
-    assert reader(SimpleNamespace(reader=Reader(50)), 6_000) == Reader(50)
+    assert reader_of(unknown, 6_000) == Reader(6_000, 900, "mine")
+    assert reader_of(SimpleNamespace(reader=Reader(50)), 6_000) == Reader(50)

@@ -32,12 +32,12 @@ from foldline.agents.repetition import Circles, LoopSettings
 from foldline.agents.surroundings import Changes, seen
 from foldline.agents.tool_calls import CANCELLED, CUT, INTERRUPTED, open_calls, result_wires
 from foldline.agents.work import Work
+from foldline.ask_runner import run_to_end
 from foldline.core.errors import FoldlineError, InputError, ModelError
 from foldline.core.messages import Message, Text, ToolCall
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion
 from foldline.session import Session
-from foldline.session.answering import finished
 from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
@@ -88,7 +88,7 @@ async def events(setup: Setup, task: str | None) -> Events:
                 async for event in step:
                     yield event
     finally:
-        await finished(_settled(setup, work))
+        await run_to_end(_settled(setup, work))
     yield Finished(work.result)
 
 

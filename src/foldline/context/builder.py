@@ -12,9 +12,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from foldline.context.answering import Answering, drive_beside, reader
+from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
 from foldline.context.assembly import (
     Arranging,
     Assembled,
@@ -37,12 +37,15 @@ from foldline.core.spending import Limits, within
 from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.counters.choose import choose_counter
 from foldline.retrieval.embedding import Embedder
-from foldline.tools.timely import started
+from foldline.timeouts import start_thread
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 
 SUMMARIES = Limits(attempts=6, seconds=90.0)
 """What the summaries of one build may take together."""
+
+UNKNOWN_WINDOW: Final = 32_000
+"""The window of a model that does not name its own, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class ContextBuilder:
         *,
         sources: Iterable[Any] = (),
         counter: TextCounter | None = None,
-        model: Answering | None = None,
+        model: ModelLike | None = None,
         embedder: Embedder | None = None,
         clock: Callable[[], float] = time.time,
         stages: Stages | None = None,
@@ -141,7 +144,7 @@ class ContextBuilder:
         except RuntimeError:
             return asyncio.run(made)
         # A loop runs in this thread already: the build gets one of its own, beside it.
-        return started(lambda: asyncio.run(made), "foldline-context").result()
+        return start_thread(lambda: asyncio.run(made), "foldline-context").result()
 
     async def abuild(
         self,
@@ -168,7 +171,7 @@ class ContextBuilder:
             self._counter,
             self._clock(),
             self._embedder,
-            reader(self._model),
+            reader_of(self._model, UNKNOWN_WINDOW),
             self._former.short or {},
         )
         made = await self._assembled(task)
@@ -182,7 +185,7 @@ class ContextBuilder:
             task.reader,
             self._counter.text,
         )
-        made, _ = await drive_beside(steps, self._model)
+        made, _ = await drive_in_threads(steps, lambda ask: arun_ask(self._model, ask))
         return made
 
     def _context(self, task: Task, made: Assembled, gathered: Gathered) -> Context:

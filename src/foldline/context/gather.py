@@ -12,7 +12,7 @@ from typing import Any
 from foldline.context.packets import ContextPacket
 from foldline.context.readings import packets_from
 from foldline.context.sources import Source
-from foldline.tools.timely import started
+from foldline.timeouts import start_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ async def _fetched(query: str, source: Source) -> tuple[ContextPacket, ...]:
 
     if _is_async(source.fetch):
         return read(await source.fetch(query))
-    result = await asyncio.wrap_future(started(asked, f"foldline-source-{source.name}"))
+    result = await asyncio.wrap_future(start_thread(asked, f"foldline-source-{source.name}"))
     return read(await result) if inspect.isawaitable(result) else result
 
 

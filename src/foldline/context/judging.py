@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.context.answering import Answering, answer
+from foldline.ask_runner import ModelLike, arun_ask
 from foldline.context.built import Context
 from foldline.core.asks import Ask, Steps, adrive
 
@@ -67,14 +67,14 @@ def judged(context: Context) -> Steps[Verdict]:
     )
 
 
-def judge(context: Context, model: Answering) -> Verdict:
+def judge(context: Context, model: ModelLike) -> Verdict:
     """Ask a model for its opinion on a context; what goes wrong is told in the verdict."""
     return asyncio.run(ajudge(context, model))
 
 
-async def ajudge(context: Context, model: Answering) -> Verdict:
+async def ajudge(context: Context, model: ModelLike) -> Verdict:
     """Ask a model without blocking; see `judge`."""
-    return await adrive(judged(context), lambda ask: answer(model, ask))
+    return await adrive(judged(context), lambda ask: arun_ask(model, ask))
 
 
 def _mark(value: Any) -> float | None:

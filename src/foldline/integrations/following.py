@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
+from foldline.ask_runner import run_to_end
 from foldline.core.errors import InputError
 from foldline.core.identity import content_hash
 from foldline.core.messages import Message
@@ -14,7 +15,6 @@ from foldline.core.ports import Store
 from foldline.formats.detect import detect_dialect
 from foldline.formats.registry import dialect
 from foldline.session import Session
-from foldline.session.answering import finished
 from foldline.session.forking import fork
 from foldline.session.turn import Turn
 
@@ -233,7 +233,7 @@ async def _beside(work: Callable[..., None], *arguments: Any) -> None:
     """Do blocking work beside the event loop, to its end even if the task is cancelled."""
     import asyncio
 
-    await finished(asyncio.to_thread(work, *arguments))
+    await run_to_end(asyncio.to_thread(work, *arguments))
 
 
 def _is(left: Any, right: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.errors import MissingExtra
@@ -17,7 +18,6 @@ from foldline.integrations.following import Follower
 from foldline.integrations.same import is_same, usage_of
 from foldline.integrations.sending import is_overflow
 from foldline.session import Session
-from foldline.session.answering import Summarizer
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
@@ -83,7 +83,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         window: int | None = None,
         path: str | os.PathLike[str] | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | Model | str | None = None,
+        summarizer: ModelLike | Model | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,

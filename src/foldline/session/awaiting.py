@@ -8,6 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.ask_runner import run_to_end
 from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.cost import CostEstimate
@@ -17,7 +18,6 @@ from foldline.core.receipt import Receipt
 from foldline.models.info import Prices
 from foldline.recall import Recalled
 from foldline.session import compacting
-from foldline.session.answering import finished
 from foldline.session.appending import append
 from foldline.session.estimating import estimate
 from foldline.session.export import Target, export
@@ -99,7 +99,7 @@ class Awaiting(Working):
             await self._background.aend()
             if self._state.setting.hired is not None:
                 await self._state.setting.hired.aclose()
-            await finished(asyncio.to_thread(self._let_go))
+            await run_to_end(asyncio.to_thread(self._let_go))
 
     async def __aenter__(self) -> Self:
         return self

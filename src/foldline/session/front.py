@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.config import Config
@@ -23,7 +24,6 @@ from foldline.core.tokens import TextCounter, TokenCounter
 from foldline.models.info import Prices
 from foldline.recall import Recalled
 from foldline.session import compacting
-from foldline.session.answering import Summarizer
 from foldline.session.appending import append
 from foldline.session.awaiting import Awaiting
 from foldline.session.estimating import estimate
@@ -62,7 +62,7 @@ class Session(Awaiting):
         policy: str | Policy | None = None,
         store: Store | None = None,
         counter: TokenCounter | TextCounter | None = None,
-        summarizer: Summarizer | str | None = None,
+        summarizer: ModelLike | str | None = None,
         config: Config | None = None,
         hooks: Hooks | None = None,
         output: int | None = None,

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Reader
 from foldline.core.budget import Budget
 from foldline.core.calibrate import Calibration
@@ -22,7 +23,6 @@ from foldline.core.messages import Message
 from foldline.core.ports import Change, Store, StoredMemory, StoredMessage, StoredSession
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TokenCounter
-from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
 from foldline.session.damage import reading
 from foldline.session.history import restored_history
@@ -63,7 +63,7 @@ class Setting:
     config: Config = field(default_factory=Config)
     hooks: Hooks = field(default_factory=Hooks)
     model: str = ""
-    summarizer: Summarizer | None = None
+    summarizer: ModelLike | None = None
     hired: Client | None = None
 
 

@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
 
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import InputError, StoreError
-from foldline.tools.timely import Late, timely
+from foldline.timeouts import DeadlineExceeded, run_with_timeout
 
 Scope: TypeAlias = Literal["once", "session"]
 
@@ -241,8 +241,10 @@ class Approvals:
 
     def _answer(self, request: Request) -> tuple[Answer, str]:
         try:
-            said = timely(lambda: self._ask(request), self.settings.seconds, "foldline-approval")
-        except (Late, TimeoutError):
+            said = run_with_timeout(
+                lambda: self._ask(request), self.settings.seconds, "foldline-approval"
+            )
+        except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
             return NO, "failed"

@@ -15,10 +15,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
-from foldline.memory.knowledge.answering import Answerer
 from foldline.tools.arguments import checked
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -121,7 +121,7 @@ class RAGTool:
         knowledge_base_path: str | os.PathLike[str] = "./knowledge_base",
         rag_namespace: str = "default",
         *,
-        model: Answerer | None = None,
+        model: ModelLike | None = None,
         knowledge: Knowledge | None = None,
         **options: Any,
     ) -> None:

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from foldline.core.amounts import positive, whole
 from foldline.core.breaker import Breaker
+from foldline.timeouts import start_thread
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
-from foldline.tools.timely import started
 
 FAILURES: Final = frozenset(
     {ErrorCode.EXECUTION, ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE, ErrorCode.INTERNAL}
@@ -152,7 +152,7 @@ def _work(tool: Tool, arguments: Any) -> Coroutine[Any, Any, ToolOutput]:
 
 async def _aside(call: Callable[[], ToolOutput], name: str) -> ToolOutput:
     """Await a call in a thread that does not keep the program from ending."""
-    return await asyncio.wrap_future(started(call, f"foldline-tool-{name}"))
+    return await asyncio.wrap_future(start_thread(call, f"foldline-tool-{name}"))
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:

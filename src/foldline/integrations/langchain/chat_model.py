@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
-from foldline.session.answering import Summarizer
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
 """What chat models call the most that they may write."""
@@ -82,11 +82,11 @@ class ChatModel:
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
 
-def summarizing(summarizer: Any) -> Summarizer | None:
+def summarizing(summarizer: Any) -> ModelLike | None:
     """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
         return ChatModel(summarizer)
-    answers: Summarizer | None = summarizer
+    answers: ModelLike | None = summarizer
     return answers
 
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
-from foldline.core.asks import Ask, Model, Reply, Steps
-from foldline.core.redaction import explained, redacted
+from foldline.core.asks import Ask, Reply, Steps
 from foldline.memory.knowledge.evidence import Evidence
 from foldline.memory.knowledge.values import Passage
-
-Answerer: TypeAlias = Model | Callable[[Ask], Reply | str]
-"""A model, or a function that answers."""
 
 NOTHING: Final = "NO EVIDENCE"
 """What a model says that finds no answer in the passages."""
@@ -88,14 +83,3 @@ def _checked(question: str, evidence: Evidence, text: str, reply: Reply) -> Answ
         notes.append("The answer was cut off.")
     cited = tuple(evidence.passages[n - 1] for n in known)
     return Answer(question, evidence, text, cited, unknown, True, " ".join(notes), reply)
-
-
-def replied(model: Answerer, ask: Ask) -> Reply:
-    """Let a model or a function answer; what it raises is told in the reply."""
-    try:
-        reply = model.answer(ask) if isinstance(model, Model) else model(ask)
-    except Exception as error:  # noqa: BLE001  # whatever it raises: there is no answer
-        return Reply(error=explained(error)[:500])
-    if isinstance(reply, str):
-        return Reply(reply)
-    return replace(reply, error=redacted(reply.error)) if reply.error else reply

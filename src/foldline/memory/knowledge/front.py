@@ -11,16 +11,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
+from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, run_ask
 from foldline.core.amounts import positive, whole
 from foldline.core.argument_types import typed_methods
-from foldline.core.asks import drive
+from foldline.core.asks import Steps, drive
 from foldline.core.errors import InputError
 from foldline.core.estimate import estimate
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import Reading, ReadLimits, Skipped
 from foldline.memory.documents.folder import is_folder
 from foldline.memory.knowledge import writing
-from foldline.memory.knowledge.answering import Answer, Answerer, answering, replied
+from foldline.memory.knowledge.answering import Answer, answering
 from foldline.memory.knowledge.candidates import Frequencies
 from foldline.memory.knowledge.embedding import meaning
 from foldline.memory.knowledge.evidence import Count, Evidence, pack
@@ -249,7 +250,7 @@ class Knowledge:
     def ask(
         self,
         question: str,
-        model: Answerer | None = None,
+        model: ModelLike | None = None,
         *,
         max_tokens: int = 4_000,
         answer_tokens: int = 1_000,
@@ -267,11 +268,31 @@ class Knowledge:
             limit: The most passages.
             threshold: See `search`.
         """
-        found = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
+        steps = self._answer_steps(
+            question,
+            model,
+            max_tokens=max_tokens,
+            answer_tokens=answer_tokens,
+            limit=limit,
+            threshold=threshold,
+        )
+        return drive(steps, lambda ask: run_ask(model, ask))
+
+    def _answer_steps(
+        self,
+        question: str,
+        model: ModelLike | None,
+        *,
+        max_tokens: int = 4_000,
+        answer_tokens: int = 1_000,
+        limit: int = 10,
+        threshold: float = THRESHOLD,
+    ) -> Steps[Answer]:
+        evidence = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
         if model is None:
-            note = found.findings.told if not found.passages else ""
-            return Answer(question, found, note=note)
-        return drive(answering(question, found, answer_tokens), lambda ask: replied(model, ask))
+            note = evidence.findings.told if not evidence.passages else ""
+            return Answer(question, evidence, note=note)
+        return (yield from answering(question, evidence, answer_tokens))
 
     def documents(self) -> tuple[DocumentInfo, ...]:
         """List the documents, by name."""
@@ -326,9 +347,10 @@ class Knowledge:
         """Find passages without blocking; see `search`."""
         return await asyncio.to_thread(self.search, query, limit, **settings)
 
-    async def aask(self, question: str, model: Answerer | None = None, **settings: Any) -> Answer:
+    async def aask(self, question: str, model: ModelLike | None = None, **settings: Any) -> Answer:
         """Answer a question without blocking; see `ask`."""
-        return await asyncio.to_thread(self.ask, question, model, **settings)
+        steps = self._answer_steps(question, model, **settings)
+        return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))
 
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""

@@ -11,11 +11,11 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-class Late(Exception):
+class DeadlineExceeded(Exception):
     """A call took longer than it may."""
 
 
-def started(call: Callable[[], Result], name: str) -> Future[Result]:
+def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
     """
     Begin a call in a thread of its own, which does not keep the program from ending.
 
@@ -34,7 +34,7 @@ def started(call: Callable[[], Result], name: str) -> Future[Result]:
     return future
 
 
-def timely(call: Callable[[], Result], seconds: float, name: str) -> Result:
+def run_with_timeout(call: Callable[[], Result], seconds: float, name: str) -> Result:
     """
     Return what a call returns, or raise what it raises.
 
@@ -46,10 +46,10 @@ def timely(call: Callable[[], Result], seconds: float, name: str) -> Result:
     Raises:
         Late: It took longer.
     """
-    future = started(call, name)
+    future = start_thread(call, name)
     wait([future], timeout=seconds)
     if not future.done():
-        raise Late
+        raise DeadlineExceeded
     return future.result()
 
 
