@@ -10,7 +10,7 @@ from foldline.cli import options
 from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.note_shown import TAIL
 from foldline.cli.output import Voice, console, counted, flexible, one_line, table, write_json
-from foldline.notes import Notes, Plan, Standing, TaskGraph
+from foldline.notes import ConsolidationPlan, Notes, TaskGraph, TaskState
 
 
 @click.command("tasks")
@@ -109,13 +109,13 @@ def _undo(notes: Notes, undo: str, voice: Voice) -> None:
     )
 
 
-def _ordered(graph: TaskGraph) -> tuple[Standing, ...]:
+def _ordered(graph: TaskGraph) -> tuple[TaskState, ...]:
     """Return the tasks in the order in which they can be done, the impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
     return tuple(graph.standings[one] for one in (*graph.order, *behind))
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: TaskState) -> dict[str, Any]:
     return {
         **one.card.to_dict(),
         "state": one.state,
@@ -124,7 +124,7 @@ def _row(one: Standing) -> dict[str, Any]:
     }
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
+def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
     return {
         "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
         "promotions": [

@@ -14,12 +14,13 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from foldline.core.errors import InputError, StoreError
-from foldline.notes.problems import BrokenNote
+from foldline.notes.note import BrokenNote
 
 LONGEST_NAME: Final = 255
 PART: Final = ".writing-"
@@ -250,3 +251,51 @@ def _to_disk(folder: Path) -> None:
 def _failed(what: str, error: Exception) -> StoreError:
     reason = getattr(error, "strerror", None) or str(error)
     return StoreError(f"{what}: {reason}.", hint="Check its permissions and the free space.")
+
+
+POLL: Final = 0.005
+"""Seconds between two attempts to get a lock."""
+
+
+class FolderLock:
+    """
+    A lock on a file; the same thread may take it again inside.
+
+    Args:
+        path: The file; it is made, and stays empty.
+        patience: Seconds to wait for somebody else.
+        busy: What to say when that was not enough.
+    """
+
+    def __init__(self, path: Path, patience: float, busy: str) -> None:
+        from filelock import FileLock
+
+        self._lock = FileLock(path, timeout=patience, poll_interval=POLL)
+        self._busy = busy
+
+    @contextmanager
+    def held(self, patience: float | None = None) -> Iterator[None]:
+        """
+        Hold the lock.
+
+        Args:
+            patience: Seconds to wait for somebody else, if other than usual.
+
+        Raises:
+            StoreError: Somebody else held it all the time.
+        """
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire(timeout=patience)
+        except Timeout as error:
+            raise StoreError(self._busy, hint="Try again when it is done.") from error
+        except OSError as error:
+            raise StoreError(
+                f"{self._lock.lock_file} cannot be locked: {error.strerror}.",
+                hint="Check the permissions of the folder.",
+            ) from error
+        try:
+            yield
+        finally:
+            self._lock.release()

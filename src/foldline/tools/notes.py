@@ -22,7 +22,7 @@ from foldline.notes import (
     NoteConflict,
     NoteLimits,
     Notes,
-    Standing,
+    TaskState,
     UnknownNote,
 )
 from foldline.tools.arguments import checked
@@ -247,7 +247,7 @@ def _whole(note: Note) -> dict[str, Any]:
     return {**known, "metadata": known, "content": content}
 
 
-def _standing(one: Standing) -> dict[str, Any]:
+def _standing(one: TaskState) -> dict[str, Any]:
     card = one.card
     told = {"note_id": card.id, "title": card.title, "state": one.state, "needs": [*card.needs]}
     extra = {"why": one.why, "attempts": card.attempts, "outcome": card.outcome}

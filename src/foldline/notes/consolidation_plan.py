@@ -19,7 +19,7 @@ from typing import Final
 
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import BudgetError
-from foldline.notes.note import LEVELS, RELEVANCE, Card, Level
+from foldline.notes.note import LEVELS, RELEVANCE, Level, NoteMetadata
 
 DAY: Final = 86_400.0
 
@@ -72,10 +72,10 @@ class LevelSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NoteTerms:
     """A note, and the terms of what it says."""
 
-    card: Card
+    card: NoteMetadata
     terms: frozenset[str]
 
 
@@ -99,7 +99,7 @@ class Promotion:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ConsolidationPlan:
     """What to do; the ids of notes that expire are in ``expired``."""
 
     merges: tuple[Merge, ...] = ()
@@ -111,8 +111,8 @@ class Plan:
 
 
 def plan_levels(
-    notes: Sequence[Said], cited: Mapping[str, int], settings: LevelSettings, now: datetime
-) -> Plan:
+    notes: Sequence[NoteTerms], cited: Mapping[str, int], settings: LevelSettings, now: datetime
+) -> ConsolidationPlan:
     """
     Plan what becomes of notes.
 
@@ -137,10 +137,10 @@ def plan_levels(
             promotions.append(promotion)
         elif _expires(card, times, settings, now):
             expired.append(card.id)
-    return Plan(merges, tuple(promotions), tuple(expired))
+    return ConsolidationPlan(merges, tuple(promotions), tuple(expired))
 
 
-def _promotion(card: Card, times: int, settings: LevelSettings) -> Promotion | None:
+def _promotion(card: NoteMetadata, times: int, settings: LevelSettings) -> Promotion | None:
     worth = RELEVANCE[card.type] + AGAIN * times
     level: Level = card.level
     reasons = []
@@ -155,19 +155,19 @@ def _promotion(card: Card, times: int, settings: LevelSettings) -> Promotion | N
     )
 
 
-def _expires(card: Card, times: int, settings: LevelSettings, now: datetime) -> bool:
+def _expires(card: NoteMetadata, times: int, settings: LevelSettings, now: datetime) -> bool:
     old = (now - card.updated_at).total_seconds() > settings.expire_days * DAY
     return card.level == "temporary" and not times and old and not _is_open(card)
 
 
-def _is_open(card: Card) -> bool:
+def _is_open(card: NoteMetadata) -> bool:
     return card.status in ("pending", "running")
 
 
 # --- what says nearly the same -----------------------------------------------------------------
 
 
-def _merges(notes: Sequence[Said], alike: float) -> Iterator[Merge]:
+def _merges(notes: Sequence[NoteTerms], alike: float) -> Iterator[Merge]:
     """Take each temporary note into the best of those that say nearly the same, once."""
     able = [one for one in notes if one.terms and one.card.status is None]
     ranked = sorted(able, key=_rank, reverse=True)
@@ -190,11 +190,11 @@ def _merges(notes: Sequence[Said], alike: float) -> Iterator[Merge]:
         yield Merge(into, tuple(id for _, id in sources), min(score for score, _ in sources))  # noqa: A001
 
 
-def _rank(one: Said) -> tuple[int, tuple[float, str]]:
+def _rank(one: NoteTerms) -> tuple[int, tuple[float, str]]:
     return LEVELS.index(one.card.level), one.card.newest_first
 
 
-def _neighbours(ranked: Sequence[Said]) -> dict[str, set[int]]:
+def _neighbours(ranked: Sequence[NoteTerms]) -> dict[str, set[int]]:
     """Find for each note the places of those with which it shares a rare term."""
     frequency = Counter(term for one in ranked for term in one.terms)
     keys = [_rare(one.terms, frequency) for one in ranked]
@@ -215,7 +215,7 @@ def _rare(terms: Iterable[str], frequency: Mapping[str, int]) -> list[str]:
     return sorted(shared, key=lambda term: (frequency[term], term))[:RAREST]
 
 
-def _likeness(one: Said, into: Said) -> float:
+def _likeness(one: NoteTerms, into: NoteTerms) -> float:
     """
     Return the share of all terms of two notes of one type that both have; 0 for two types.
 

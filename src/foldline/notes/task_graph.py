@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from foldline.notes.note import Card, Status
+from foldline.notes.note import NoteMetadata, Status
 
 State: TypeAlias = Literal["ready", "waiting", "blocked", "running", "done", "failed", "cancelled"]
 
@@ -22,7 +22,7 @@ NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TaskState:
     """
     How a task stands.
 
@@ -30,7 +30,7 @@ class Standing:
     the tasks that it waits for, or that keep it from beginning, with those behind them.
     """
 
-    card: Card = field(repr=False)
+    card: NoteMetadata = field(repr=False)
     state: State
     height: int = 0
     because: tuple[str, ...] = ()
@@ -54,28 +54,28 @@ class TaskGraph:
         cards: Notes; those without a status are no tasks, and left out.
     """
 
-    def __init__(self, cards: Iterable[Card]) -> None:
+    def __init__(self, cards: Iterable[NoteMetadata]) -> None:
         tasks = {card.id: card for card in cards if card.status is not None}
-        self.tasks: Mapping[str, Card] = tasks
+        self.tasks: Mapping[str, NoteMetadata] = tasks
         order = _sorted(tasks)
         self.order: tuple[str, ...] = tuple(order)
         heights = _heights(tasks, order)
-        found: dict[str, Standing] = {}
+        found: dict[str, TaskState] = {}
         for one in order:
             found[one] = _standing(tasks[one], tasks, found, heights[one])
         rings = _rings(tasks, tasks.keys() - found.keys())
         told = {ring: (ring[:-1], _told(ring, tasks)) for ring in set(rings.values())}
         for one, ring in rings.items():
             found[one] = _circling(tasks[one], *told[ring])
-        self.standings: Mapping[str, Standing] = found
+        self.standings: Mapping[str, TaskState] = found
         self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(told))
 
-    def in_state(self, *states: State) -> tuple[Standing, ...]:
+    def in_state(self, *states: State) -> tuple[TaskState, ...]:
         """Return the tasks in these states, those first that should begin first."""
         found = (one for one in self.standings.values() if one.state in states)
         return tuple(sorted(found, key=lambda one: one.first))
 
-    def ready(self, parallel: int | None = None) -> tuple[Card, ...]:
+    def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """
         Return the tasks that can begin now.
 
@@ -88,7 +88,7 @@ class TaskGraph:
         return cards[: max(0, parallel - len(self.in_state("running")))]
 
 
-def cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...]:
+def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...]:
     """
     Find a way from a task back to itself.
 
@@ -115,7 +115,7 @@ def cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...]:
     return ()
 
 
-def _sorted(tasks: Mapping[str, Card]) -> list[str]:
+def _sorted(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
     missing = {one: len({n for n in card.needs if n in tasks}) for one, card in tasks.items()}
     followers: dict[str, list[str]] = {one: [] for one in tasks}
@@ -131,7 +131,7 @@ def _sorted(tasks: Mapping[str, Card]) -> list[str]:
     return out
 
 
-def _heights(tasks: Mapping[str, Card], order: list[str]) -> dict[str, int]:
+def _heights(tasks: Mapping[str, NoteMetadata], order: list[str]) -> dict[str, int]:
     heights = dict.fromkeys(tasks, 0)
     for one in reversed(order):
         for need in tasks[one].needs:
@@ -149,11 +149,14 @@ _OWN: Final[Mapping[Status, State]] = {
 
 
 def _standing(
-    card: Card, tasks: Mapping[str, Card], found: Mapping[str, Standing], height: int
-) -> Standing:
+    card: NoteMetadata,
+    tasks: Mapping[str, NoteMetadata],
+    found: Mapping[str, TaskState],
+    height: int,
+) -> TaskState:
     own = _OWN.get(card.status) if card.status else None
     if own is not None:
-        return Standing(card, own, height)
+        return TaskState(card, own, height)
     broken: list[str] = []
     roots: list[str] = []
     open_: list[str] = []
@@ -171,14 +174,14 @@ def _standing(
         elif before.state != "done":
             open_.append(need)
     if broken:
-        return Standing(card, "blocked", height, tuple(dict.fromkeys(roots)), "; ".join(broken))
+        return TaskState(card, "blocked", height, tuple(dict.fromkeys(roots)), "; ".join(broken))
     if open_:
         titles = ", ".join(repr(tasks[need].title) for need in open_)
-        return Standing(card, "waiting", height, tuple(open_), f"waits for {titles}")
-    return Standing(card, "ready", height)
+        return TaskState(card, "waiting", height, tuple(open_), f"waits for {titles}")
+    return TaskState(card, "ready", height)
 
 
-def _rings(tasks: Mapping[str, Card], circling: Set[str]) -> dict[str, tuple[str, ...]]:
+def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, tuple[str, ...]]:
     """Find for every task that is on or behind a cycle one that it leads to."""
     rings: dict[str, tuple[str, ...]] = {}
     for start in sorted(circling):
@@ -194,13 +197,13 @@ def _rings(tasks: Mapping[str, Card], circling: Set[str]) -> dict[str, tuple[str
     return rings
 
 
-def _told(ring: tuple[str, ...], tasks: Mapping[str, Card]) -> str:
+def _told(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
     titles = [tasks[one].title for one in ring]
     shown = titles if len(titles) <= NAMED else [*titles[: NAMED - 1], "…", titles[-1]]
     return f"these wait for each other: {' → '.join(shown)}"
 
 
-def _circling(card: Card, because: tuple[str, ...], why: str) -> Standing:
+def _circling(card: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
     """Tell how a task stands that waits for itself, or for others that do."""
     own = _OWN.get(card.status) if card.status else None
-    return Standing(card, "blocked", 0, because, why) if own is None else Standing(card, own)
+    return TaskState(card, "blocked", 0, because, why) if own is None else TaskState(card, own)

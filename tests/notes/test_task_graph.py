@@ -7,17 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.notes.graph import TaskGraph, cycle
-from foldline.notes.note import Card, Status
+from foldline.notes.note import NoteMetadata, Status
+from foldline.notes.task_graph import TaskGraph, find_cycle
 
 NOW = datetime(2025, 1, 19, tzinfo=UTC)
 
 
-def task(id: str, *needs: str, status: Status | None = "pending") -> Card:  # noqa: A002
-    return Card(id=id, title=id, created_at=NOW, updated_at=NOW, status=status, needs=needs)
+def task(id: str, *needs: str, status: Status | None = "pending") -> NoteMetadata:  # noqa: A002
+    return NoteMetadata(
+        id=id, title=id, created_at=NOW, updated_at=NOW, status=status, needs=needs
+    )
 
 
-def states(*tasks: Card) -> dict[str, str]:
+def states(*tasks: NoteMetadata) -> dict[str, str]:
     return {one: standing.state for one, standing in TaskGraph(tasks).standings.items()}
 
 
@@ -102,6 +104,6 @@ def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
 
 
 def test_a_way_back_is_found_with_both_ends() -> None:
-    assert cycle({"a": ["b"], "b": ["c", "d"], "d": ["a"]}, "a") == ("a", "b", "d", "a")
-    assert cycle({"a": ["a"]}, "a") == ("a", "a")
-    assert cycle({"a": ["b"], "b": ["b"]}, "a") == ()
+    assert find_cycle({"a": ["b"], "b": ["c", "d"], "d": ["a"]}, "a") == ("a", "b", "d", "a")
+    assert find_cycle({"a": ["a"]}, "a") == ("a", "a")
+    assert find_cycle({"a": ["b"], "b": ["b"]}, "a") == ()

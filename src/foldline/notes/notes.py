@@ -19,17 +19,32 @@ from typing import Final, Self
 from foldline.core.amounts import whole
 from foldline.core.argument_types import typed_methods
 from foldline.core.errors import InputError, StoreError
-from foldline.notes.consolidating import Consolidation, Consolidator, Undoing, as_before
-from foldline.notes.drafting import Draft, checked
-from foldline.notes.levels import LevelSettings, Plan
-from foldline.notes.note import Card, Kind, Level, Note, Status
-from foldline.notes.packets import NotePacket, packet
-from foldline.notes.problems import NoteConflict, Trouble, UnknownNote
-from foldline.notes.scheduling import RunReport, Schedule, Work, run_tasks
-from foldline.notes.searching import Found, Searcher
-from foldline.notes.selecting import NoteSummary, ending_in, fitting, newest, summed
-from foldline.notes.shelf import NoteLimits, Shelf, Version
-from foldline.notes.tasks import Tasks
+from foldline.notes.consolidation import Consolidation, Consolidator, UndoReport, as_before
+from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
+from foldline.notes.note import (
+    Kind,
+    Level,
+    Note,
+    NoteConflict,
+    NoteMetadata,
+    SkippedFile,
+    Status,
+    UnknownNote,
+)
+from foldline.notes.note_fields import NoteDraft, check_fields
+from foldline.notes.note_store import NoteLimits, NoteStore, Version
+from foldline.notes.search import (
+    FoundNote,
+    NotePacket,
+    NoteSearch,
+    NoteSummary,
+    make_filter,
+    make_packet,
+    newest_first,
+    resolve_id,
+    summarize,
+)
+from foldline.notes.tasks import NoteTasks, RunReport, Schedule, Work, run_tasks
 
 URGENT: Final = 2
 """So many of the newest blockers come before what was searched for."""
@@ -45,11 +60,11 @@ class Notes:
         levels: When temporary notes are consolidated.
     """
 
-    def __init__(self, shelf: Shelf, levels: LevelSettings | None = None) -> None:
+    def __init__(self, shelf: NoteStore, levels: LevelSettings | None = None) -> None:
         self._shelf = shelf
-        self._searcher = Searcher()
+        self._searcher = NoteSearch()
         self._consolidator = Consolidator(shelf, levels or LevelSettings())
-        self.tasks = Tasks(shelf)
+        self.tasks = NoteTasks(shelf)
 
     @classmethod
     def open(
@@ -76,7 +91,7 @@ class Notes:
             path = Path(os.path.realpath(folder))
         except ValueError as error:
             raise StoreError(f"{str(folder)[:80]!r} is no folder: {error}.") from error
-        return cls(Shelf(path, limits or NoteLimits(), clock), levels)
+        return cls(NoteStore(path, limits or NoteLimits(), clock), levels)
 
     def close(self) -> None:
         """Keep what was read for the next process; the notes may be used on."""
@@ -128,7 +143,7 @@ class Notes:
             InputError: Something of it makes no sense, or it is too large.
             StoreError: It cannot be written.
         """
-        draft = Draft(title, content, type=type, tags=tags, level=level, source=source)
+        draft = NoteDraft(title, content, type=type, tags=tags, level=level, source=source)
         note = self._shelf.create(draft.note)
         if level == "temporary" and self._consolidator.settings.automatic:
             done = self.consolidate_if_due()
@@ -165,7 +180,7 @@ class Notes:
             NoteConflict: Somebody changed it since ``version``.
             InputError: Something makes no sense, or the file cannot be read; it stays as it is.
         """
-        given = checked(
+        given = check_fields(
             title=title, content=content, type=type, tags=tags, level=level, source=source
         )
 
@@ -179,7 +194,7 @@ class Notes:
 
         return self._shelf.rewrite(self.resolve(id), change)
 
-    def delete(self, id: str) -> Card:  # noqa: A002
+    def delete(self, id: str) -> NoteMetadata:  # noqa: A002
         """Move a note to the trash, from which `restore` brings it back."""
         return self._shelf.lay_aside(self.resolve(id))
 
@@ -193,7 +208,7 @@ class Notes:
         """
         if id in self._shelf.look():
             raise NoteConflict(f"The note {id} is not deleted.")
-        return self._shelf.bring_back(ending_in(id, [note.id for note in self.deleted()]))
+        return self._shelf.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
 
     def revert(self, id: str, version: int) -> Note:  # noqa: A002
         """
@@ -232,7 +247,7 @@ class Notes:
         for entry in notes.values():
             if id in entry.card.merged and id not in notes:
                 raise UnknownNote(id, hint=f"It was merged into {entry.card.id}.")
-        return ending_in(id, notes)
+        return resolve_id(id, notes)
 
     def history(self, id: str) -> tuple[Version, ...]:  # noqa: A002
         """Return what a note was before each change, oldest first; also of a deleted one."""
@@ -240,7 +255,7 @@ class Notes:
 
     def deleted(self) -> tuple[Note, ...]:
         """Return the notes in the trash, those that were changed last first."""
-        return newest(note for _, note in self._shelf.laid_aside())
+        return newest_first(note for _, note in self._shelf.laid_aside())
 
     def list(
         self,
@@ -265,8 +280,8 @@ class Notes:
         """
         whole("limit", limit)
         whole("start", start)
-        fits = fitting(type, level, tags, status)
-        cards = newest(one.card for one in self._shelf.look().values() if fits(one.card))
+        fits = make_filter(type, level, tags, status)
+        cards = newest_first(one.card for one in self._shelf.look().values() if fits(one.card))
         return tuple(self._still_there(card.id for card in cards[start : start + limit]))
 
     def search(
@@ -277,7 +292,7 @@ class Notes:
         level: Level | None = None,
         tags: Iterable[str] = (),
         limit: int = 10,
-    ) -> tuple[Found, ...]:
+    ) -> tuple[FoundNote, ...]:
         """
         Find notes by what they say, the best first; English, Chinese and mixed.
 
@@ -289,23 +304,23 @@ class Notes:
             limit: How many at most.
         """
         whole("limit", limit)
-        fits = fitting(type, level, tags) if type or level or tags else None
+        fits = make_filter(type, level, tags) if type or level or tags else None
         with self._shelf.reading():
             entries, now = self._shelf.look(), self._shelf.now().timestamp()
             hits = self._searcher.search(entries, query, limit, fits, now)
         notes = {note.id: note for note in self._still_there(hit.id for hit in hits)}
         return tuple(
-            Found(notes[hit.id], hit.score, hit.strength, hit.matched)
+            FoundNote(notes[hit.id], hit.score, hit.strength, hit.matched)
             for hit in hits
             if hit.id in notes
         )
 
     def summary(self) -> NoteSummary:
         """Count the notes."""
-        return summed((entry.card for entry in self._shelf.look().values()), self.troubles)
+        return summarize((entry.card for entry in self._shelf.look().values()), self.troubles)
 
     @property
-    def troubles(self) -> tuple[Trouble, ...]:
+    def troubles(self) -> tuple[SkippedFile, ...]:
         """Files of the folder that are no notes, and why; they are left alone."""
         return self._shelf.troubles()
 
@@ -318,17 +333,17 @@ class Notes:
             limit: How many at most.
         """
         blockers = self.list(type="blocker", limit=min(URGENT, limit))
-        out = {note.id: packet(note) for note in blockers}
+        out = {note.id: make_packet(note) for note in blockers}
         if query.strip():
             for found in self.search(query, limit=limit):
-                out[found.note.id] = packet(found.note, found.strength)
+                out[found.note.id] = make_packet(found.note, found.strength)
         else:
-            out |= {note.id: packet(note) for note in self.list(limit=limit)}
+            out |= {note.id: make_packet(note) for note in self.list(limit=limit)}
         return tuple(out.values())[:limit]
 
     # --- levels and tasks -----------------------------------------------------------------
 
-    def plan(self) -> Plan:
+    def plan(self) -> ConsolidationPlan:
         """Say what `consolidate` would do; nothing is changed."""
         return self._consolidator.plan()
 
@@ -344,12 +359,12 @@ class Notes:
         """Return what was consolidated, the newest first."""
         return self._consolidator.past()
 
-    def undo(self, id: str) -> Undoing:  # noqa: A002
+    def undo(self, id: str) -> UndoReport:  # noqa: A002
         """Take a consolidation back; notes that somebody changed since stay as they are."""
         return self._consolidator.undo(id)
 
     async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
-        """Do all tasks that can be done; see `foldline.notes.scheduling.run_tasks`."""
+        """Do all tasks that can be done; see `foldline.notes.tasks.run_tasks`."""
         return await run_tasks(self._shelf, self.tasks, work, schedule)
 
     # --- inside ---------------------------------------------------------------------------

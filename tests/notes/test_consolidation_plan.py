@@ -6,20 +6,27 @@ from typing import Any
 import pytest
 
 from foldline.core.errors import BudgetError
-from foldline.notes.levels import LevelSettings, Plan, Said, plan_levels
-from foldline.notes.note import Card
+from foldline.notes.consolidation_plan import (
+    ConsolidationPlan,
+    LevelSettings,
+    NoteTerms,
+    plan_levels,
+)
+from foldline.notes.note import NoteMetadata
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 
-def said(id: str, words: str, **known: Any) -> Said:  # noqa: A002
+def said(id: str, words: str, **known: Any) -> NoteTerms:  # noqa: A002
     age = known.pop("days", 1)
     at = NOW - timedelta(days=age)
     known = {"level": "temporary", "created_at": at, "updated_at": at, **known}
-    return Said(Card(id=id, title=id, **known), frozenset(words.split()))
+    return NoteTerms(NoteMetadata(id=id, title=id, **known), frozenset(words.split()))
 
 
-def plan(*notes: Said, cited: dict[str, int] | None = None, **settings: Any) -> Plan:
+def plan(
+    *notes: NoteTerms, cited: dict[str, int] | None = None, **settings: Any
+) -> ConsolidationPlan:
     return plan_levels(notes, cited or {}, LevelSettings(**settings), NOW)
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.notes.front_matter import LARGEST_HEAD, parsed, patched, written
-from foldline.notes.problems import BrokenNote
+from foldline.notes.markdown_file import LARGEST_HEAD, format_file, parse_file, patch_file
+from foldline.notes.note import BrokenNote
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 VALUES = st.one_of(TEXT, st.lists(TEXT, max_size=5))
@@ -32,7 +32,7 @@ Body
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=6), TEXT)
 def test_whatever_is_written_is_read_again(fields: dict[str, object], body: str) -> None:
-    page = parsed(written(fields, body))
+    page = parse_file(format_file(fields, body))
     assert page.fields == fields
     assert page.body == body
 
@@ -43,21 +43,23 @@ def test_a_change_changes_nothing_else(
     fields: dict[str, object], name: str, value: object, body: str
 ) -> None:
     there = {"first": "1", **fields}
-    page = parsed(patched(parsed(written(there, "old")), {name: value}, body))
+    page = parse_file(patch_file(parse_file(format_file(there, "old")), {name: value}, body))
     wanted = {k: v for k, v in {**there, name: value}.items() if v is not None}
     assert (page.fields, page.body) == (wanted, body)
 
 
 @pytest.mark.requirement("T6")
 def test_what_a_person_wrote_stays_where_and_as_it_was() -> None:
-    new = patched(parsed(BY_HAND), {"title": "New: title", "tags": ["c"], "more": "x"}, "Body")
+    new = patch_file(
+        parse_file(BY_HAND), {"title": "New: title", "tags": ["c"], "more": "x"}, "Body"
+    )
     assert new.decode() == BY_HAND.decode().replace("title: Old", "title: 'New: title'").replace(
         "tags:\n  - a\n  - b\n", "tags: [c]\n"
     ).replace("owner: me\n", "owner: me\nmore: x\n")
 
 
 def test_values_are_the_letters_that_were_typed() -> None:
-    page = parsed(
+    page = parse_file(
         b"---\na: yes\nb: 2025-01-19\nc: 0x1F\nd: !!python/object:os.system x\n---\n\n\n"
     )
     assert page.fields == {"a": "yes", "b": "2025-01-19", "c": "0x1F", "d": "x"}
@@ -65,13 +67,13 @@ def test_values_are_the_letters_that_were_typed() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_body_is_kept_to_the_letter(end: str) -> None:
-    page = parsed(f"---{end}id: a{end}---{end}{end} one{end}---{end}two {end}{end}".encode())
+    page = parse_file(f"---{end}id: a{end}---{end}{end} one{end}---{end}two {end}{end}".encode())
     assert page.body == f" one{end}---{end}two {end}"
 
 
 def test_a_header_in_one_line_can_be_changed_too() -> None:
-    page = parsed(b"---\n{id: a, title: b}\n---\n\nx\n")
-    assert parsed(patched(page, {"title": "c"}, "x")).fields == {"id": "a", "title": "c"}
+    page = parse_file(b"---\n{id: a, title: b}\n---\n\nx\n")
+    assert parse_file(patch_file(page, {"title": "c"}, "x")).fields == {"id": "a", "title": "c"}
 
 
 @pytest.mark.requirement("T6")
@@ -98,16 +100,16 @@ def test_a_header_in_one_line_can_be_changed_too() -> None:
 )
 def test_what_cannot_be_read_is_said_and_costs_nothing(data: bytes, why: str | None) -> None:
     if why is None:
-        assert parsed(data).fields == {"a": "1"}
+        assert parse_file(data).fields == {"a": "1"}
         return
     with pytest.raises(BrokenNote, match=why):
-        parsed(data)
+        parse_file(data)
 
 
 @pytest.mark.requirement("T6")
 @pytest.mark.parametrize("head", ["{\nid: X1,\ntitle: Old\n}\n", "  id: X1\n  title: Old\n"])
 def test_fields_that_do_not_stand_at_the_margin_are_changed_as_well(head: str) -> None:
-    page = parsed(f"---\n{head}---\n\nBody\n".encode())
-    after = parsed(patched(page, {"title": "New"}, page.body))
+    page = parse_file(f"---\n{head}---\n\nBody\n".encode())
+    after = parse_file(patch_file(page, {"title": "New"}, page.body))
     assert after.fields == {"id": "X1", "title": "New"}
     assert after.body == "Body"

@@ -7,7 +7,7 @@ import pytest
 
 from foldline.core.errors import InputError, StoreError
 from foldline.notes import LevelSettings, Note, NoteLimits, Notes, UnknownNote
-from foldline.notes.consolidating import merged_content
+from foldline.notes.consolidation import merged_content
 
 SAID = "The nightly build fails\nbecause the cache of the runner is full\nsince Monday."
 

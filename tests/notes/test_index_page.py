@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foldline.notes import NoteLimits, Notes
-from foldline.notes.listing import FEW, MARK, PAUSE, Listing
+from foldline.notes.index_page import FEW, MARK, PAUSE, Listing
 
 
 @pytest.fixture

@@ -22,17 +22,20 @@ from typing import Final
 
 from foldline.core.amounts import positive, whole
 from foldline.core.errors import InputError, StoreError
-from foldline.notes.catalog import ENDING, Catalog, Entry
-from foldline.notes.fields import changes, fields_of, note_of
-from foldline.notes.folder import LISTING, Folder
-from foldline.notes.front_matter import parsed, patched, written
-from foldline.notes.listing import Listing
-from foldline.notes.locking import FolderLock
-from foldline.notes.naming import file_name
-from foldline.notes.note import Card, Note
-from foldline.notes.problems import BrokenNote, NoteConflict, Trouble, UnknownNote
-from foldline.notes.sidecar import Sidecar
-from foldline.notes.ulid import UlidMaker
+from foldline.notes.catalog import ENDING, Catalog, CatalogEntry
+from foldline.notes.catalog_cache import CatalogCache
+from foldline.notes.folder import LISTING, Folder, FolderLock
+from foldline.notes.index_page import Listing
+from foldline.notes.markdown_file import format_file, parse_file, patch_file
+from foldline.notes.note import (
+    BrokenNote,
+    Note,
+    NoteConflict,
+    NoteMetadata,
+    SkippedFile,
+    UnknownNote,
+)
+from foldline.notes.note_fields import UlidMaker, changed_fields, file_name, to_fields, to_note
 
 INSIDE: Final = ".notes"
 SLACK: Final = 1_000
@@ -81,7 +84,7 @@ class Version:
     note: Note
 
 
-class Shelf:
+class NoteStore:
     """
     The files of a folder of notes.
 
@@ -104,7 +107,7 @@ class Shelf:
         if not self.inside.has(".gitignore"):
             self.inside.replace(".gitignore", IGNORED)
         self.folder.sweep()
-        sidecar = Sidecar(self.inside.path / "index.db")
+        sidecar = CatalogCache(self.inside.path / "index.db")
         self._catalog = Catalog(self.folder, sidecar, limits.largest, limits.most + SLACK)
         busy = f"Another process has been writing notes to {path} for {limits.patience:g} seconds."
         self._file_lock = FolderLock(self.inside.path / "lock", limits.patience, busy)
@@ -130,17 +133,17 @@ class Shelf:
         """Tell whether there was a note with this id when the folder was looked at last."""
         return id in self._catalog.entries
 
-    def look(self) -> Mapping[str, Entry]:
+    def look(self) -> Mapping[str, CatalogEntry]:
         """Return the notes there are now, by id."""
         with self._threads:
             self._made = 0
             return self._catalog.look()
 
-    def troubles(self) -> tuple[Trouble, ...]:
+    def troubles(self) -> tuple[SkippedFile, ...]:
         """Return the files there are now that are no notes, and why."""
         with self._threads:
             self._catalog.look()
-            foreign = Trouble(LISTING, "the list of the notes has this name; rename the file")
+            foreign = SkippedFile(LISTING, "the list of the notes has this name; rename the file")
             return (*self._catalog.troubles, *([foreign] if self._listing.is_foreign else []))
 
     def read(self, id: str) -> Note:  # noqa: A002  # what every note calls it
@@ -163,14 +166,14 @@ class Shelf:
             with suppress(BrokenNote, FileNotFoundError):
                 if number.isdecimal():
                     data, _ = folder.read(name, self.limits.largest)
-                    out.append(Version(int(number), note_of(parsed(data))))
+                    out.append(Version(int(number), to_note(parse_file(data))))
         return tuple(sorted(out, key=lambda version: version.number))
 
     def laid_aside(self) -> Iterator[tuple[str, Note]]:
         """Go through the notes in the trash, with the names of their files."""
         for name in self._trash.names():
             try:
-                yield name, note_of(parsed(self._trash.read(name, self.limits.largest)[0]))
+                yield name, to_note(parse_file(self._trash.read(name, self.limits.largest)[0]))
             except (BrokenNote, FileNotFoundError):
                 continue
 
@@ -214,7 +217,7 @@ class Shelf:
                     hint="Delete or consolidate some.",
                 )
         note = make(self._new_id(), self.now())
-        data = written(fields_of(note), note.content)
+        data = format_file(to_fields(note), note.content)
         kept = self._checked(data)
         try:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
@@ -239,18 +242,18 @@ class Shelf:
         """
         with self.locked():
             name, data, before = self._found(id)
-            page, after = parsed(data), change(before)
-            if not changes(before, after) and after.content == before.content:
+            page, after = parse_file(data), change(before)
+            if not changed_fields(before, after) and after.content == before.content:
                 return before
             number = self._keep_version(id, before.version, data)
             later = max(self.now(), before.updated_at)
             after = replace(after, version=number + 1, updated_at=later)
-            new = patched(page, changes(before, after), after.content)
+            new = patch_file(page, changed_fields(before, after), after.content)
             kept = self._checked(new)
             self.folder.replace(name, new)
             return kept
 
-    def lay_aside(self, id: str) -> Card:  # noqa: A002
+    def lay_aside(self, id: str) -> NoteMetadata:  # noqa: A002
         """
         Move a note to the trash.
 
@@ -312,7 +315,7 @@ class Shelf:
                 name = entry.name if entry else self._entry(id).name
                 try:
                     data, _ = self.folder.read(name, self.limits.largest)
-                    note = note_of(parsed(data))
+                    note = to_note(parse_file(data))
                 except FileNotFoundError:
                     continue
                 except BrokenNote as error:
@@ -324,7 +327,7 @@ class Shelf:
                     return name, data, note
         raise UnknownNote(id)
 
-    def _entry(self, id: str) -> Entry:  # noqa: A002
+    def _entry(self, id: str) -> CatalogEntry:  # noqa: A002
         entry = self.look().get(id)
         if entry is None:
             raise UnknownNote(id)
@@ -359,7 +362,7 @@ class Shelf:
                 hint="Keep the text in a file, and let the note point to it.",
             )
         try:
-            return note_of(parsed(data))
+            return to_note(parse_file(data))
         except BrokenNote as error:
             raise InputError(
                 f"the note could not be read again: {error.message}",

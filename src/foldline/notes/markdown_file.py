@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from foldline.notes.problems import BrokenNote
+from foldline.notes.note import BrokenNote
 
 LARGEST_HEAD: Final = 128 * 1024
 """Characters of front matter that are read."""
@@ -34,7 +34,7 @@ _FOREIGN_BREAK: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownFile:
     """
     A file, taken apart.
 
@@ -48,7 +48,7 @@ class Page:
     starts: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
-def parsed(data: bytes) -> Page:
+def parse_file(data: bytes) -> MarkdownFile:
     """
     Take a file apart.
 
@@ -73,15 +73,15 @@ def parsed(data: bytes) -> Page:
     body = text[closing.end() :]
     end = "\r\n" if opening.group().endswith("\r\n") else "\n"
     body = body.removeprefix(end).removesuffix(end)
-    return Page(fields, body, lines, starts if apart else {})
+    return MarkdownFile(fields, body, lines, starts if apart else {})
 
 
-def written(fields: Mapping[str, Any], body: str) -> bytes:
+def format_file(fields: Mapping[str, Any], body: str) -> bytes:
     """Return a file with these fields, in their order, and a body."""
     return _joined([_line(name, value) for name, value in fields.items()], body)
 
 
-def patched(page: Page, changes: Mapping[str, Any], body: str) -> bytes:
+def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> bytes:
     """
     Return a file with some fields changed, and everything else as it stands there.
 
@@ -92,7 +92,7 @@ def patched(page: Page, changes: Mapping[str, Any], body: str) -> bytes:
     """
     if not page.starts:
         merged = {**page.fields, **changes}
-        return written({name: v for name, v in merged.items() if v is not None}, body)
+        return format_file({name: v for name, v in merged.items() if v is not None}, body)
     ends = [*sorted(page.starts.values())[1:], len(page.lines)]
     first = min(page.starts.values())
     out, left = list(page.lines[:first]), dict(changes)

@@ -7,28 +7,27 @@ from pathlib import Path
 import pytest
 
 from foldline.core.errors import BudgetError, InputError, StoreError
-from foldline.notes.drafting import Draft
-from foldline.notes.locking import FolderLock
-from foldline.notes.note import Note
-from foldline.notes.problems import BrokenNote, NoteConflict, UnknownNote
-from foldline.notes.shelf import NoteLimits, Shelf
+from foldline.notes.folder import FolderLock
+from foldline.notes.note import BrokenNote, Note, NoteConflict, UnknownNote
+from foldline.notes.note_fields import NoteDraft
+from foldline.notes.note_store import NoteLimits, NoteStore
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path, NoteLimits(patience=0.2))
+def shelf(tmp_path: Path) -> NoteStore:
+    return NoteStore(tmp_path, NoteLimits(patience=0.2))
 
 
-def make(shelf: Shelf, title: str = "Title", content: str = "said") -> Note:
-    return shelf.create(Draft(title, content).note)
+def make(shelf: NoteStore, title: str = "Title", content: str = "said") -> Note:
+    return shelf.create(NoteDraft(title, content).note)
 
 
-def file_of(shelf: Shelf, note: Note) -> Path:
+def file_of(shelf: NoteStore, note: Note) -> Path:
     return next(shelf.folder.path.glob(f"*{note.id}.md"))
 
 
 @pytest.mark.requirement("T6")
-def test_every_version_is_kept_as_it_stood_there(shelf: Shelf) -> None:
+def test_every_version_is_kept_as_it_stood_there(shelf: NoteStore) -> None:
     note = make(shelf)
     path = file_of(shelf, note)
     by_hand = path.read_text().replace("said", "said by hand").replace("---\n\n", "# me\n---\n\n")
@@ -42,7 +41,7 @@ def test_every_version_is_kept_as_it_stood_there(shelf: Shelf) -> None:
     assert kept.read_text() == by_hand
 
 
-def test_a_change_that_changes_nothing_leaves_no_trace(shelf: Shelf) -> None:
+def test_a_change_that_changes_nothing_leaves_no_trace(shelf: NoteStore) -> None:
     note = make(shelf)
     before = file_of(shelf, note).read_bytes()
     assert shelf.rewrite(note.id, lambda n: n) == note
@@ -50,7 +49,7 @@ def test_a_change_that_changes_nothing_leaves_no_trace(shelf: Shelf) -> None:
     assert shelf.versions(note.id) == ()
 
 
-def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: Shelf) -> None:
+def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: NoteStore) -> None:
     note = make(shelf)
     data = file_of(shelf, note).read_bytes()
     history = shelf.inside.inside("history").inside(note.id)
@@ -64,7 +63,7 @@ def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: 
 
 
 @pytest.mark.requirement("T6")
-def test_what_is_deleted_can_be_brought_back(shelf: Shelf) -> None:
+def test_what_is_deleted_can_be_brought_back(shelf: NoteStore) -> None:
     note = make(shelf)
     name = file_of(shelf, note).name
     shelf.lay_aside(note.id)
@@ -79,7 +78,7 @@ def test_what_is_deleted_can_be_brought_back(shelf: Shelf) -> None:
 
 
 @pytest.mark.requirement("T6")
-def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: Shelf) -> None:
+def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: NoteStore) -> None:
     first = make(shelf)
     shelf.lay_aside(first.id)
     second = make(shelf)
@@ -87,7 +86,7 @@ def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: Shelf) -
     assert {note.id for _, note in shelf.laid_aside()} == {first.id}
 
 
-def test_a_broken_file_is_neither_read_nor_written(shelf: Shelf) -> None:
+def test_a_broken_file_is_neither_read_nor_written(shelf: NoteStore) -> None:
     note = make(shelf)
     path = file_of(shelf, note)
     shelf.look()
@@ -99,13 +98,13 @@ def test_a_broken_file_is_neither_read_nor_written(shelf: Shelf) -> None:
     assert shelf.versions(note.id) == ()
 
 
-def test_a_note_is_found_where_somebody_moved_it(shelf: Shelf) -> None:
+def test_a_note_is_found_where_somebody_moved_it(shelf: NoteStore) -> None:
     note = make(shelf)
     file_of(shelf, note).rename(shelf.folder.path / "renamed.md")
     assert shelf.read(note.id) == note
 
 
-def test_a_change_that_fails_leaves_the_note(shelf: Shelf) -> None:
+def test_a_change_that_fails_leaves_the_note(shelf: NoteStore) -> None:
     note = make(shelf)
 
     def refuse(_: Note) -> Note:
@@ -119,13 +118,13 @@ def test_a_change_that_fails_leaves_the_note(shelf: Shelf) -> None:
 
 
 def test_the_folder_has_a_limit_that_is_said(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, NoteLimits(most=2))
+    shelf = NoteStore(tmp_path, NoteLimits(most=2))
     make(shelf)
     make(shelf)
     with pytest.raises(StoreError, match="holds 2 notes"):
         make(shelf)
     with pytest.raises(StoreError, match="holds 2 notes"):
-        make(Shelf(tmp_path, NoteLimits(most=2)))
+        make(NoteStore(tmp_path, NoteLimits(most=2)))
     assert len(shelf.look()) == 2
 
 
@@ -135,7 +134,7 @@ def test_limits_make_sense(wrong: dict[str, int]) -> None:
         NoteLimits(**wrong)
 
 
-def test_who_waits_too_long_for_another_writer_is_told(shelf: Shelf) -> None:
+def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None:
     note, ready, done = make(shelf), threading.Event(), threading.Event()
     path = shelf.inside.path / "lock"
 
@@ -156,14 +155,14 @@ def test_who_waits_too_long_for_another_writer_is_told(shelf: Shelf) -> None:
     assert shelf.rewrite(note.id, lambda n: replace(n, title="x")).title == "x"
 
 
-def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: Shelf) -> None:
+def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: NoteStore) -> None:
     ignored = (shelf.inside.path / ".gitignore").read_text()
     assert {"/lock", "/running", "/index.db*"} <= set(ignored.splitlines())
     assert "history" not in ignored
 
 
 @pytest.mark.requirement("T6")
-def test_what_could_not_be_read_again_is_not_written(shelf: Shelf) -> None:
+def test_what_could_not_be_read_again_is_not_written(shelf: NoteStore) -> None:
     with pytest.raises(InputError, match="could not be read again"):
         make(shelf, "a" + "\u00ad" * 16_000)  # each is escaped, and takes ten characters
     assert not list(shelf.folder.path.glob("*.md"))

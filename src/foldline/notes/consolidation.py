@@ -16,12 +16,18 @@ from datetime import datetime
 from typing import Any, Final
 
 from foldline.core.errors import InputError, StoreError
-from foldline.notes.catalog import Entry
-from foldline.notes.levels import LevelSettings, Merge, Plan, Promotion, Said, plan_levels
-from foldline.notes.note import Card, Note
-from foldline.notes.problems import BrokenNote, NoteConflict, UnknownNote
-from foldline.notes.shelf import Shelf
-from foldline.notes.ulid import UlidMaker, milliseconds
+from foldline.notes.catalog import CatalogEntry
+from foldline.notes.consolidation_plan import (
+    ConsolidationPlan,
+    LevelSettings,
+    Merge,
+    NoteTerms,
+    Promotion,
+    plan_levels,
+)
+from foldline.notes.note import BrokenNote, Note, NoteConflict, NoteMetadata, UnknownNote
+from foldline.notes.note_fields import UlidMaker, ulid_milliseconds
+from foldline.notes.note_store import NoteStore
 
 ENDING: Final = ".json"
 LARGEST_RECORD: Final = 8 << 20
@@ -38,7 +44,7 @@ class Consolidation:
 
     id: str
     time: datetime
-    plan: Plan
+    plan: ConsolidationPlan
     versions: Mapping[str, int] = field(repr=False, default_factory=dict)
     undone: bool = False
 
@@ -48,7 +54,7 @@ class Consolidation:
 
 
 @dataclass(frozen=True, slots=True)
-class Undoing:
+class UndoReport:
     """
     What was undone: notes that are as they were, notes that came back from the trash.
 
@@ -69,7 +75,7 @@ class Consolidator:
         settings: When, and how.
     """
 
-    def __init__(self, shelf: Shelf, settings: LevelSettings) -> None:
+    def __init__(self, shelf: NoteStore, settings: LevelSettings) -> None:
         self._shelf, self.settings = shelf, settings
         self._records = shelf.inside.inside("consolidations")
         self._new_id = UlidMaker(lambda: shelf.now().timestamp())
@@ -78,7 +84,7 @@ class Consolidator:
     def due(self) -> bool:
         """Whether enough temporary notes were made since the last time."""
         last = next((name for name in reversed(self._names())), "")
-        since = milliseconds(last.removesuffix(ENDING)) or 0
+        since = ulid_milliseconds(last.removesuffix(ENDING)) or 0
         made = (
             entry.card.created_at.timestamp() * 1000
             for entry in self._shelf.look().values()
@@ -86,10 +92,10 @@ class Consolidator:
         )
         return sum(at > since for at in made) >= self.settings.threshold
 
-    def plan(self) -> Plan:
+    def plan(self) -> ConsolidationPlan:
         """Say what would be done now; nothing is changed."""
         entries = self._shelf.look()
-        said = [Said(one.card, frozenset(one.terms.split())) for one in entries.values()]
+        said = [NoteTerms(one.card, frozenset(one.terms.split())) for one in entries.values()]
         return plan_levels(said, self._cited(entries), self.settings, self._shelf.now())
 
     def carry_out(self) -> Consolidation:
@@ -117,7 +123,7 @@ class Consolidator:
         """Return what was done, the newest first."""
         return tuple(self._record(name) for name in reversed(self._names()))
 
-    def undo(self, id: str) -> Undoing:  # noqa: A002  # of the consolidation
+    def undo(self, id: str) -> UndoReport:  # noqa: A002  # of the consolidation
         """
         Undo a consolidation, also one that a crash left half done.
 
@@ -134,7 +140,7 @@ class Consolidator:
             restored = tuple(one for one in sources if self._restore(one))
             how = {one: self._revert(one, number) for one, number in done.versions.items()}
             self._records.replace(name, _written(replace(done, undone=True)))
-            return Undoing(
+            return UndoReport(
                 tuple(one for one, reverted in how.items() if reverted),
                 restored,
                 tuple(one for one, reverted in how.items() if reverted is False),
@@ -201,7 +207,7 @@ class Consolidator:
                 hint="The notes themselves are not; the trash has what was merged.",
             ) from error
 
-    def _cited(self, entries: Mapping[str, Entry]) -> Counter[str]:
+    def _cited(self, entries: Mapping[str, CatalogEntry]) -> Counter[str]:
         """Count how many other notes name each note; ids are terms of what they say."""
         by_term = {one.lower(): one for one in entries}
         cited: Counter[str] = Counter()
@@ -225,7 +231,7 @@ def merged_content(note: Note, sources: Iterable[Note]) -> str:
     return content
 
 
-def as_before(now: Card, before: Note) -> Note:
+def as_before(now: NoteMetadata, before: Note) -> Note:
     """Return an earlier version of a note, to be written after the present one."""
     return replace(before, id=now.id, version=now.version, created_at=now.created_at)
 
@@ -243,7 +249,7 @@ def _written(done: Consolidation) -> bytes:
 
 
 def _read(value: Any) -> Consolidation:
-    plan = Plan(
+    plan = ConsolidationPlan(
         tuple(
             Merge(str(m["into"]), tuple(map(str, m["sources"])), float(m["likeness"]))
             for m in value["merges"]

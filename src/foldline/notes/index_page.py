@@ -13,10 +13,10 @@ from typing import Final
 from urllib.parse import quote
 
 from foldline.core.errors import StoreError
-from foldline.notes.catalog import Entry
+from foldline.notes.catalog import CatalogEntry
 from foldline.notes.folder import LISTING, Folder
-from foldline.notes.naming import one_line
-from foldline.notes.problems import BrokenNote
+from foldline.notes.note import BrokenNote
+from foldline.notes.note_fields import one_line
 
 MARK: Final = "<!-- Made by Foldline from the notes beside it; what is written here is lost. -->"
 """The first line, by which such a file is known."""
@@ -63,7 +63,7 @@ class Listing:
         waited = self._clock() - self._written_at
         return bool(self._most) and (notes <= FEW or waited >= PAUSE)
 
-    def write(self, entries: Collection[Entry]) -> None:
+    def write(self, entries: Collection[CatalogEntry]) -> None:
         """Write the page if it says something new; where that fails, it stays as it is."""
         there = self._now_there()
         if not self._most or there is None or (not entries and not there):
@@ -85,7 +85,7 @@ class Listing:
         return found if found.startswith(MARK.encode()) else None
 
 
-def page_of(entries: Collection[Entry], most: int) -> str:
+def page_of(entries: Collection[CatalogEntry], most: int) -> str:
     """
     Return the page.
 
@@ -100,7 +100,7 @@ def page_of(entries: Collection[Entry], most: int) -> str:
     return "\n".join([*lines, *map(_line, ordered[:most])]).rstrip() + "\n"
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: CatalogEntry) -> str:
     card = entry.card
     kind = card.type if card.status is None else f"{card.type}, {card.status}"
     tags = " ".join(_plain(tag) for tag in card.tags[:MOST_TAGS])

@@ -33,7 +33,7 @@ CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CachedFile:
     """What was read of one file: its stamp, its digest, its front matter, its text as terms."""
 
     name: str
@@ -43,7 +43,7 @@ class Row:
     terms: str
 
 
-class Sidecar:
+class CatalogCache:
     """
     The cache of one folder.
 
@@ -54,7 +54,7 @@ class Sidecar:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def rows(self) -> dict[str, Row]:
+    def rows(self) -> dict[str, CachedFile]:
         """Return everything that is kept, by the names of the files; nothing if it is unusable."""
         try:
             with self._opened() as connection:
@@ -62,7 +62,7 @@ class Sidecar:
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
                 return {
-                    str(name): Row(
+                    str(name): CachedFile(
                         str(name),
                         Stamp(*map(int, stamp)),
                         str(digest),
@@ -76,7 +76,7 @@ class Sidecar:
                 self._discard()
             return {}
 
-    def keep(self, rows: Iterable[Row], gone: Iterable[str]) -> None:
+    def keep(self, rows: Iterable[CachedFile], gone: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
         # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
         unkept = contextlib.suppress(sqlite3.Error, UnicodeEncodeError, OverflowError)
