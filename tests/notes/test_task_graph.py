@@ -89,10 +89,10 @@ def test_long_chains_need_no_recursion() -> None:
 def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
     drawn: dict[int, tuple[set[int], Status]],
 ) -> None:
-    cards = [task(str(n), *map(str, sorted(needs)), status=s) for n, (needs, s) in drawn.items()]
-    graph = TaskGraph(cards)
+    entries = [task(str(n), *map(str, sorted(needs)), status=s) for n, (needs, s) in drawn.items()]
+    graph = TaskGraph(entries)
     assert graph.standings.keys() == graph.tasks.keys()
-    done = {card.id for card in cards if card.status == "done"}
+    done = {card.id for card in entries if card.status == "done"}
     for one in graph.ready():
         assert set(one.needs) <= done
     for found in graph.cycles:

@@ -136,7 +136,7 @@ class CatalogEntry:
     """A note in the folder; ``terms`` is all that it says, cut for searching."""
 
     name: str
-    card: NoteMetadata
+    metadata: NoteMetadata
     digest: str
     terms: str = field(repr=False)
 
@@ -250,10 +250,10 @@ class Catalog:
             if isinstance(entry, SkippedFile):
                 troubles.append(entry)
                 continue
-            first = entries.setdefault(entry.card.id, entry)
+            first = entries.setdefault(entry.metadata.id, entry)
             if first is not entry:
                 kept, other = _kept(first, entry)
-                entries[entry.card.id] = kept
+                entries[entry.metadata.id] = kept
                 troubles.append(SkippedFile(other.name, f"it has the same id as {kept.name}"))
         self._was_full = self._watch.full
         if self._was_full:
@@ -277,23 +277,23 @@ class Catalog:
 def _understood(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _Seen:
     try:
         page = parse_file(data)
-        card = to_metadata(page.fields)
+        metadata = to_metadata(page.fields)
     except BrokenNote as error:
         return _Seen(stamp, read_at, None, error.message)
-    said = " ".join(_words(card, page.body))
+    said = " ".join(_words(metadata, page.body))
     return _Seen(stamp, read_at, CachedFile(name, stamp, digest, page.fields, said))
 
 
-def _words(card: NoteMetadata, body: str) -> Iterator[str]:
+def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:
     """Cut what a note says; its title counts twice, its tags once."""
-    title = terms(card.title)
+    title = terms(metadata.title)
     yield from title
     yield from title
-    yield from terms(" ".join(card.tags))
+    yield from terms(" ".join(metadata.tags))
     yield from terms(body)
 
 
 def _kept(first: CatalogEntry, second: CatalogEntry) -> tuple[CatalogEntry, CatalogEntry]:
     """Of two files with one id, the one that is named after it is the note."""
-    named = first.card.id in first.name or second.card.id not in second.name
+    named = first.metadata.id in first.name or second.metadata.id not in second.name
     return (first, second) if named else (second, first)

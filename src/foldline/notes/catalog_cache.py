@@ -14,22 +14,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
+from foldline.core.errors import StoreError
 from foldline.notes.folder import Stamp
 from foldline.retrieval.terms import TERMS_VERSION
-
-SCHEMA: Final = f"1/{TERMS_VERSION}"
-"""Changes when the rows would mean something else; the cache is then made anew."""
+from foldline.sqlite.database import Database
+from foldline.sqlite.schema import Schema
 
 PATIENCE: Final = 2.0
 """Seconds to wait for another process; without the cache things are slower, not wrong."""
 
-_TABLES: Final = """
-DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS files;
-CREATE TABLE meta (schema TEXT NOT NULL);
+_FILES: Final = """
 CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified INTEGER,
-                    changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID;
+                    changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID
 """
+
+# A file with other terms has another mark: it is no such cache, and made anew.
+_MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
+SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +60,24 @@ class CatalogCache:
     def rows(self) -> dict[str, CachedFile]:
         """Return everything that is kept, by the names of the files; nothing if it is unusable."""
         try:
-            with self._opened() as connection:
+            with self._open() as database, database.reading() as connection:
                 found = connection.execute(
                     "SELECT name, inode, size, modified, changed, digest, fields, terms FROM files"
                 )
-                return {
-                    str(name): CachedFile(
-                        str(name),
-                        Stamp(*map(int, stamp)),
-                        str(digest),
-                        dict(json.loads(fields)),
-                        str(terms),
-                    )
-                    for name, *stamp, digest, fields, terms in found
-                }
-        except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError) as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                return {str(row[0]): _cached_file(*row) for row in found}
+        except (StoreError, ValueError, TypeError, OverflowError, RecursionError) as error:
+            if getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                 self._discard()
             return {}
 
     def keep(self, rows: Iterable[CachedFile], gone: Iterable[str]) -> None:
         """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
         # A name that is no Unicode, or an inode beyond 63 bits, is read anew each time.
-        unkept = contextlib.suppress(sqlite3.Error, UnicodeEncodeError, OverflowError)
-        with unkept, self._opened() as connection, connection:
+        with (
+            contextlib.suppress(StoreError),
+            self._open() as database,
+            database.writing() as connection,
+        ):
             connection.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -91,29 +88,31 @@ class CatalogCache:
             connection.executemany("DELETE FROM files WHERE name = ?", ((name,) for name in gone))
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Iterator[Database]:
         if self._path.is_symlink():
-            raise sqlite3.OperationalError("a link")
-        connection = sqlite3.connect(self._path, timeout=PATIENCE)
+            raise StoreError(f"{self._path} is a link.")
+        database = Database(self._path, SCHEMA, patience=PATIENCE)
         try:
-            connection.execute("PRAGMA synchronous = OFF")
-            if not self._is_ours(connection):
-                with connection:
-                    connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
-                    connection.execute("INSERT INTO meta VALUES (?)", (SCHEMA,))
-            yield connection
+            yield database
         finally:
-            connection.close()
-
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        try:
-            return connection.execute("SELECT schema FROM meta").fetchall() == [(SCHEMA,)]
-        except sqlite3.OperationalError as error:
-            if "no such table" not in str(error):
-                raise
-            return False
+            database.close()
 
     def _discard(self) -> None:
-        """Take away a file that is no cache; one that is only busy stays."""
-        with contextlib.suppress(OSError):
-            self._path.unlink()
+        """Remove a file that is no cache; one that is only busy stays."""
+        for end in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                self._path.with_name(self._path.name + end).unlink()
+
+
+def _cached_file(
+    name: str,
+    inode: int,
+    size: int,
+    modified: int,
+    changed: int,
+    digest: str,
+    head: str,
+    terms: str,
+) -> CachedFile:
+    stamp = Stamp(int(inode), int(size), int(modified), int(changed))
+    return CachedFile(str(name), stamp, str(digest), dict(json.loads(head)), str(terms))

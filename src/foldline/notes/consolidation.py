@@ -68,17 +68,17 @@ class UndoReport:
 
 class Consolidator:
     """
-    Consolidates the notes of a shelf.
+    Consolidates the notes of a store.
 
     Args:
-        shelf: Where they are.
+        store: Where they are.
         settings: When, and how.
     """
 
-    def __init__(self, shelf: NoteStore, settings: LevelSettings) -> None:
-        self._shelf, self.settings = shelf, settings
-        self._records = shelf.inside.inside("consolidations")
-        self._new_id = UlidMaker(lambda: shelf.now().timestamp())
+    def __init__(self, store: NoteStore, settings: LevelSettings) -> None:
+        self._store, self.settings = store, settings
+        self._records = store.inside.inside("consolidations")
+        self._new_id = UlidMaker(lambda: store.now().timestamp())
 
     @property
     def due(self) -> bool:
@@ -86,25 +86,25 @@ class Consolidator:
         last = next((name for name in reversed(self._names())), "")
         since = ulid_milliseconds(last.removesuffix(ENDING)) or 0
         made = (
-            entry.card.created_at.timestamp() * 1000
-            for entry in self._shelf.look().values()
-            if entry.card.level == "temporary"
+            entry.metadata.created_at.timestamp() * 1000
+            for entry in self._store.look().values()
+            if entry.metadata.level == "temporary"
         )
         return sum(at > since for at in made) >= self.settings.threshold
 
     def plan(self) -> ConsolidationPlan:
         """Say what would be done now; nothing is changed."""
-        entries = self._shelf.look()
-        said = [NoteTerms(one.card, frozenset(one.terms.split())) for one in entries.values()]
-        return plan_levels(said, self._cited(entries), self.settings, self._shelf.now())
+        entries = self._store.look()
+        said = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
+        return plan_levels(said, self._cited(entries), self.settings, self._store.now())
 
     def carry_out(self) -> Consolidation:
         """Plan, and do it; it is recorded even where there is nothing to do."""
-        with self._shelf.locked():
-            plan, entries = self.plan(), self._shelf.look()
+        with self._store.locked():
+            plan, entries = self.plan(), self._store.look()
             changed = [*(m.into for m in plan.merges), *(p.id for p in plan.promotions)]
-            versions = {one: entries[one].card.version for one in changed}
-            done = Consolidation(self._new_id(), self._shelf.now(), plan, versions)
+            versions = {one: entries[one].metadata.version for one in changed}
+            done = Consolidation(self._new_id(), self._store.now(), plan, versions)
             self._records.create(f"{done.id}{ENDING}", _written(done))
             promoted = {promotion.id: promotion for promotion in plan.promotions}
             made = tuple(one for one in plan.merges if self._merge(one, promoted.get(one.into)))
@@ -113,7 +113,7 @@ class Consolidator:
             for promotion in promoted.values():
                 self._promote(promotion)
             for one in plan.expired:
-                self._shelf.lay_aside(one)
+                self._store.lay_aside(one)
             if made != plan.merges:
                 done = replace(done, plan=replace(plan, merges=made))
                 self._records.replace(f"{done.id}{ENDING}", _written(done))
@@ -131,7 +131,7 @@ class Consolidator:
             InputError: There is none with this id.
             StoreError: Its record is damaged.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             name = f"{id}{ENDING}"
             if not _WORD.fullmatch(id) or not self._records.has(name):
                 raise InputError(f"there is no consolidation {id[:80]!r}", field="id")
@@ -161,36 +161,36 @@ class Consolidator:
             )
 
         try:
-            sources = [self._shelf.read(one) for one in merge.sources]
-            self._shelf.rewrite(merge.into, change)
+            sources = [self._store.read(one) for one in merge.sources]
+            self._store.rewrite(merge.into, change)
         except InputError:
             return False
         for source in sources:
-            self._shelf.lay_aside(source.id)
+            self._store.lay_aside(source.id)
         return True
 
     def _promote(self, promotion: Promotion) -> None:
-        self._shelf.rewrite(promotion.id, lambda note: replace(note, level=promotion.after))
+        self._store.rewrite(promotion.id, lambda note: replace(note, level=promotion.after))
 
     def _restore(self, one: str) -> bool:
         try:
-            self._shelf.bring_back(one)
+            self._store.bring_back(one)
         except (UnknownNote, NoteConflict):
             return False
         return True
 
     def _revert(self, one: str, number: int) -> bool | None:
         """Bring back a version; False if the note changed since, None if it is what it was."""
-        before = next((v.note for v in self._shelf.versions(one) if v.number == number), None)
+        before = next((v.note for v in self._store.versions(one) if v.number == number), None)
         try:
-            now = self._shelf.read(one)
+            now = self._store.read(one)
         except (UnknownNote, BrokenNote):
             return False
         if before is None or now.version == number:
             return None
         if now.version != number + 1:
             return False
-        self._shelf.rewrite(one, lambda note: as_before(note, before))
+        self._store.rewrite(one, lambda note: as_before(note, before))
         return True
 
     # --- records --------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class Consolidator:
         cited: Counter[str] = Counter()
         for entry in entries.values():
             named = {by_term[term] for term in set(entry.terms.split()) & by_term.keys()}
-            cited.update((named | {*entry.card.needs}) - {entry.card.id})
+            cited.update((named | {*entry.metadata.needs}) - {entry.metadata.id})
         return cited
 
 

@@ -75,7 +75,7 @@ class LevelSettings:
 class NoteTerms:
     """A note, and the terms of what it says."""
 
-    card: NoteMetadata
+    metadata: NoteMetadata
     terms: frozenset[str]
 
 
@@ -124,44 +124,46 @@ def plan_levels(
     """
     merges = tuple(_merges(notes, settings.alike))
     gone = {source for merge in merges for source in merge.sources}
-    known = {one.card.id: one.card.merged for one in notes}
+    known = {one.metadata.id: one.metadata.merged for one in notes}
     again = {m.into: len({*m.sources} - {*known[m.into]}) for m in merges}
     promotions, expired = [], []
     for one in notes:
-        card = one.card
-        if card.id in gone:
+        metadata = one.metadata
+        if metadata.id in gone:
             continue
-        times = again.get(card.id, 0) + len(card.merged) + cited.get(card.id, 0)
-        promotion = _promotion(card, times, settings)
+        times = again.get(metadata.id, 0) + len(metadata.merged) + cited.get(metadata.id, 0)
+        promotion = _promotion(metadata, times, settings)
         if promotion is not None:
             promotions.append(promotion)
-        elif _expires(card, times, settings, now):
-            expired.append(card.id)
+        elif _expires(metadata, times, settings, now):
+            expired.append(metadata.id)
     return ConsolidationPlan(merges, tuple(promotions), tuple(expired))
 
 
-def _promotion(card: NoteMetadata, times: int, settings: LevelSettings) -> Promotion | None:
-    worth = RELEVANCE[card.type] + AGAIN * times
-    level: Level = card.level
+def _promotion(metadata: NoteMetadata, times: int, settings: LevelSettings) -> Promotion | None:
+    worth = RELEVANCE[metadata.type] + AGAIN * times
+    level: Level = metadata.level
     reasons = []
     if level == "temporary" and worth + 1e-9 >= settings.promote_at:
         level = "task"
-        reasons.append(f"worth {worth:.2f}: a {card.type} that came up again {times} times")
-    if level == "task" and card.type in LASTING and times >= settings.project_after:
+        reasons.append(f"worth {worth:.2f}: a {metadata.type} that came up again {times} times")
+    if level == "task" and metadata.type in LASTING and times >= settings.project_after:
         level = "project"
-        reasons.append(f"a {card.type} lasts, and it came up again {times} times")
+        reasons.append(f"a {metadata.type} lasts, and it came up again {times} times")
     return (
-        None if level == card.level else Promotion(card.id, card.level, level, "; ".join(reasons))
+        None
+        if level == metadata.level
+        else Promotion(metadata.id, metadata.level, level, "; ".join(reasons))
     )
 
 
-def _expires(card: NoteMetadata, times: int, settings: LevelSettings, now: datetime) -> bool:
-    old = (now - card.updated_at).total_seconds() > settings.expire_days * DAY
-    return card.level == "temporary" and not times and old and not _is_open(card)
+def _expires(metadata: NoteMetadata, times: int, settings: LevelSettings, now: datetime) -> bool:
+    old = (now - metadata.updated_at).total_seconds() > settings.expire_days * DAY
+    return metadata.level == "temporary" and not times and old and not _is_open(metadata)
 
 
-def _is_open(card: NoteMetadata) -> bool:
-    return card.status in ("pending", "running")
+def _is_open(metadata: NoteMetadata) -> bool:
+    return metadata.status in ("pending", "running")
 
 
 # --- what says nearly the same -----------------------------------------------------------------
@@ -169,29 +171,29 @@ def _is_open(card: NoteMetadata) -> bool:
 
 def _merges(notes: Sequence[NoteTerms], alike: float) -> Iterator[Merge]:
     """Take each temporary note into the best of those that say nearly the same, once."""
-    able = [one for one in notes if one.terms and one.card.status is None]
+    able = [one for one in notes if one.terms and one.metadata.status is None]
     ranked = sorted(able, key=_rank, reverse=True)
-    place = {one.card.id: at for at, one in enumerate(ranked)}
+    place = {one.metadata.id: at for at, one in enumerate(ranked)}
     near = _neighbours(ranked)
     taken: dict[str, list[tuple[float, str]]] = defaultdict(list)
     gone: set[str] = set()
     for one in ranked:
-        if one.card.level != "temporary":
+        if one.metadata.level != "temporary":
             continue
-        better = sorted(at for at in near[one.card.id] if at < place[one.card.id])
+        better = sorted(at for at in near[one.metadata.id] if at < place[one.metadata.id])
         for at in better:
             other = ranked[at]
             likeness = _likeness(one, other)
-            if other.card.id not in gone and likeness >= alike:
-                taken[other.card.id].append((likeness, one.card.id))
-                gone.add(one.card.id)
+            if other.metadata.id not in gone and likeness >= alike:
+                taken[other.metadata.id].append((likeness, one.metadata.id))
+                gone.add(one.metadata.id)
                 break
     for into, sources in taken.items():
         yield Merge(into, tuple(id for _, id in sources), min(score for score, _ in sources))  # noqa: A001
 
 
 def _rank(one: NoteTerms) -> tuple[int, tuple[float, str]]:
-    return LEVELS.index(one.card.level), one.card.newest_first
+    return LEVELS.index(one.metadata.level), one.metadata.newest_first
 
 
 def _neighbours(ranked: Sequence[NoteTerms]) -> dict[str, set[int]]:
@@ -204,7 +206,7 @@ def _neighbours(ranked: Sequence[NoteTerms]) -> dict[str, set[int]]:
             if len(having[term]) < CROWD:
                 having[term].append(at)
     return {
-        one.card.id: {other for term in rare for other in having[term]} - {at}
+        one.metadata.id: {other for term in rare for other in having[term]} - {at}
         for at, (one, rare) in enumerate(zip(ranked, keys, strict=True))
     }
 
@@ -222,7 +224,7 @@ def _likeness(one: NoteTerms, into: NoteTerms) -> float:
     A note that others were merged into says more than each of them: there it is the share of the
     terms of the other that it has already.
     """
-    if one.card.type != into.card.type:
+    if one.metadata.type != into.metadata.type:
         return 0.0
-    whole_of = one.terms if into.card.merged else one.terms | into.terms
+    whole_of = one.terms if into.metadata.merged else one.terms | into.terms
     return len(one.terms & into.terms) / len(whole_of)

@@ -93,7 +93,7 @@ def page_of(entries: Collection[CatalogEntry], most: int) -> str:
         entries: The notes, in any order.
         most: So many of them are listed, those that were changed last.
     """
-    ordered = sorted(entries, key=lambda entry: entry.card.newest_first, reverse=True)
+    ordered = sorted(entries, key=lambda entry: entry.metadata.newest_first, reverse=True)
     count = f"{len(ordered):,} {'note' if len(ordered) == 1 else 'notes'}"
     rest = f"; the {most:,} that were changed last" if len(ordered) > most else ""
     lines = [MARK, "", "# Notes", "", f"{count}{rest}, the newest change first.", ""]
@@ -101,12 +101,12 @@ def page_of(entries: Collection[CatalogEntry], most: int) -> str:
 
 
 def _line(entry: CatalogEntry) -> str:
-    card = entry.card
-    kind = card.type if card.status is None else f"{card.type}, {card.status}"
-    tags = " ".join(_plain(tag) for tag in card.tags[:MOST_TAGS])
-    facts = (f"{card.updated_at:%Y-%m-%d}", _plain(kind), _plain(card.level), tags)
+    metadata = entry.metadata
+    kind = metadata.type if metadata.status is None else f"{metadata.type}, {metadata.status}"
+    tags = " ".join(_plain(tag) for tag in metadata.tags[:MOST_TAGS])
+    facts = (f"{metadata.updated_at:%Y-%m-%d}", _plain(kind), _plain(metadata.level), tags)
     link = quote(entry.name.encode("utf-8", "surrogateescape"))
-    return f"- [{_plain(card.title)}]({link}) · {' · '.join(fact for fact in facts if fact)}"
+    return f"- [{_plain(metadata.title)}]({link}) · {' · '.join(fact for fact in facts if fact)}"
 
 
 def _plain(text: str) -> str:

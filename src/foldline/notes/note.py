@@ -82,9 +82,9 @@ class Note(NoteMetadata):
     content: str = ""
 
     @classmethod
-    def of(cls, card: NoteMetadata, content: str) -> Self:
-        """Return a note with what a card knows, and a content."""
-        known = {one.name: getattr(card, one.name) for one in fields(NoteMetadata)}
+    def of(cls, metadata: NoteMetadata, content: str) -> Self:
+        """Return a note with this metadata and content."""
+        known = {one.name: getattr(metadata, one.name) for one in fields(NoteMetadata)}
         return cls(**known, content=content)
 
 

@@ -292,11 +292,11 @@ def to_metadata(fields: Mapping[str, Any]) -> NoteMetadata:
     )
 
 
-def to_fields(card: NoteMetadata) -> dict[str, Any]:
+def to_fields(metadata: NoteMetadata) -> dict[str, Any]:
     """Return the front matter of a note, without fields of others."""
     out: dict[str, Any] = {}
     for name in NAMES:
-        value = getattr(card, name)
+        value = getattr(metadata, name)
         if name in OPTIONAL and not value:
             continue
         if isinstance(value, datetime):

@@ -271,7 +271,7 @@ class NoteStore:
                 self.folder.move(entry.name, self._trash, name)
             except FileNotFoundError as error:
                 raise UnknownNote(id) from error
-            return entry.card
+            return entry.metadata
 
     def bring_back(self, id: str) -> Note:  # noqa: A002
         """

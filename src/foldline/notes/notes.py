@@ -56,15 +56,15 @@ class Notes:
     The notes of a folder. May be used from any thread, and by several processes at once.
 
     Args:
-        shelf: Where they are kept.
+        store: Where they are kept.
         levels: When temporary notes are consolidated.
     """
 
-    def __init__(self, shelf: NoteStore, levels: LevelSettings | None = None) -> None:
-        self._shelf = shelf
+    def __init__(self, store: NoteStore, levels: LevelSettings | None = None) -> None:
+        self._store = store
         self._searcher = NoteSearch()
-        self._consolidator = Consolidator(shelf, levels or LevelSettings())
-        self.tasks = NoteTasks(shelf)
+        self._consolidator = Consolidator(store, levels or LevelSettings())
+        self.tasks = NoteTasks(store)
 
     @classmethod
     def open(
@@ -95,7 +95,7 @@ class Notes:
 
     def close(self) -> None:
         """Keep what was read for the next process; the notes may be used on."""
-        self._shelf.close()
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +111,7 @@ class Notes:
     @property
     def folder(self) -> Path:
         """Where the files are."""
-        return self._shelf.folder.path
+        return self._store.folder.path
 
     # --- writing --------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class Notes:
             StoreError: It cannot be written.
         """
         draft = NoteDraft(title, content, type=type, tags=tags, level=level, source=source)
-        note = self._shelf.create(draft.note)
+        note = self._store.create(draft.note)
         if level == "temporary" and self._consolidator.settings.automatic:
             done = self.consolidate_if_due()
             return note if done is None else self.read(done.now(note.id))
@@ -192,11 +192,11 @@ class Notes:
                 )
             return replace(note, **given)
 
-        return self._shelf.rewrite(self.resolve(id), change)
+        return self._store.rewrite(self.resolve(id), change)
 
     def delete(self, id: str) -> NoteMetadata:  # noqa: A002
         """Move a note to the trash, from which `restore` brings it back."""
-        return self._shelf.lay_aside(self.resolve(id))
+        return self._store.lay_aside(self.resolve(id))
 
     def restore(self, id: str) -> Note:  # noqa: A002
         """
@@ -206,9 +206,9 @@ class Notes:
             UnknownNote: There is none with this id in the trash.
             NoteConflict: The note is not deleted.
         """
-        if id in self._shelf.look():
+        if id in self._store.look():
             raise NoteConflict(f"The note {id} is not deleted.")
-        return self._shelf.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
+        return self._store.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
 
     def revert(self, id: str, version: int) -> Note:  # noqa: A002
         """
@@ -223,16 +223,16 @@ class Notes:
         if version not in known:
             listed = ", ".join(map(str, known)) or "none"
             raise InputError(f"there is no version {version}; known: {listed}", field="version")
-        return self._shelf.rewrite(whole_id, lambda note: as_before(note, known[version]))
+        return self._store.rewrite(whole_id, lambda note: as_before(note, known[version]))
 
     # --- reading --------------------------------------------------------------------------
 
     def read(self, id: str) -> Note:  # noqa: A002
         """Return a note, as its file is now; the end of an id is enough if it fits one only."""
         try:
-            return self._shelf.read(id)
+            return self._store.read(id)
         except UnknownNote:
-            return self._shelf.read(self.resolve(id))
+            return self._store.read(self.resolve(id))
 
     def resolve(self, id: str) -> str:  # noqa: A002
         """
@@ -241,21 +241,21 @@ class Notes:
         Raises:
             UnknownNote: No note has it, or several do.
         """
-        if self._shelf.knows(id):
+        if self._store.knows(id):
             return id
-        notes = self._shelf.look()
+        notes = self._store.look()
         for entry in notes.values():
-            if id in entry.card.merged and id not in notes:
-                raise UnknownNote(id, hint=f"It was merged into {entry.card.id}.")
+            if id in entry.metadata.merged and id not in notes:
+                raise UnknownNote(id, hint=f"It was merged into {entry.metadata.id}.")
         return resolve_id(id, notes)
 
     def history(self, id: str) -> tuple[Version, ...]:  # noqa: A002
         """Return what a note was before each change, oldest first; also of a deleted one."""
-        return self._shelf.versions(id)
+        return self._store.versions(id)
 
     def deleted(self) -> tuple[Note, ...]:
         """Return the notes in the trash, those that were changed last first."""
-        return newest_first(note for _, note in self._shelf.laid_aside())
+        return newest_first(note for _, note in self._store.laid_aside())
 
     def list(
         self,
@@ -281,8 +281,10 @@ class Notes:
         whole("limit", limit)
         whole("start", start)
         fits = make_filter(type, level, tags, status)
-        cards = newest_first(one.card for one in self._shelf.look().values() if fits(one.card))
-        return tuple(self._still_there(card.id for card in cards[start : start + limit]))
+        entries = newest_first(
+            one.metadata for one in self._store.look().values() if fits(one.metadata)
+        )
+        return tuple(self._still_there(metadata.id for metadata in entries[start : start + limit]))
 
     def search(
         self,
@@ -305,8 +307,8 @@ class Notes:
         """
         whole("limit", limit)
         fits = make_filter(type, level, tags) if type or level or tags else None
-        with self._shelf.reading():
-            entries, now = self._shelf.look(), self._shelf.now().timestamp()
+        with self._store.reading():
+            entries, now = self._store.look(), self._store.now().timestamp()
             hits = self._searcher.search(entries, query, limit, fits, now)
         notes = {note.id: note for note in self._still_there(hit.id for hit in hits)}
         return tuple(
@@ -317,12 +319,12 @@ class Notes:
 
     def summary(self) -> NoteSummary:
         """Count the notes."""
-        return summarize((entry.card for entry in self._shelf.look().values()), self.troubles)
+        return summarize((entry.metadata for entry in self._store.look().values()), self.troubles)
 
     @property
     def troubles(self) -> tuple[SkippedFile, ...]:
         """Files of the folder that are no notes, and why; they are left alone."""
-        return self._shelf.troubles()
+        return self._store.troubles()
 
     def packets(self, query: str = "", *, limit: int = 5) -> tuple[NotePacket, ...]:
         """
@@ -365,13 +367,13 @@ class Notes:
 
     async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
         """Do all tasks that can be done; see `foldline.notes.tasks.run_tasks`."""
-        return await run_tasks(self._shelf, self.tasks, work, schedule)
+        return await run_tasks(self._store, self.tasks, work, schedule)
 
     # --- inside ---------------------------------------------------------------------------
 
     def _still_there(self, ids: Iterable[str]) -> Iterator[Note]:
         for one in ids:
             try:
-                yield self._shelf.read(one)
+                yield self._store.read(one)
             except InputError:
                 continue  # deleted or broken in this very moment

@@ -45,22 +45,22 @@ class NoteSummary:
     troubles: tuple[SkippedFile, ...]
 
 
-def summarize(cards: Iterable[NoteMetadata], troubles: tuple[SkippedFile, ...]) -> NoteSummary:
+def summarize(entries: Iterable[NoteMetadata], troubles: tuple[SkippedFile, ...]) -> NoteSummary:
     """Count notes, and the files that are none."""
-    ordered = newest_first(cards)
+    ordered = newest_first(entries)
     return NoteSummary(
         len(ordered),
-        dict(Counter(card.type for card in ordered)),
-        dict(Counter(card.level for card in ordered)),
-        dict(Counter(card.status for card in ordered if card.status)),
+        dict(Counter(metadata.type for metadata in ordered)),
+        dict(Counter(metadata.level for metadata in ordered)),
+        dict(Counter(metadata.status for metadata in ordered if metadata.status)),
         ordered[:RECENT],
         troubles,
     )
 
 
-def newest_first(cards: Iterable[Known]) -> tuple[Known, ...]:
+def newest_first(entries: Iterable[Known]) -> tuple[Known, ...]:
     """Return notes, the one that was changed last first."""
-    return tuple(sorted(cards, key=lambda card: card.newest_first, reverse=True))
+    return tuple(sorted(entries, key=lambda metadata: metadata.newest_first, reverse=True))
 
 
 def make_filter(
@@ -77,11 +77,11 @@ def make_filter(
     """
     check_fields(type=type, level=level)
     wanted = set(parse_tags(tags))
-    return lambda card: (
-        type in (None, card.type)
-        and level in (None, card.level)
-        and status in (None, card.status)
-        and (not wanted or not wanted.isdisjoint(card.tags))
+    return lambda metadata: (
+        type in (None, metadata.type)
+        and level in (None, metadata.level)
+        and status in (None, metadata.status)
+        and (not wanted or not wanted.isdisjoint(metadata.tags))
     )
 
 
@@ -143,7 +143,7 @@ class NoteSearch:
             now: Seconds since 1970, for "last week" and the like.
         """
         self._follow(entries)
-        only = None if fits is None else (lambda one: fits(entries[one].card))
+        only = None if fits is None else (lambda one: fits(entries[one].metadata))
         hits = self._index.search(query, k, now=now, only=only)
         return hits or list(self._containing(query, k, fits))
 
@@ -151,12 +151,12 @@ class NoteSearch:
         if entries is self._entries:
             return
         gone = self._known.keys() - entries.keys()
-        new = [one for one in entries.values() if self._known.get(one.card.id) != one.digest]
+        new = [one for one in entries.values() if self._known.get(one.metadata.id) != one.digest]
         self._index.remove(gone)
         self._index.add(_document(entry) for entry in new)
         for one in gone:
             del self._known[one]
-        self._known.update((entry.card.id, entry.digest) for entry in new)
+        self._known.update((entry.metadata.id, entry.digest) for entry in new)
         self._entries = entries
 
     def _containing(
@@ -164,18 +164,20 @@ class NoteSearch:
     ) -> Iterator[Hit]:
         """Find what no word is, such as a part of a name, the newest first."""
         part = " ".join(query.lower().split())
-        newest = sorted(self._entries.values(), key=lambda e: e.card.newest_first, reverse=True)
+        newest = sorted(
+            self._entries.values(), key=lambda e: e.metadata.newest_first, reverse=True
+        )
         for entry in newest if part else ():
-            inside = part in entry.card.title.lower() or part in entry.terms
-            if inside and k > 0 and (fits is None or fits(entry.card)):
+            inside = part in entry.metadata.title.lower() or part in entry.terms
+            if inside and k > 0 and (fits is None or fits(entry.metadata)):
                 k -= 1
-                yield Hit(entry.card.id, 0.1, {"words": 0.1}, (part,), 0.1)
+                yield Hit(entry.metadata.id, 0.1, {"words": 0.1}, (part,), 0.1)
 
 
 def _document(entry: CatalogEntry) -> Document:
     said = tuple(entry.terms.split(" ")) if entry.terms else ()
-    made = entry.card.created_at.timestamp()
-    return Document(entry.card.id, entry.card.title, time=made, terms=said)
+    made = entry.metadata.created_at.timestamp()
+    return Document(entry.metadata.id, entry.metadata.title, time=made, terms=said)
 
 
 WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}

@@ -30,7 +30,7 @@ class TaskState:
     the tasks that it waits for, or that keep it from beginning, with those behind them.
     """
 
-    card: NoteMetadata = field(repr=False)
+    metadata: NoteMetadata = field(repr=False)
     state: State
     height: int = 0
     because: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class TaskState:
     @property
     def first(self) -> tuple[int, str]:
         """What to sort ready tasks by: the longest way ahead first, then the oldest."""
-        return -self.height, self.card.id
+        return -self.height, self.metadata.id
 
 
 class TaskGraph:
@@ -51,11 +51,11 @@ class TaskGraph:
     makes them, but somebody who edits the files may.
 
     Args:
-        cards: Notes; those without a status are no tasks, and left out.
+        entries: Notes; those without a status are no tasks, and left out.
     """
 
-    def __init__(self, cards: Iterable[NoteMetadata]) -> None:
-        tasks = {card.id: card for card in cards if card.status is not None}
+    def __init__(self, entries: Iterable[NoteMetadata]) -> None:
+        tasks = {metadata.id: metadata for metadata in entries if metadata.status is not None}
         self.tasks: Mapping[str, NoteMetadata] = tasks
         order = _sorted(tasks)
         self.order: tuple[str, ...] = tuple(order)
@@ -82,10 +82,10 @@ class TaskGraph:
         Args:
             parallel: How many may run at once, with those that run already; None for any number.
         """
-        cards = tuple(one.card for one in self.in_state("ready"))
+        entries = tuple(one.metadata for one in self.in_state("ready"))
         if parallel is None:
-            return cards
-        return cards[: max(0, parallel - len(self.in_state("running")))]
+            return entries
+        return entries[: max(0, parallel - len(self.in_state("running")))]
 
 
 def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...]:
@@ -117,10 +117,12 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
 
 def _sorted(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
-    missing = {one: len({n for n in card.needs if n in tasks}) for one, card in tasks.items()}
+    missing = {
+        one: len({n for n in metadata.needs if n in tasks}) for one, metadata in tasks.items()
+    }
     followers: dict[str, list[str]] = {one: [] for one in tasks}
-    for one, card in tasks.items():
-        for need in set(card.needs) & tasks.keys():
+    for one, metadata in tasks.items():
+        for need in set(metadata.needs) & tasks.keys():
             followers[need].append(one)
     out = sorted(one for one, count in missing.items() if not count)
     for one in out:  # it grows meanwhile
@@ -149,36 +151,38 @@ _OWN: Final[Mapping[Status, State]] = {
 
 
 def _standing(
-    card: NoteMetadata,
+    metadata: NoteMetadata,
     tasks: Mapping[str, NoteMetadata],
     found: Mapping[str, TaskState],
     height: int,
 ) -> TaskState:
-    own = _OWN.get(card.status) if card.status else None
+    own = _OWN.get(metadata.status) if metadata.status else None
     if own is not None:
-        return TaskState(card, own, height)
+        return TaskState(metadata, own, height)
     broken: list[str] = []
     roots: list[str] = []
     open_: list[str] = []
-    for need in card.needs:
+    for need in metadata.needs:
         before = found.get(need)
         if before is None:
             broken.append(f"{need} is no task any more")
             roots.append(need)
         elif before.state in STOPPED:
-            broken.append(f"{before.card.title!r} {before.state}")
+            broken.append(f"{before.metadata.title!r} {before.state}")
             roots.append(need)
         elif before.state == "blocked":
-            broken.append(f"{before.card.title!r} is blocked")
+            broken.append(f"{before.metadata.title!r} is blocked")
             roots += before.because
         elif before.state != "done":
             open_.append(need)
     if broken:
-        return TaskState(card, "blocked", height, tuple(dict.fromkeys(roots)), "; ".join(broken))
+        return TaskState(
+            metadata, "blocked", height, tuple(dict.fromkeys(roots)), "; ".join(broken)
+        )
     if open_:
         titles = ", ".join(repr(tasks[need].title) for need in open_)
-        return TaskState(card, "waiting", height, tuple(open_), f"waits for {titles}")
-    return TaskState(card, "ready", height)
+        return TaskState(metadata, "waiting", height, tuple(open_), f"waits for {titles}")
+    return TaskState(metadata, "ready", height)
 
 
 def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, tuple[str, ...]]:
@@ -203,7 +207,11 @@ def _told(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
     return f"these wait for each other: {' → '.join(shown)}"
 
 
-def _circling(card: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
+def _circling(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
     """Tell how a task stands that waits for itself, or for others that do."""
-    own = _OWN.get(card.status) if card.status else None
-    return TaskState(card, "blocked", 0, because, why) if own is None else TaskState(card, own)
+    own = _OWN.get(metadata.status) if metadata.status else None
+    return (
+        TaskState(metadata, "blocked", 0, because, why)
+        if own is None
+        else TaskState(metadata, own)
+    )

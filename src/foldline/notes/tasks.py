@@ -50,15 +50,15 @@ class NoteTasks:
     The tasks of a folder of notes.
 
     Args:
-        shelf: Where they are kept.
+        store: Where they are kept.
     """
 
-    def __init__(self, shelf: NoteStore) -> None:
-        self._shelf = shelf
+    def __init__(self, store: NoteStore) -> None:
+        self._store = store
 
     def graph(self) -> TaskGraph:
         """Return all tasks as they stand now."""
-        return TaskGraph(entry.card for entry in self._shelf.look().values())
+        return TaskGraph(entry.metadata for entry in self._store.look().values())
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """Return the tasks that can begin now; see `TaskGraph.ready`."""
@@ -86,10 +86,10 @@ class NoteTasks:
         Raises:
             UnknownNote: A task that it needs is not there.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             first = self._known(needs)
             draft = NoteDraft(title, content, "task_state", tags, level, "", "pending", first)
-            return self._shelf.create(draft.note)
+            return self._store.create(draft.note)
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
@@ -99,19 +99,21 @@ class NoteTasks:
             CyclicTasks: They wait for it already; the error names the way.
             UnknownNote: One of them is not there.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
             all_needs = tuple(dict.fromkeys((*task.needs, *self._known(needs))))
-            wanted = {one: card.needs for one, card in graph.tasks.items()} | {id: all_needs}
+            wanted = {one: metadata.needs for one, metadata in graph.tasks.items()} | {
+                id: all_needs
+            }
             way = find_cycle(wanted, id)
             if way:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
-            return self._shelf.rewrite(id, lambda note: replace(note, needs=all_needs))
+            return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
     def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
         """Let a task no longer wait for others."""
-        return self._shelf.rewrite(
+        return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
         )
 
@@ -122,7 +124,7 @@ class NoteTasks:
         Raises:
             NoteConflict: It runs already, or cannot begin; the error says why.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
             standing = graph.standings[id]
@@ -175,7 +177,7 @@ class NoteTasks:
             tried = note.attempts if attempts is None else attempts
             return replace(note, status=status, outcome=told, attempts=tried)
 
-        return self._shelf.rewrite(id, change)
+        return self._store.rewrite(id, change)
 
     def _known(self, needs: Iterable[str]) -> tuple[str, ...]:
         wanted = tuple(dict.fromkeys(needs))
@@ -241,13 +243,13 @@ class RunReport:
 
 
 async def run_tasks(
-    shelf: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
+    store: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
 ) -> RunReport:
     """
     Do all tasks that can be done, also those that are added meanwhile.
 
     Args:
-        shelf: Where they are kept.
+        store: Where they are kept.
         tasks: The tasks.
         work: Does one.
         schedule: How many at once, how often, how long.
@@ -257,7 +259,7 @@ async def run_tasks(
         asyncio.CancelledError: The run was cancelled; what was under way can begin again.
     """
     lock = FolderLock(
-        shelf.inside.path / "running", 0.0, f"Another run does the tasks of {shelf.folder.path}."
+        store.inside.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
     )
     with lock.held():
         return await _Run(tasks, work, schedule or Schedule()).whole()
@@ -284,8 +286,8 @@ class _Run:
         return RunReport(
             tuple(self._done),
             tuple(self._failed),
-            tuple(one.card.id for one in graph.in_state("blocked")),
-            tuple(one.card.id for one in graph.in_state("waiting")),
+            tuple(one.metadata.id for one in graph.in_state("blocked")),
+            tuple(one.metadata.id for one in graph.in_state("waiting")),
             tuple(resumed),
         )
 
@@ -293,9 +295,9 @@ class _Run:
         """Begin what can begin; tell whether anything is under way."""
         free = self._schedule.parallel - len(self._busy)
         if free > 0:
-            for card in (await asyncio.to_thread(self._tasks.ready))[:free]:
+            for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
                 try:
-                    note = await asyncio.to_thread(self._tasks.start, card.id)
+                    note = await asyncio.to_thread(self._tasks.start, metadata.id)
                 except (NoteConflict, UnknownNote):
                     continue  # somebody changed or deleted it since
                 doing = asyncio.create_task(self._do(note))
@@ -347,12 +349,12 @@ class _Run:
         """Let begin again what a run that was killed had begun, unless it was too often."""
         resumed = []
         for standing in self._tasks.graph().in_state("running"):
-            card = standing.card
-            if card.attempts >= self._schedule.attempts:
-                self._tasks.fail(card.id, f"it was interrupted {card.attempts} times")
-                self._failed.append(card.id)
-            elif self._give_back(card.id, "it was interrupted"):
-                resumed.append(card.id)
+            metadata = standing.metadata
+            if metadata.attempts >= self._schedule.attempts:
+                self._tasks.fail(metadata.id, f"it was interrupted {metadata.attempts} times")
+                self._failed.append(metadata.id)
+            elif self._give_back(metadata.id, "it was interrupted"):
+                resumed.append(metadata.id)
         return resumed
 
     def _give_back(self, one: str, why: str) -> bool:
