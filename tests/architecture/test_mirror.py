@@ -41,10 +41,8 @@ PROVED_IN = {
     "inspector/pages/what_if.py",
     "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
     "cli/test_sessions.py": "cli/session_tables.py",
-    "memory/test_documents.py": "memory/documents/css.py",
-    "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
-    "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "
-    "memory/tables.py memory/telling.py memory/writing.py",
+    "memory/test_memory.py": "memory/item_builder.py memory/item_rows.py memory/schema.py "
+    "memory/user_index.py",
     "models/test_answering.py": "models/protocol.py models/retrying.py models/sending.py",
     "models/test_catalogue.py": "models/info.py models/naming.py models/reading.py",
     "postgres/test_database.py": "postgres/schema.py postgres/statements.py sql.py",
@@ -56,7 +54,7 @@ PROVED_IN = {
     "proxy/test_forwarding.py": "proxy/app.py",
     "proxy/test_holding.py": "proxy/overflowing.py",
     "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
-    "retrieval/lexical.py retrieval/weights.py",
+    "retrieval/lexical.py retrieval/documents.py",
     "retrieval/test_terms.py": "retrieval/stop_words.py",
     "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from foldline.retrieval.documents import Statistics
-from foldline.retrieval.postings import Postings, discount, spread, worth
+from foldline.retrieval.lexical import Postings, discount, spread, worth
 
 
 def filled():

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from foldline.core.errors import InputError, MissingExtra
-from foldline.retrieval import Document, Index, pack, unpack, vectors
+from foldline.retrieval import Document, Index, embedding, pack, unpack
 
 numpy = pytest.importorskip("numpy")
 
@@ -86,8 +86,8 @@ def test_an_embedding_that_fails_is_an_error_and_not_a_zero():
 
 
 def test_without_numpy_the_error_names_the_extra(monkeypatch):
-    vectors.arrays.cache_clear()
+    embedding.arrays.cache_clear()
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(MissingExtra, match=r"foldline\[memory\]"):
         pack([1.0])
-    vectors.arrays.cache_clear()
+    embedding.arrays.cache_clear()

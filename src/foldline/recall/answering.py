@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from foldline.recall.fitting import Fits, clipped
-from foldline.recall.passages import Passage, passages
-from foldline.recall.prefixes import dedented, essence, without_prefixes
-from foldline.recall.question import Question
-from foldline.recall.ranking import rank
-from foldline.recall.sections import Section
+from foldline.recall.fitting import Fits, clip
+from foldline.recall.passages import RecallPassage, cut_passages
+from foldline.recall.prefixes import dedent, essence, merge_prefixes
+from foldline.recall.question import RecallQuery
+from foldline.recall.ranking import rank_passages
+from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40
 """Passages that one answer has at most."""
@@ -26,18 +26,18 @@ TRIES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallHits:
     """Passages, the best first, and the handles of others that say the same as each."""
 
-    passages: list[Passage]
+    cut_passages: list[RecallPassage]
     also: dict[int, list[str]]
 
 
-def find(sections: Sequence[Section], question: Question) -> Found:
+def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> RecallHits:
     """Find the passages that answer a question; what stands in several places comes once."""
-    ranked = rank(passages(sections), question)
+    ranked = rank_passages(cut_passages(sections), question)
     least = WORTH * ranked[0][0] if ranked else 0.0
-    kept, also, places = list[Passage](), dict[int, list[str]](), dict[str, int]()
+    kept, also, places = list[RecallPassage](), dict[int, list[str]](), dict[str, int]()
     for score, passage in ranked:
         if score < least:
             break
@@ -48,10 +48,10 @@ def find(sections: Sequence[Section], question: Question) -> Found:
             kept.append(passage)
         elif passage.section.handle not in also.setdefault(place, []):
             also[place].append(passage.section.handle)
-    return Found(kept, also)
+    return RecallHits(kept, also)
 
 
-def answer(found: Found, start: int, fits: Fits) -> str:
+def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
     """
     Write passages, as many as fit, under the headings of their sections.
 
@@ -61,7 +61,7 @@ def answer(found: Found, start: int, fits: Fits) -> str:
         fits: The cap.
     """
     offered = found.passages[start:]
-    chosen: list[Passage] = []
+    chosen: list[RecallPassage] = []
     tried = 0
     for passage in offered[:PAGE]:
         trial = [*chosen, passage]
@@ -76,9 +76,9 @@ def answer(found: Found, start: int, fits: Fits) -> str:
     return _page(chosen, found, start)
 
 
-def _page(chosen: Sequence[Passage], found: Found, start: int) -> str:
+def _page(chosen: Sequence[RecallPassage], found: RecallHits, start: int) -> str:
     """Write passages: sections by their best one, passages of a section in their order."""
-    by_section: dict[int, list[Passage]] = {}
+    by_section: dict[int, list[RecallPassage]] = {}
     for passage in chosen:
         by_section.setdefault(id(passage.section), []).append(passage)
     blocks = [_block(sorted(group, key=_place), found) for group in by_section.values()]
@@ -92,11 +92,11 @@ def _page(chosen: Sequence[Passage], found: Found, start: int) -> str:
     return "\n".join([*blocks, *([f"[{left:,} more passages: start={given}]"] if left else [])])
 
 
-def _place(passage: Passage) -> int:
+def _place(passage: RecallPassage) -> int:
     return passage.place
 
 
-def _block(group: Sequence[Passage], found: Found) -> str:
+def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
     section = group[0].section
     same = dict.fromkeys(h for one in group for h in found.also.get(one.place, ()))
     heading = section.heading
@@ -108,16 +108,16 @@ def _block(group: Sequence[Passage], found: Found) -> str:
             texts.append("…")
         texts.append(one.text)
         before = one.place
-    return "\n".join([heading, *dedented(without_prefixes("\n".join(texts).split("\n")))])
+    return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
 
 
-def _clipped(passage: Passage, found: Found, start: int, fits: Fits) -> str:
+def _clipped(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
     """Return as much of the one passage as fits with its heading, or without it."""
     page = _page([passage], found, start)
-    return clipped(page, fits)
+    return clip(page, fits)
 
 
-def _is_label(passage: Passage) -> bool:
+def _is_label(passage: RecallPassage) -> bool:
     """Return True if a call says no more than its heading does, and the results'."""
     section = passage.section
     if section.kind != "call" or len(section.text) > 2 * len(section.label) + 60:
@@ -125,12 +125,12 @@ def _is_label(passage: Passage) -> bool:
     return "…" not in section.label
 
 
-def _essence(passage: Passage) -> str:
+def _essence(passage: RecallPassage) -> str:
     """Return what a passage says without line numbers and blanks."""
     return "\n".join(essence(line.text) for line in passage.lines)
 
 
-def near_words(sections: Sequence[Section], question: Question) -> list[str]:
+def near_words(sections: Sequence[MessageSection], question: RecallQuery) -> list[str]:
     """Return words of the text that begin like those of a query that finds nothing."""
     found: dict[str, None] = {}
     for word in question.words:

@@ -10,8 +10,8 @@ from foldline.core.errors import RecallError
 from foldline.core.messages import Message
 from foldline.recall import answering
 from foldline.recall.fitting import Fits
-from foldline.recall.question import Question, understand
-from foldline.recall.sections import Section, sections
+from foldline.recall.question import RecallQuery, parse_query
+from foldline.recall.sections import MessageSection, cut_sections
 
 SECONDS: Final = 8.0
 """How long a search goes on to older sessions."""
@@ -66,25 +66,25 @@ def search_past(
     Raises:
         RecallError: The query has no words, or ``start`` is past the end.
     """
-    question = understand(query)
+    question = parse_query(query)
     if not (question.words or question.names):
         raise RecallError("The query has no words to look for.", hint="Name what it is about.")
     gathered = _Gathered(question, clock, clock() + seconds)
     for session in past:
         if not gathered.read(session):
             break
-    answers = answering.find(gathered.kept, question)
+    answers = answering.find_passages(gathered.kept, question)
     count = len(answers.passages)
     if start and start >= count:
         raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} passages.")
-    return PastAnswer(answering.answer(answers, start, fits), count, gathered.searched)
+    return PastAnswer(answering.write_answer(answers, start, fits), count, gathered.searched)
 
 
 class _Gathered:
     """The texts that have to do with a question, until a bound is reached."""
 
-    def __init__(self, question: Question, clock: Callable[[], float], until: float) -> None:
-        self.kept = list[Section]()
+    def __init__(self, question: RecallQuery, clock: Callable[[], float], until: float) -> None:
+        self.kept = list[MessageSection]()
         self.searched = 0
         self._signs = tuple(
             {*(one for word in question.words for one in word.beginnings), *question.names}
@@ -109,11 +109,11 @@ class _Gathered:
 
     def _take(self, messages: list[Message], title: str) -> None:
         handles = {message.id: message.id[:DIGITS] for message in messages}
-        for section in self._relevant(sections(messages, handles)):
+        for section in self._relevant(cut_sections(messages, handles)):
             self._room -= len(section.text)
             self.kept.append(replace(section, label=f"{section.label} · {title}".lstrip()))
 
-    def _relevant(self, found: Iterable[Section]) -> Iterator[Section]:
+    def _relevant(self, found: Iterable[MessageSection]) -> Iterator[MessageSection]:
         for section in found:
             text = f"{section.label}\n{section.text}".lower()
             if any(sign in text for sign in self._signs):

@@ -14,10 +14,10 @@ _LISTED: Final = re.compile(r"\s*\d{1,7}[→\t]")
 _LOCATED: Final = re.compile(r"(?P<path>[^\s:]{0,200}[./][^\s:]{0,200}[:-])(?=\d{1,7}[:-])")
 
 
-def without_prefixes(lines: Iterable[str]) -> list[str]:
+def merge_prefixes(lines: Iterable[str]) -> list[str]:
     """Return lines of ``path:line:text`` with the path once, before those that share it."""
     out = list[str]()
-    for path, run in groupby(lines, located):
+    for path, run in groupby(lines, path_prefix):
         same = list(run)
         if not path or len(same) == 1:
             out += same
@@ -27,13 +27,13 @@ def without_prefixes(lines: Iterable[str]) -> list[str]:
     return out
 
 
-def located(line: str) -> str:
+def path_prefix(line: str) -> str:
     """Return the path, with its colon, at the beginning of a line that a search printed."""
     found = _LOCATED.match(line.lstrip()[:420])
     return found["path"] if found else ""
 
 
-def dedented(lines: Sequence[str]) -> list[str]:
+def dedent(lines: Sequence[str]) -> list[str]:
     """Return lines without the blanks that all of them begin with, or stand before a number."""
     lines = [line.lstrip() if _LISTED.match(line[:40]) else line.rstrip() for line in lines]
     blanks = (len(line) - len(line.lstrip(" \t")) for line in lines if line.strip())

@@ -25,7 +25,7 @@ _MIXED: Final = re.compile(r"\w[._/:=-]+\w|^--?\w|[a-z][A-Z]|[A-Za-z][0-9]|[0-9]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QueryWord:
     """
     What one word of a query finds.
 
@@ -41,14 +41,14 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecallQuery:
     """A query: its words in order, each once, and the names and phrases that it quotes."""
 
-    words: tuple[Word, ...]
+    words: tuple[QueryWord, ...]
     names: tuple[str, ...]
 
 
-def understand(query: str) -> Question:
+def parse_query(query: str) -> RecallQuery:
     """Read a query; grammar words are left out unless there is nothing else."""
     query = query[:LONGEST]
     found = {word.stem: word for word in _words(query, ENGLISH)}
@@ -57,13 +57,13 @@ def understand(query: str) -> Question:
     quoted = [one or other for one, other in _QUOTED.findall(query)]
     exact = [name for name in _NAME.findall(query) if _MIXED.search(name)]
     names = dict.fromkeys(name.lower().strip(".,:;") for name in (*quoted, *exact))
-    return Question(tuple(found.values())[:MOST_WORDS], tuple(names)[:MOST_WORDS])
+    return RecallQuery(tuple(found.values())[:MOST_WORDS], tuple(names)[:MOST_WORDS])
 
 
-def _words(query: str, ignored: frozenset[str]) -> Iterator[Word]:
+def _words(query: str, ignored: frozenset[str]) -> Iterator[QueryWord]:
     for piece in _WORD.findall(query):
         if _UNSPACED.search(piece):
-            yield from (Word(term, (term,), True) for term in terms(piece) if len(term) > 1)
+            yield from (QueryWord(term, (term,), True) for term in terms(piece) if len(term) > 1)
             continue
         word = piece.lower()
         if word in ignored or (len(word) == 1 and not word.isdigit()):
@@ -71,10 +71,10 @@ def _words(query: str, ignored: frozenset[str]) -> Iterator[Word]:
         yield word_of(word)
 
 
-def word_of(word: str) -> Word:
+def word_of(word: str) -> QueryWord:
     """Return how a word in lower case is looked for."""
     root = stem(word)
     # The last letter of a stem may not stand in the text: happy, happi; creating, create.
     cut = root[:-1] if len(root) > 3 and root[-1] in "ie" else root
     others = tuple(form for form, base in IRREGULAR.items() if stem(base) == root)
-    return Word(root, (cut, *others))
+    return QueryWord(root, (cut, *others))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from math import log
 from typing import Final
 
-from foldline.recall.passages import Passage
-from foldline.recall.question import Question, Word
+from foldline.recall.passages import RecallPassage
+from foldline.recall.question import QueryWord, RecallQuery
 from foldline.recall.sections import Kind
 from foldline.retrieval.stemming import stem
 
@@ -67,7 +67,9 @@ class _Corpus:
         return bisect_right(self.starts, position) - 1
 
 
-def rank(passages: Sequence[Passage], question: Question) -> list[tuple[float, Passage]]:
+def rank_passages(
+    passages: Sequence[RecallPassage], question: RecallQuery
+) -> list[tuple[float, RecallPassage]]:
     """
     Rank passages.
 
@@ -101,7 +103,7 @@ def rank(passages: Sequence[Passage], question: Question) -> list[tuple[float, P
     return [(score, passages[number]) for score, number in scored]
 
 
-def _corpus(passages: Sequence[Passage]) -> _Corpus:
+def _corpus(passages: Sequence[RecallPassage]) -> _Corpus:
     starts, position = [], 0
     for passage in passages:
         starts.append(position)
@@ -117,7 +119,7 @@ def _rarity(held: int, whole: int) -> float:
     return log(1 + (whole - held + 0.5) / (held + 0.5))
 
 
-def _places(corpus: _Corpus, word: Word) -> dict[int, list[int]]:
+def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
     """Return where a word stands, by passage."""
     out: dict[int, list[int]] = defaultdict(list)
     for beginning in word.beginnings:
@@ -136,7 +138,7 @@ def _finds(text: str, wanted: str) -> Iterator[int]:
         position = text.find(wanted, position + len(wanted))
 
 
-def _is_word(corpus: _Corpus, position: int, word: Word) -> bool:
+def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
     """Return True if a word begins here whose stem is the one that is looked for."""
     before = corpus.cased[position - 1 : position]
     here = corpus.cased[position]
@@ -165,7 +167,7 @@ def _own(words: Mapping[int, Sequence[int]], rarity: Sequence[float], length: fl
     )
 
 
-def _exact(corpus: _Corpus, question: Question, whole: int) -> dict[int, float]:
+def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> dict[int, float]:
     """Return what names and phrases count that stand in a passage as they are."""
     out: dict[int, float] = defaultdict(float)
     for name in question.names:
@@ -187,7 +189,7 @@ def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> fl
     return total
 
 
-def _neighbours(passages: Sequence[Passage], number: int) -> Iterator[int]:
+def _neighbours(passages: Sequence[RecallPassage], number: int) -> Iterator[int]:
     """Yield a passage, and those of its section that it lends its words to."""
     section = passages[number].section
     for distance in (0, *FADING):
@@ -197,11 +199,11 @@ def _neighbours(passages: Sequence[Passage], number: int) -> Iterator[int]:
 
 
 def _around(
-    passages: Sequence[Passage],
+    passages: Sequence[RecallPassage],
     held: Mapping[int, Mapping[int, Sequence[int]]],
     rarity: Sequence[float],
     number: int,
-    question: Question,
+    question: RecallQuery,
 ) -> float:
     """Return what words count that are missing here, and stand in heading or neighbours."""
     section, here = passages[number].section, held.get(number, {})

@@ -9,15 +9,15 @@ from typing import Any, Final
 from foldline.core.errors import RecallError
 from foldline.core.tokens import TokenCounter
 from foldline.recall import answering, grep
-from foldline.recall.fitting import Fits, cap, clipped, page_end
-from foldline.recall.grep import Pattern, Source
+from foldline.recall.fitting import Fits, cap, clip, page_end
+from foldline.recall.grep import GrepSource, Pattern
 from foldline.recall.holdings import Holdings
-from foldline.recall.originals import Original, original
-from foldline.recall.question import Question, understand
+from foldline.recall.originals import Original, find_original
+from foldline.recall.question import RecallQuery, parse_query
 from foldline.recall.records import Line
 from foldline.recall.resolve import parse, resolve
-from foldline.recall.sections import Section
-from foldline.recall.slices import Lines, at_path, chosen, numbered
+from foldline.recall.sections import MessageSection
+from foldline.recall.slices import Lines, at_path, choose_lines, number_lines
 
 ELSEWHERE: Final = 5
 """Other handles that are named where a search finds nothing."""
@@ -105,7 +105,7 @@ def recall(
     # Where nothing begins so, all ids are wanted, to name those that are near.
     seen = holdings.first_seen(parse(handle)[0]) or holdings.first_seen()
     named = resolve(handle, seen, holdings.moments)
-    found = original(holdings, named)
+    found = find_original(holdings, named)
     wanted = _Wanted(query, lines, grep, context, path, start, fits)
     text, note = _searched(holdings, found, wanted) if grep or query else _read(found, wanted)
     return Recalled(handle, named.id, found.role, text, found.raw, note)
@@ -155,8 +155,8 @@ def _at_path_of_one(found: Original, path: str) -> str:
 
 
 def _picked(text: str, lines: str) -> tuple[Lines, str]:
-    whole = numbered(text)
-    picked = chosen(whole, lines)
+    whole = number_lines(text)
+    picked = choose_lines(whole, lines)
     return picked, f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {len(whole):,}."
 
 
@@ -177,33 +177,33 @@ def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str
             missing = "" if matches.found else _no_match(holdings, found, pattern)
             least = "" if matches.complete else " at least"
             note = f"{len(matches.found):,} matching lines{least}."
-            return text or clipped(missing, wanted.fits), note
-    question = understand(wanted.query or "")
-    answers = answering.find(places, question)
+            return text or clip(missing, wanted.fits), note
+    question = parse_query(wanted.query or "")
+    answers = answering.find_passages(places, question)
     count = len(answers.passages)
     _check_start(wanted.start, count)
-    text = answering.answer(answers, wanted.start, wanted.fits)
+    text = answering.write_answer(answers, wanted.start, wanted.fits)
     if not count:
-        text = clipped(_no_words(holdings, found, places, question), wanted.fits)
+        text = clip(_no_words(holdings, found, places, question), wanted.fits)
     return text, f"{count:,} passages."
 
 
-def _narrowed(found: Original, wanted: _Wanted) -> tuple[Section, list[Line]] | None:
+def _narrowed(found: Original, wanted: _Wanted) -> tuple[MessageSection, list[Line]] | None:
     """Return the part of a text that lines or a path choose; None where neither is given."""
     if wanted.path is None and wanted.lines is None:
         return None
     text = _content(found, wanted)
-    picked = numbered(text) if wanted.lines is None else _picked(text, wanted.lines)[0]
+    picked = number_lines(text) if wanted.lines is None else _picked(text, wanted.lines)[0]
     first = found.messages[0] if found.messages else None
     handle = found.handles[first.id] if first is not None else ""
-    section = Section(handle, "result", "", "\n".join(line for _, line in picked))
+    section = MessageSection(handle, "result", "", "\n".join(line for _, line in picked))
     return section, [Line(number, line) for number, line in picked]
 
 
-def _source(section: Section, bare: bool, lines: list[Line] | None) -> Source:
+def _source(section: MessageSection, bare: bool, lines: list[Line] | None) -> GrepSource:
     if lines is None:
-        lines = [Line(number, line) for number, line in numbered(section.text)]
-    return Source(section.handle, "" if bare else section.heading, lines)
+        lines = [Line(number, line) for number, line in number_lines(section.text)]
+    return GrepSource(section.handle, "" if bare else section.heading, lines)
 
 
 def _check_start(start: int, count: int) -> None:
@@ -226,10 +226,10 @@ def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
 
 
 def _no_words(
-    holdings: Holdings, found: Original, places: list[Section], question: Question
+    holdings: Holdings, found: Original, places: list[MessageSection], question: RecallQuery
 ) -> str:
     """Say that no word of a query stands here, which words are near, and where they stand."""
-    ranked = answering.find(list(_elsewhere(holdings, found)), question).passages
+    ranked = answering.find_passages(list(_elsewhere(holdings, found)), question).passages
     other = dict.fromkeys(passage.section.handle for passage in ranked)
     near = answering.near_words(places, question)
     words = f" Similar words: {', '.join(near)}." if near else ""
@@ -240,7 +240,7 @@ def _named(handles: list[str]) -> str:
     return f" It matches in {', '.join(handles)}." if handles else " Nor anywhere else."
 
 
-def _elsewhere(holdings: Holdings, found: Original) -> Iterator[Section]:
+def _elsewhere(holdings: Holdings, found: Original) -> Iterator[MessageSection]:
     """Yield what else was said, the newest first, up to a bound."""
     left = MOST_READ
     for section in found.others(holdings):

@@ -18,7 +18,7 @@ NEAR: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ResolvedHandle:
     """An id, and the position of a part where the handle names one."""
 
     id: str
@@ -42,7 +42,7 @@ def parse(handle: str) -> tuple[str, int | None]:
     return found[1], None if found[2] is None else int(found[2])
 
 
-def resolve(handle: str, born: Mapping[str, int], moments: Iterable[int] = ()) -> Named:
+def resolve(handle: str, born: Mapping[str, int], moments: Iterable[int] = ()) -> ResolvedHandle:
     """
     Find what a handle names.
 
@@ -67,7 +67,7 @@ def resolve(handle: str, born: Mapping[str, int], moments: Iterable[int] = ()) -
                 f"{prefix} is ambiguous: {len(found)} messages begin so.",
                 hint=f"Give more digits: {matches}.",
             )
-    return Named(found[0], part)
+    return ResolvedHandle(found[0], part)
 
 
 def _near(prefix: str, ids: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ STEP: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MessageSection:
     """
     One part of a message.
 
@@ -55,7 +55,7 @@ class Section:
         return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
 
 
-def sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[Section]:
+def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:
     """
     Split messages into sections, in order; parts without a text are left out.
 
@@ -76,7 +76,7 @@ def sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[Se
             if isinstance(part, ToolCall) and handle == whole:
                 handle = f"{whole}.{position}"
             label = labels.get((index, position)) or _label(part)
-            out.append(Section(handle, _kind(message, part), label, text))
+            out.append(MessageSection(handle, _kind(message, part), label, text))
     return out
 
 

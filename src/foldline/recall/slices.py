@@ -21,12 +21,12 @@ _RANGE: Final = re.compile(r"(-?\d{1,9})?(?:(:)(-?\d{1,9})?)?")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
-def numbered(text: str) -> Lines:
+def number_lines(text: str) -> Lines:
     """Split a text into numbered lines; only line feeds part lines."""
     return list(enumerate(text.split("\n"), 1))
 
 
-def chosen(lines: Lines, wanted: str) -> Lines:
+def choose_lines(lines: Lines, wanted: str) -> Lines:
     """
     Choose lines by number.
 

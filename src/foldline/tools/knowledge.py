@@ -18,7 +18,13 @@ from typing import Any, Final, Self
 from foldline.ask_runner import ModelLike
 from foldline.core.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
+from foldline.memory.knowledge import (
+    AddedDocument,
+    CitedAnswer,
+    IngestReport,
+    Knowledge,
+    KnowledgeResult,
+)
 from foldline.tools.arguments import checked
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -234,7 +240,7 @@ class RAGTool:
         if len(names) != len(texts):
             raise InputError(f"{len(texts)} texts have {len(names)} names", field="document_ids")
         done = [store.add_text(name, text) for name, text in zip(names, texts, strict=True)]
-        return _reported(Report(tuple(done)))
+        return _reported(IngestReport(tuple(done)))
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
         folder, only = _pattern(file_path)
@@ -335,7 +341,7 @@ def _threshold(score: float | None) -> dict[str, Any]:
     return {} if score is None else {"threshold": score}
 
 
-def _added(added: Added) -> ToolOutput:
+def _added(added: AddedDocument) -> ToolOutput:
     if added.outcome == "unchanged":
         told = f"{added.document} has not changed; it has {added.chunks:,} chunks."
     else:
@@ -346,7 +352,7 @@ def _added(added: Added) -> ToolOutput:
     return ToolOutput(told, data={**data, "tokens": added.tokens})
 
 
-def _reported(report: Report) -> ToolOutput:
+def _reported(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
     told = (
         f"{new:,} documents added, {changed:,} replaced, {report.count('unchanged'):,} unchanged"
@@ -359,7 +365,7 @@ def _reported(report: Report) -> ToolOutput:
     return ToolOutput(f"{told}{gone}{left}.", "partial" if skipped else "success", data=data)
 
 
-def _shown(found: Findings) -> str:
+def _shown(found: KnowledgeResult) -> str:
     lines = [found.told]
     for number, passage in enumerate(found, 1):
         lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
@@ -367,12 +373,12 @@ def _shown(found: Findings) -> str:
     return "\n".join(lines)
 
 
-def _data(found: Findings) -> dict[str, Any]:
+def _data(found: KnowledgeResult) -> dict[str, Any]:
     rows = [passage.to_dict() for passage in found]
     return {"evidence": found.evidence, "results": rows, "strongest": found.strongest}
 
 
-def _answered(answer: Answer) -> ToolOutput:
+def _answered(answer: CitedAnswer) -> ToolOutput:
     passages = answer.evidence.passages
     sources = [f"[{number}] {passage.source}" for number, passage in enumerate(passages, 1)]
     data = {

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from foldline.agents.maintainer.pointers import Pointer, pointer_in
 from foldline.agents.maintainer.routing import Authority
-from foldline.memory.items import Item, fingerprint
+from foldline.memory.items import MemoryItem, fingerprint
 from foldline.notes import Note
 from foldline.tools.files.root import Root
 
@@ -44,7 +44,9 @@ def authority_of(note: Note) -> Authority:
     return "agent" if "agent" in note.tags else "person"
 
 
-def conflicts(notes: Iterable[Note], items: Iterable[Item], root: Root) -> tuple[Conflict, ...]:
+def conflicts(
+    notes: Iterable[Note], items: Iterable[MemoryItem], root: Root
+) -> tuple[Conflict, ...]:
     """
     Compare notes and memories with the workspace and with each other.
 
@@ -61,7 +63,7 @@ def conflicts(notes: Iterable[Note], items: Iterable[Item], root: Root) -> tuple
     )
 
 
-def _with_workspace(notes: list[Note], items: list[Item], root: Root) -> Iterator[Conflict]:
+def _with_workspace(notes: list[Note], items: list[MemoryItem], root: Root) -> Iterator[Conflict]:
     known: dict[Pointer, str] = {}
     sourced = [(note.id, note.title, note.source) for note in notes]
     sourced += [(item.id, item.content[:60], item.source) for item in items]
@@ -98,7 +100,7 @@ def _between_notes(notes: list[Note]) -> Iterator[Conflict]:
         yield Conflict("disagree", (other.id, note.id), right.id, why)
 
 
-def _said_twice(notes: list[Note], items: list[Item]) -> Iterator[Conflict]:
+def _said_twice(notes: list[Note], items: list[MemoryItem]) -> Iterator[Conflict]:
     said = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
     for item in items:
         note = said.get(fingerprint(item.content))

@@ -1,21 +1,58 @@
 """
-Which chunks are worth a closer look: those that the rarest terms of a query lead to.
+The terms of a chunk as the full-text index keeps them.
 
-The full-text index knows no ranking, and would visit every chunk that holds any word of a query:
-over a second at a million chunks. So the postings of its terms are read rarest first, and no more
-than a budget of them (measured before: 24 ms at the median with 50,000, for a million chunks).
+The index knows only whether a chunk holds a term. That it holds it often is written as one more
+term, such as ``4*launch``: so the rarest, most telling postings can be read first, and a chunk
+that is all about a common term is found without reading every chunk that mentions it.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
 
-from foldline.memory.knowledge.counted import lists
+LEVELS: Final = (2, 4, 8)
+"""So often must a term occur to be marked; what lies between counts as the lower one."""
+
+FILLER: Final = "*"
+"""Stands for every term that was not asked for; no term is made of it."""
+
+
+def write_terms(counts: Mapping[str, int]) -> str:
+    """Write the terms of a chunk, each with how often it occurs."""
+    out = list[str]()
+    for term, count in counts.items():
+        out.append(term)
+        out += [f"{level}*{term}" for level in LEVELS if count >= level]
+    return " ".join(out)
+
+
+def term_entries(term: str) -> Iterator[tuple[str, int]]:
+    """Name the entries of the index under which a term stands, and how often it occurs there."""
+    yield term, 1
+    yield from ((f"{level}*{term}", level) for level in LEVELS)
+
+
+def expand_terms(terms: str, wanted: frozenset[str], length: int) -> tuple[str, ...]:
+    """
+    Return the terms of a chunk for scoring: those that are wanted as often as they occur.
+
+    Args:
+        terms: What `write_terms` wrote.
+        wanted: The terms that a query asks for.
+        length: How many terms the chunk has; the others count only as length.
+    """
+    entries = set(terms.split(" "))
+    out = list[str]()
+    for term in entries & wanted:
+        times = max((level for level in LEVELS if f"{level}*{term}" in entries), default=1)
+        out += [term] * times
+    return (*out, *(FILLER,) * max(0, length - len(out)))
+
 
 POSTINGS: Final = 50_000
 """Postings that are read for one query."""
@@ -70,7 +107,7 @@ class Candidates:
     frequency: Mapping[str, int]
 
 
-def candidates(
+def find_candidates(
     connection: sqlite3.Connection,
     space: tuple[int, int],
     terms: Iterable[str],
@@ -89,7 +126,7 @@ def candidates(
     """
     frequencies.fresh(chunks)
     wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    entries = [(entry, term, level) for term in wanted for entry, level in lists(term)]
+    entries = [(entry, term, level) for term in wanted for entry, level in term_entries(term)]
     frequency = {entry: frequencies.of(connection, space, entry) for entry, _, _ in entries}
     says = {term: _information(frequency[term], chunks) for term in wanted if frequency[term]}
     telling = set(nlargest(MOST_TERMS, says, key=says.__getitem__))

@@ -22,7 +22,7 @@ _CALENDAR: Final = frozenset(_CALENDAR_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedAuthors:
     """
     What a query says about people.
 
@@ -35,7 +35,7 @@ class Named:
     rest: str
 
 
-class Names:
+class AuthorNames:
     """The authors of an index."""
 
     def __init__(self) -> None:
@@ -55,16 +55,16 @@ class Names:
                 del self._counts[author]
             self.__dict__.pop("_pattern", None)
 
-    def named(self, query: str) -> Named:
+    def named(self, query: str) -> NamedAuthors:
         """Find the authors that a query names, by a whole name or a part of it."""
         pattern, spelled = self._pattern
         if pattern is None:
-            return Named(frozenset(), query)
+            return NamedAuthors(frozenset(), query)
         found = set[str]()
         for match in pattern.finditer(query):
             found |= spelled[match["name"]]
         rest = " ".join(pattern.sub(" ", query).split())
-        return Named(frozenset(found), rest)
+        return NamedAuthors(frozenset(found), rest)
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str] | None, dict[str, Set[str]]]:

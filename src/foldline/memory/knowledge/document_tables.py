@@ -1,4 +1,9 @@
-"""Putting documents into the tables, and taking them out."""
+"""
+The tables of a store of knowledge.
+
+A namespace is a range of chunk numbers, so that the full-text index, which knows nothing but
+numbers and terms, can be searched and cleared for one namespace alone.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,101 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Final
 
 from foldline.memory.chunk import ChunkSettings, split
-from foldline.memory.documents import Reading
-from foldline.memory.knowledge.counted import kept
-from foldline.memory.knowledge.tables import span
+from foldline.memory.documents import DocumentText
+from foldline.memory.knowledge.term_index import write_terms
 from foldline.memory.knowledge.values import Outcome
 from foldline.retrieval.terms import TERMS_VERSION, terms
+from foldline.sqlite.schema import Schema
+
+BITS: Final = 40
+"""A namespace has numbers for so many chunks, as a power of two."""
+
+_TABLES: Final = (
+    # ``next`` numbers chunks; numbers are never used again, for others may remember them.
+    """
+    CREATE TABLE namespaces (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        next INTEGER NOT NULL,
+        documents INTEGER NOT NULL DEFAULT 0,
+        chunks INTEGER NOT NULL DEFAULT 0,
+        terms INTEGER NOT NULL DEFAULT 0,
+        tokens INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    # ``version`` is a hash of the content and of all that decides how it is cut and embedded.
+    """
+    CREATE TABLE documents (
+        id INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (id),
+        name TEXT NOT NULL,
+        title TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        version BLOB NOT NULL,
+        cut TEXT NOT NULL,
+        chars INTEGER NOT NULL,
+        chunks INTEGER NOT NULL,
+        terms INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        added REAL NOT NULL,
+        UNIQUE (namespace, name)
+    )
+    """,
+    # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
+    """
+    CREATE TABLE chunks (
+        id INTEGER PRIMARY KEY,
+        document INTEGER NOT NULL REFERENCES documents (id),
+        number INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        fresh INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        length INTEGER NOT NULL,
+        heading TEXT NOT NULL,
+        terms TEXT NOT NULL,
+        text TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX chunks_of_documents ON chunks (document)",
+    # All that is not ASCII is part of a term, and the signs that terms and marks are made of.
+    """
+    CREATE VIRTUAL TABLE found USING fts5 (
+        terms, content='chunks', content_rowid='id', detail=none, columnsize=0,
+        tokenize="ascii tokenchars '_*'"
+    )
+    """,
+    "CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    # The signs of a vector's numbers stand apart: they are read whole, the vectors one by one.
+    """
+    CREATE TABLE signs (
+        embedder INTEGER NOT NULL,
+        chunk INTEGER NOT NULL,
+        bits BLOB NOT NULL,
+        PRIMARY KEY (embedder, chunk)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE vectors (
+        chunk INTEGER PRIMARY KEY,
+        embedder INTEGER NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+)
+
+KNOWLEDGE: Final = Schema(0x464F4C4B, (_TABLES,), "store of knowledge")
+"""The mark is "FOLK" in ASCII."""
+
+
+def span(namespace: int) -> tuple[int, int]:
+    """Return the first and the last number that a chunk of a namespace can have."""
+    return namespace << BITS, ((namespace + 1) << BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +139,11 @@ class Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DocumentRows:
     """A document ready to be stored."""
 
     name: str
-    reading: Reading = field(repr=False)
+    reading: DocumentText = field(repr=False)
     version: bytes
     rows: Sequence[ChunkRow] = field(repr=False)
     vectors: Vectors | None = field(default=None, repr=False)
@@ -66,7 +159,7 @@ class Draft:
         return sum(row.tokens for row in self.rows)
 
 
-def version_of(reading: Reading, chunks: ChunkSettings, embedder: str) -> bytes:
+def document_version(reading: DocumentText, chunks: ChunkSettings, embedder: str) -> bytes:
     """Return a hash of all that decides what is stored of a document."""
     head = (reading.kind, reading.title, reading.unit, reading.places, chunks.target)
     rules = json.dumps([*head, chunks.overlap, TERMS_VERSION, embedder])
@@ -74,7 +167,7 @@ def version_of(reading: Reading, chunks: ChunkSettings, embedder: str) -> bytes:
     return blake2b(rules.encode() + b"\0" + content, digest_size=20).digest()
 
 
-def rows_of(reading: Reading, settings: ChunkSettings) -> list[ChunkRow]:
+def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[ChunkRow]:
     """Cut a document into rows; blank chunks are left out."""
     out = list[ChunkRow]()
     for chunk in split(reading.text, reading.kind, settings):
@@ -88,7 +181,7 @@ def rows_of(reading: Reading, settings: ChunkSettings) -> list[ChunkRow]:
             chunk.tokens,
             counts.total(),
             json.dumps(chunk.heading, ensure_ascii=False),
-            kept(counts),
+            write_terms(counts),
             chunk.text.encode("utf-8", "replace").decode(),
         )
         out.append(row)
@@ -99,7 +192,7 @@ def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
     return Counter(terms("\n".join((title, *heading, text))))
 
 
-def namespace_of(connection: sqlite3.Connection, name: str) -> int:
+def ensure_namespace(connection: sqlite3.Connection, name: str) -> int:
     """Return the number of a namespace; it is made when there is none."""
     row = connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).fetchone()
     if row is None:
@@ -109,7 +202,9 @@ def namespace_of(connection: sqlite3.Connection, name: str) -> int:
     return int(row[0])
 
 
-def current(connection: sqlite3.Connection, namespace: int, name: str) -> tuple[int, bytes] | None:
+def find_document(
+    connection: sqlite3.Connection, namespace: int, name: str
+) -> tuple[int, bytes] | None:
     """Return the number and the version of a document."""
     row = connection.execute(
         "SELECT id, version FROM documents WHERE namespace = ? AND name = ?", (namespace, name)
@@ -117,15 +212,15 @@ def current(connection: sqlite3.Connection, namespace: int, name: str) -> tuple[
     return None if row is None else (int(row[0]), bytes(row[1]))
 
 
-def replace(
-    connection: sqlite3.Connection, namespace: int, draft: Draft, moment: float
+def replace_document(
+    connection: sqlite3.Connection, namespace: int, draft: DocumentRows, moment: float
 ) -> Outcome:
     """Store a document in the place of its former version."""
-    former = current(connection, namespace, draft.name)
+    former = find_document(connection, namespace, draft.name)
     if former is not None and former[1] == draft.version:
         return "unchanged"
     if former is not None:
-        remove(connection, namespace, former[0])
+        remove_document(connection, namespace, former[0])
     reading = draft.reading
     head = (draft.name, reading.title, reading.kind, reading.unit, draft.version, TERMS_VERSION)
     sums = (len(reading.text), len(draft.rows), draft.terms, draft.tokens)
@@ -148,7 +243,7 @@ def replace(
     return "added" if former is None else "replaced"
 
 
-def _taken(connection: sqlite3.Connection, namespace: int, draft: Draft) -> int:
+def _taken(connection: sqlite3.Connection, namespace: int, draft: DocumentRows) -> int:
     """Take numbers for the chunks of a document, and add it to the sums of its namespace."""
     (after,) = connection.execute(
         "UPDATE namespaces SET next = next + ?, documents = documents + 1, chunks = chunks + ?,"
@@ -173,7 +268,7 @@ def _embed(connection: sqlite3.Connection, first: int, vectors: Vectors) -> None
     )
 
 
-def remove(connection: sqlite3.Connection, namespace: int, document: int) -> None:
+def remove_document(connection: sqlite3.Connection, namespace: int, document: int) -> None:
     """Take a document out with all that was made of it."""
     _unfind(connection, "document = ?", (document,))
     chunks = "(SELECT id FROM chunks WHERE document = ?)"
@@ -194,7 +289,7 @@ def remove(connection: sqlite3.Connection, namespace: int, document: int) -> Non
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
 
 
-def clear(connection: sqlite3.Connection, namespace: int) -> int:
+def clear_namespace(connection: sqlite3.Connection, namespace: int) -> int:
     """Take all documents of a namespace out, and none of another; return how many there were."""
     first, last = span(namespace)
     _unfind(connection, "id BETWEEN ? AND ?", (first, last))
@@ -222,7 +317,7 @@ def _unfind(connection: sqlite3.Connection, which: str, values: tuple[int, ...])
     )
 
 
-def cut_anew(connection: sqlite3.Connection, document: int, title: str) -> None:
+def recut_document(connection: sqlite3.Connection, document: int, title: str) -> None:
     """Cut the chunks of a document into terms again, by the rules of today."""
     _unfind(connection, "document = ?", (document,))
     rows = connection.execute(
@@ -234,7 +329,7 @@ def cut_anew(connection: sqlite3.Connection, document: int, title: str) -> None:
         total += counts.total()
         connection.execute(
             "UPDATE chunks SET terms = ?, length = ? WHERE id = ?",
-            (kept(counts), counts.total(), number),
+            (write_terms(counts), counts.total(), number),
         )
     connection.execute(
         "INSERT INTO found (rowid, terms) SELECT id, terms FROM chunks WHERE document = ?",

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.retrieval.surroundings import AFTER, BEFORE, Surroundings
+from foldline.retrieval.neighbours import AFTER, BEFORE, Neighbours
 
 
 def test_a_window_has_those_before_and_after_in_the_same_group():
-    seats = Surroundings()
+    seats = Neighbours()
     for number in range(10):
         seats.add(number, "g", float(number))
     seats.add(99, "other", 5.0)
@@ -20,7 +20,7 @@ def test_a_window_has_those_before_and_after_in_the_same_group():
 
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.integers(0, 9)), max_size=20))
 def test_windows_is_the_other_way_round_and_the_mean_is_exact(places):
-    seats = Surroundings()
+    seats = Neighbours()
     for number, (group, place) in enumerate(places):
         seats.add(number, group, float(place))
     everybody = range(len(places))

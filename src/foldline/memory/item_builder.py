@@ -12,10 +12,16 @@ from typing import Any, Final
 from foldline.core.errors import InputError
 from foldline.core.estimate import estimate
 from foldline.core.tokens import TextCounter
-from foldline.memory.indexing import cut_name
-from foldline.memory.items import Item, Kind, as_kind, clamped, fingerprint
-from foldline.memory.limits import MemoryLimits
-from foldline.memory.rows import Filter, Written
+from foldline.memory.item_rows import Filter, MemoryRow
+from foldline.memory.items import (
+    Kind,
+    MemoryItem,
+    MemoryLimits,
+    as_kind,
+    clamp_importance,
+    fingerprint,
+)
+from foldline.memory.user_index import cut_name
 from foldline.retrieval import Cutter, Embedder, pack
 from foldline.retrieval.terms import terms
 
@@ -29,7 +35,7 @@ LAST: Final = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970."""
 
 
-class Writer:
+class ItemBuilder:
     """
     Makes items and rows.
 
@@ -85,7 +91,7 @@ class Writer:
         author: str,
         source: str,
         metadata: Mapping[str, Any] | None,
-    ) -> Item:
+    ) -> MemoryItem:
         """
         Return a new item.
 
@@ -93,15 +99,15 @@ class Writer:
             InputError: A value is none, or a working memory is larger than all may be.
         """
         for name, value in (("session", session), ("author", author), ("source", source)):
-            checked_name(value, name, empty=True)
+            check_name(value, name, empty=True)
         tokens = self.tokens(content, as_kind(kind))
-        return Item(
+        return MemoryItem(
             id=token_hex(8),
             revision=1,
             kind=as_kind(kind),
             content=content,
-            importance=clamped(importance),
-            happened=now if happened is None else checked_time(happened, "happened"),
+            importance=clamp_importance(importance),
+            happened=now if happened is None else check_time(happened, "happened"),
             added=now,
             expires=self._expires(kind, now),
             tokens=tokens,
@@ -110,10 +116,10 @@ class Writer:
             source=source,
             parents=(),
             seen=1,
-            metadata=checked_metadata(metadata),
+            metadata=check_metadata(metadata),
         )
 
-    def refreshed(self, old: Item, new: Item) -> Item:
+    def refresh(self, old: MemoryItem, new: MemoryItem) -> MemoryItem:
         """Return an item that was added once more: as important as either, and as lasting."""
         return replace(
             old,
@@ -123,24 +129,46 @@ class Writer:
             expires=new.expires,
             parents=tuple(dict.fromkeys((*old.parents, *new.parents))),
             seen=old.seen + 1,
-            metadata=checked_metadata({**old.metadata, **new.metadata}),
+            metadata=check_metadata({**old.metadata, **new.metadata}),
         )
 
-    def promoted(self, old: Item, kind: Kind, now: float) -> Item:
+    def change(
+        self,
+        old: MemoryItem,
+        now: float,
+        content: str | None,
+        importance: float | None,
+        happened: float | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> MemoryItem:
+        """Return the next revision of an item; what is None stays, metadata are added."""
+        text = old.content if content is None else check_content(content, self.limits.longest)
+        return replace(
+            old,
+            revision=old.revision + 1,
+            content=text,
+            importance=old.importance if importance is None else clamp_importance(importance),
+            happened=old.happened if happened is None else check_time(happened, "happened"),
+            metadata=check_metadata({**old.metadata, **dict(metadata or {})}),
+            added=now,
+            tokens=self.tokens(text, old.kind),
+        )
+
+    def promote(self, old: MemoryItem, kind: Kind, now: float) -> MemoryItem:
         """Return what an item becomes in another kind."""
         return replace(
             old,
             id=token_hex(8),
             revision=1,
             kind=as_kind(kind),
-            importance=clamped(old.importance * self.limits.boost),
+            importance=clamp_importance(old.importance * self.limits.boost),
             added=now,
             expires=self._expires(kind, now),
             parents=(old.name,),
             seen=1,
         )
 
-    def written(self, item: Item, vector: bytes | None = None) -> Written:
+    def row(self, item: MemoryItem, vector: bytes | None = None) -> MemoryRow:
         """
         Return the row of an item; ``vector`` is that of its content, where it is known.
 
@@ -152,7 +180,7 @@ class Writer:
         elif vector is None:
             vector = pack(model.embed([item.content])[0])
         told = f"{item.author} {item.content}" if item.author else item.content
-        return Written(
+        return MemoryRow(
             item,
             fingerprint(told),
             " ".join(terms(told, words=self._words)),
@@ -165,7 +193,7 @@ class Writer:
         return now + self.limits.working_seconds if kind == "working" else None
 
 
-def checked_content(content: object, longest: int) -> str:
+def check_content(content: object, longest: int) -> str:
     """
     Return content that can be remembered.
 
@@ -186,7 +214,7 @@ def checked_content(content: object, longest: int) -> str:
     return content.encode("utf-8", "replace").decode()
 
 
-def checked_name(value: object, field: str, *, empty: bool = False) -> str:
+def check_name(value: object, field: str, *, empty: bool = False) -> str:
     """
     Return the name of a user, an author, a session or a source.
 
@@ -204,7 +232,7 @@ def checked_name(value: object, field: str, *, empty: bool = False) -> str:
     return value
 
 
-def checked_time(value: object, field: str) -> float:
+def check_time(value: object, field: str) -> float:
     """
     Return seconds since 1970.
 
@@ -217,7 +245,7 @@ def checked_time(value: object, field: str) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def selected(
+def make_filter(
     now: float,
     kinds: Iterable[Kind],
     min_importance: float,
@@ -234,18 +262,18 @@ def selected(
     if time_range is not None and len(time_range) != 2:
         raise InputError("a range of time has a beginning and an end", field="time_range")
     since, until = (
-        None if one is None else checked_time(one, "time_range")
+        None if one is None else check_time(one, "time_range")
         for one in (time_range or (None, None))
     )
     if since is not None and until is not None and since > until:
         raise InputError("the range of time ends before it begins", field="time_range")
     if session is not None:
-        checked_name(session, "session", empty=True)
+        check_name(session, "session", empty=True)
     kept = tuple(map(as_kind, names))
-    return Filter(now, kept, clamped(min_importance), since, until, session)
+    return Filter(now, kept, clamp_importance(min_importance), since, until, session)
 
 
-def checked_whole(value: object, field: str) -> int:
+def check_whole(value: object, field: str) -> int:
     """
     Return a number that a file can hold.
 
@@ -257,7 +285,7 @@ def checked_whole(value: object, field: str) -> int:
     return value
 
 
-def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """
     Return metadata as JSON values.
 

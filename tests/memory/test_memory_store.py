@@ -99,14 +99,14 @@ def test_consolidating_what_is_known_there_refreshes_it(memory):
 def test_consolidating_is_all_or_nothing(memory, monkeypatch):
     for n in range(3):
         memory.add(f"vital {n}", kind="working", importance=0.9)
-    written, calls = memory._writer.written, count()
+    written, calls = memory._builder.row, count()
 
     def failing(*arguments):
         if next(calls) == 2:
             raise ConnectionError("the embedder is away")
         return written(*arguments)
 
-    monkeypatch.setattr(memory._writer, "written", failing)
+    monkeypatch.setattr(memory._builder, "row", failing)
     with pytest.raises(ConnectionError):
         memory.consolidate()
     assert memory.stats()["kinds"]["working"]["count"] == 3

@@ -1,9 +1,4 @@
-"""
-Places at which a text may be cut, from the kindest to the last resort.
-
-Each function takes a text and a span of it, and returns the offsets of cuts strictly inside that
-span, in rising order. Every pattern runs in linear time, whatever the text.
-"""
+"""Where a text may be cut without breaking what a reader takes for one character (UAX 29)."""
 
 from __future__ import annotations
 
@@ -11,8 +6,62 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from foldline.memory.chunk.graphemes import nearest, whole
+import regex  # type: ignore[import-untyped]  # it ships no types
+
 from foldline.memory.chunk.outline import headings
+
+LONGEST: Final = 32
+"""Code points of a cluster; in stream-safe texts (UAX 15) one has at most 30 marks."""
+
+LOOKED_BACK: Final = 1_000
+"""Code points in which a cluster's beginning is looked for: a row of flags can be that long."""
+
+_CLUSTER: Final = regex.compile(r"\X")
+_CERTAIN: Final = "\u0300"
+"""Below this no character joins another, except a line feed its carriage return."""
+
+
+def is_whole_cut(text: str, at: int) -> bool:
+    """Return True if a cut before position ``at`` leaves every character whole."""
+    if not 0 < at < len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before == "\r":
+        return after != "\n"
+    if before < _CERTAIN and after < _CERTAIN:
+        return True
+    if _is_pair(before, after):
+        return False
+    start, least = at - 1, max(0, at - LOOKED_BACK)
+    while start > least and not _stands_alone(text[start]):
+        start -= 1
+    return any(found.end() == at for found in _CLUSTER.finditer(text, start, at + LONGEST))
+
+
+def nearest_whole_cut(text: str, at: int, low: int, high: int) -> int:
+    """
+    Return the whole cut that is nearest to ``at``, strictly between ``low`` and ``high``.
+
+    Returns:
+        The cut; ``at`` itself where there is none near by, which only a cluster without end has,
+        and even then never the middle of a surrogate pair or of a line end.
+    """
+    for step in range(LONGEST + 1):
+        for place in (at - step, at + step):
+            if low < place < high and is_whole_cut(text, place):
+                return place
+    return at + 1 if _is_pair(text[at - 1], text[at]) and at + 1 < high else at
+
+
+def _stands_alone(char: str) -> bool:
+    """Return True for ASCII, Latin and Han: nothing before such a character joins it."""
+    return char < _CERTAIN or "\u3400" <= char <= "\u9fff"
+
+
+def _is_pair(before: str, after: str) -> bool:
+    """Return True for the halves of a character that a damaged text holds as two."""
+    return "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff"
+
 
 Cuts: TypeAlias = Callable[[str, int, int], list[int]]
 
@@ -74,7 +123,7 @@ def lines(text: str, start: int, end: int) -> list[int]:
 
 def sentences(text: str, start: int, end: int) -> list[int]:
     """Cut after sentences, of English and Chinese and what is written like them."""
-    return [cut for cut in _after(_SENTENCE, text, start, end) if whole(text, cut)]
+    return [cut for cut in _after(_SENTENCE, text, start, end) if is_whole_cut(text, cut)]
 
 
 def blocks(text: str, start: int, end: int) -> list[int]:
@@ -101,7 +150,7 @@ def blocks(text: str, start: int, end: int) -> list[int]:
     return cuts
 
 
-def near(text: str, at: int, start: int, end: int) -> list[int]:
+def near_blank(text: str, at: int, start: int, end: int) -> list[int]:
     """Cut where nothing else can be: at a blank if one is near, else between whole characters."""
     reach = (end - start) // NEAR
     last = None
@@ -109,7 +158,7 @@ def near(text: str, at: int, start: int, end: int) -> list[int]:
         last = blank.end()
         if last >= at:
             break
-    cut = nearest(text, at if last is None else last, start, end)
+    cut = nearest_whole_cut(text, at if last is None else last, start, end)
     return [cut] if start < cut < end else []
 
 

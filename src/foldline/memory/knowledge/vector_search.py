@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.memory.knowledge.tables import span
-from foldline.retrieval.vectors import arrays, pack, unpack
+from foldline.core.errors import FoldlineError, InputError, ModelError
+from foldline.memory.knowledge.document_tables import ChunkRow, Vectors, span
+from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
 
 LOOKED_AT: Final = 800
 """Vectors that are compared exactly: those whose signs are nearest."""
@@ -29,7 +29,7 @@ STALE: Final = 0.05
 """The share of removed chunks from which on the signs are read again."""
 
 
-def packed(vector: Sequence[float], dimensions: int) -> tuple[bytes, bytes]:
+def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, bytes]:
     """
     Return the signs of a vector, and the vector.
 
@@ -51,7 +51,7 @@ def _signs(vector: Any) -> Any:
     return numpy.pad(bits, (0, -len(bits) % 8))
 
 
-class Meanings:
+class VectorSearch:
     """
     The signs of the vectors of one namespace, made by one embedder.
 
@@ -90,7 +90,7 @@ class Meanings:
                 f"the query has {len(asked)} dimensions, and the store was embedded with others",
                 hint="Add the documents again with this embedder.",
             )
-        far = numpy.concatenate([_apart(rows, mine) for rows in self._bits])
+        far = numpy.concatenate([_distances(rows, mine) for rows in self._bits])
         numbers = numpy.concatenate(self._numbers)
         count = min(LOOKED_AT, len(far))
         near = numbers[numpy.argpartition(far, count - 1)[:count]]
@@ -120,7 +120,7 @@ class Meanings:
             self._last = int(part[-1][0])
 
 
-def _apart(rows: Any, mine: Any) -> Any:
+def _distances(rows: Any, mine: Any) -> Any:
     """Count in how many signs vectors differ from one."""
     return arrays().bitwise_count(rows ^ mine).sum(axis=1, dtype="u2")
 
@@ -133,3 +133,61 @@ def vectors_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[i
         numbers,
     )
     return {int(number): bytes(data) for number, data in rows}
+
+
+BATCH: Final = 64
+"""Texts that are embedded at once."""
+
+
+def embed_rows(embedder: Embedder, rows: Sequence[ChunkRow], what: str) -> Vectors:
+    """
+    Embed the chunks of a document; those in languages that the model does not know are left out.
+
+    Args:
+        embedder: The model.
+        rows: The chunks.
+        what: What errors call the document.
+
+    Raises:
+        ModelError: The embedder failed.
+    """
+    known = [at for at, row in enumerate(rows) if embedder.understands(row.text)]
+    out = list[tuple[int, bytes, bytes]]()
+    for start in range(0, len(known), BATCH):
+        batch = known[start : start + BATCH]
+        vectors = _vectors(embedder, [rows[at].text for at in batch], what)
+        for at, vector in zip(batch, vectors, strict=True):
+            out.append((at, *pack_with_signs(vector, embedder.dimensions)))
+    return Vectors(embedder.name, out)
+
+
+def embed_query(embedder: Embedder | None, query: str) -> Sequence[float] | None:
+    """
+    Return the vector of a query; None where there is no model that understands it.
+
+    Raises:
+        ModelError: The embedder failed.
+    """
+    if embedder is None or not query.strip() or not embedder.understands(query):
+        return None
+    return _vectors(embedder, [query], "the query")[0]
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str], what: str) -> Sequence[Sequence[float]]:
+    try:
+        vectors = embedder.embed(texts)
+    except FoldlineError:
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"[:300]
+        raise ModelError(
+            f"The embedder {embedder.name} failed on {what}: {told}",
+            retry=isinstance(error, (OSError, TimeoutError)),
+            hint="Nothing of it was stored; go on without an embedder, or try again.",
+        ) from error
+    if len(vectors) != len(texts):
+        raise ModelError(
+            f"The embedder {embedder.name} gave {len(vectors)} vectors for {len(texts)} texts",
+            hint="Nothing was stored; mend the embedder.",
+        )
+    return vectors

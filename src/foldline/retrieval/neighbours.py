@@ -26,7 +26,7 @@ class Seat:
     number: int
 
 
-class Surroundings:
+class Neighbours:
     """The groups of numbered documents, each in its order."""
 
     def __init__(self) -> None:

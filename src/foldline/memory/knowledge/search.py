@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.memory.knowledge.candidates import Frequencies, candidates
-from foldline.memory.knowledge.counted import shown
-from foldline.memory.knowledge.meanings import Meanings, vectors_of
-from foldline.memory.knowledge.tables import span
-from foldline.memory.knowledge.values import Findings, Passage
+from foldline.memory.knowledge.document_tables import span
+from foldline.memory.knowledge.term_index import Frequencies, expand_terms, find_candidates
+from foldline.memory.knowledge.values import KnowledgeResult, Passage
+from foldline.memory.knowledge.vector_search import VectorSearch, vectors_of
 from foldline.retrieval import Document, Hit, Index, Statistics
 from foldline.retrieval.terms import terms
 
@@ -35,7 +34,7 @@ SPARE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class Namespace:
     """A namespace as a search needs it: its number and its sums."""
 
     id: int
@@ -44,24 +43,24 @@ class Space:
     removed: int
 
 
-def space_of(connection: sqlite3.Connection, namespace: str) -> Space | None:
+def find_namespace(connection: sqlite3.Connection, namespace: str) -> Namespace | None:
     """Return a namespace; None where there is none of this name."""
     row = connection.execute(
         "SELECT id, chunks, terms, removed FROM namespaces WHERE name = ?", (namespace,)
     ).fetchone()
-    return None if row is None else Space(*row)
+    return None if row is None else Namespace(*row)
 
 
-def find(
+def search_namespace(
     connection: sqlite3.Connection,
-    space: Space,
+    space: Namespace,
     query: str,
     limit: int,
     threshold: float,
     frequencies: Frequencies,
-    meanings: Meanings | None = None,
+    meanings: VectorSearch | None = None,
     vector: Sequence[float] | None = None,
-) -> Findings:
+) -> KnowledgeResult:
     """
     Find the passages that a query means.
 
@@ -77,7 +76,7 @@ def find(
     """
     asked = query[:LONGEST_QUERY]
     cut = terms(asked)
-    found = candidates(connection, span(space.id), cut, space.chunks, frequencies)
+    found = find_candidates(connection, span(space.id), cut, space.chunks, frequencies)
     numbers = list(found.scores)
     vectors: dict[int, bytes] = {}
     if meanings is not None and vector is not None:
@@ -95,7 +94,7 @@ def find(
     hits = index.search(asked, SPARE * limit, vector=vector if vectors else None)
     strong = [hit for hit in hits if hit.strength >= threshold]
     strongest = max((hit.strength for hit in hits), default=0.0)
-    return Findings(query, _passages(connection, strong, limit), threshold, strongest)
+    return KnowledgeResult(query, _passages(connection, strong, limit), threshold, strongest)
 
 
 def _documents(
@@ -109,7 +108,7 @@ def _documents(
         numbers,
     )
     return [
-        Document(str(id), "", terms=shown(held, wanted, length), vector=vectors.get(id))
+        Document(str(id), "", terms=expand_terms(held, wanted, length), vector=vectors.get(id))
         for id, length, held in rows  # noqa: A001  # as the column is called
     ]
 

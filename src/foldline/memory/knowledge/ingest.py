@@ -11,11 +11,11 @@ from typing import Final
 
 from foldline.core.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.documents import Reading, ReadLimits, Skipped, files_below, read_file
-from foldline.memory.knowledge import writing
-from foldline.memory.knowledge.embedding import embedded
-from foldline.memory.knowledge.finding import space_of
-from foldline.memory.knowledge.values import Added
+from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
+from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.search import find_namespace
+from foldline.memory.knowledge.values import AddedDocument
+from foldline.memory.knowledge.vector_search import embed_rows
 from foldline.retrieval.embedding import Embedder
 from foldline.retrieval.terms import TERMS_VERSION
 from foldline.sqlite.database import Database
@@ -25,7 +25,7 @@ LONGEST_NAMESPACE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
+class Ingestor:
     """What stores documents in one namespace; see `Knowledge.open`."""
 
     database: Database
@@ -35,7 +35,7 @@ class Storing:
     embedder: Embedder | None
     clock: Callable[[], float]
 
-    def store(self, name: str, reading: Reading) -> Added:
+    def store(self, name: str, reading: DocumentText) -> AddedDocument:
         """
         Store a document, in the place of the one that has its name.
 
@@ -45,18 +45,18 @@ class Storing:
         """
         name = stored_name(name)
         model = "" if self.embedder is None else self.embedder.name
-        version = writing.version_of(reading, self.chunks, model)
+        version = document_tables.document_version(reading, self.chunks, model)
         if not self._is_stored(name, version):
-            rows = writing.rows_of(reading, self.chunks)
-            vectors = None if self.embedder is None else embedded(self.embedder, rows, name)
-            draft = writing.Draft(name, reading, version, rows, vectors)
+            rows = document_tables.make_chunk_rows(reading, self.chunks)
+            vectors = None if self.embedder is None else embed_rows(self.embedder, rows, name)
+            draft = document_tables.DocumentRows(name, reading, version, rows, vectors)
             with self.database.writing() as connection:
-                space = writing.namespace_of(connection, self.namespace)
-                outcome = writing.replace(connection, space, draft, self.clock())
-            return Added(name, outcome, len(rows), draft.tokens, reading.warnings)
-        return Added(name, "unchanged", *self._sums(name), reading.warnings)
+                space = document_tables.ensure_namespace(connection, self.namespace)
+                outcome = document_tables.replace_document(connection, space, draft, self.clock())
+            return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
+        return AddedDocument(name, "unchanged", *self._sums(name), reading.warnings)
 
-    def file(self, path: Path, name: str = "") -> Added:
+    def file(self, path: Path, name: str = "") -> AddedDocument:
         """
         Store a file under its path or another name; a link that was named is followed.
 
@@ -65,7 +65,7 @@ class Storing:
         """
         return self.store(name or str(path), read_file(Path(os.path.realpath(path)), self.limits))
 
-    def folder(self, folder: Path, only: str = "") -> Iterator[Added | Skipped]:
+    def folder(self, folder: Path, only: str = "") -> Iterator[AddedDocument | Skipped]:
         """
         Store the files below a folder; what cannot be read is told, and the others follow.
 
@@ -106,11 +106,15 @@ class Storing:
     def remove(self, name: str) -> bool:
         """Remove a document; tell whether it was there."""
         with self.database.writing() as connection:
-            space = space_of(connection, self.namespace)
-            found = None if space is None else writing.current(connection, space.id, name)
+            space = find_namespace(connection, self.namespace)
+            found = (
+                None
+                if space is None
+                else document_tables.find_document(connection, space.id, name)
+            )
             if space is None or found is None:
                 return False
-            writing.remove(connection, space.id, found[0])
+            document_tables.remove_document(connection, space.id, found[0])
             return True
 
     def cut_anew(self) -> None:
@@ -121,12 +125,16 @@ class Storing:
             ).fetchall()
         for document, title in old:
             with self.database.writing() as connection:
-                writing.cut_anew(connection, document, title)
+                document_tables.recut_document(connection, document, title)
 
     def _is_stored(self, name: str, version: bytes) -> bool:
         with self.database.reading() as connection:
-            space = space_of(connection, self.namespace)
-            found = None if space is None else writing.current(connection, space.id, name)
+            space = find_namespace(connection, self.namespace)
+            found = (
+                None
+                if space is None
+                else document_tables.find_document(connection, space.id, name)
+            )
             return found is not None and found[1] == version
 
     def _sums(self, name: str) -> tuple[int, int]:
@@ -144,7 +152,7 @@ def _why(error: InputError, path: Path) -> str:
     return error.message.removeprefix(str(path)).removeprefix(path.name).strip(" :")
 
 
-def checked_namespace(name: str) -> str:
+def check_namespace(name: str) -> str:
     """
     Return the name of a namespace.
 

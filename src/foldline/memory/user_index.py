@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from threading import Lock
 
-from foldline.memory.rows import Fact, Filter
-from foldline.memory.tables import LIVE
-from foldline.retrieval import TERMS_VERSION, Cutter, Document, Hit, Index, Weights
+from foldline.memory.item_rows import Filter, FilterFacts, find_items
+from foldline.memory.items import FoundMemory
+from foldline.memory.schema import LIVE
+from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Index, Weights
 from foldline.retrieval.terms import terms
-from foldline.sql import Connection
+from foldline.sql import Connection, Database
 
 NO_CUTTER = "characters"
 
@@ -21,25 +23,31 @@ def cut_name(words: Cutter | None) -> str:
 
 class UserIndex:
     """
-    An index of what is live; built when it is first asked. Not for several threads at once.
+    An index of what is live; built by the first search.
 
     Args:
         user: Whose memories.
         weights: How much each sign of relevance counts.
-        model: The model whose vectors are compared; "" for none.
+        embedder: Embeds queries, and made the vectors that are compared; None goes without.
         words: Cuts runs of Chinese into words.
     """
 
     def __init__(
-        self, user: str, *, weights: Weights | None, model: str, words: Cutter | None
+        self,
+        user: str,
+        *,
+        weights: Weights | None,
+        embedder: Embedder | None,
+        words: Cutter | None,
     ) -> None:
-        self._user, self._model, self._words = user, model, words
+        self._user, self._embedder, self._words = user, embedder, words
         self._weights = weights
         self._cut = cut_name(words)
         self._era, self._clock = -1, 0
         self._index = self._empty()
-        self._facts: dict[str, Fact] = {}
+        self._facts: dict[str, FilterFacts] = {}
         self._expiring = set[str]()
+        self._lock = Lock()
 
     def _empty(self) -> Index:
         return Index(weights=self._weights, words=self._words)
@@ -59,25 +67,45 @@ class UserIndex:
         self._index.add(self._changed(connection))
         self._clock = clock
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        wanted: Filter,
-        vector: Sequence[float] | None,
-        least: float = 0.0,
-    ) -> list[Hit]:
-        """Find memories that a filter admits, of at least some strength."""
+    def find(
+        self, database: Database, query: str, count: int, wanted: Filter, least: float
+    ) -> list[FoundMemory]:
+        """
+        Find memories that a filter admits; threads take turns.
+
+        Args:
+            database: The file; what changed in it since the last search is read first.
+            query: A question or words.
+            count: The most that are returned.
+            wanted: Which memories.
+            least: The least strength, 0 to 1.
+        """
+        vector = None
+        model = self._embedder
+        if model is not None and query.strip() and model.understands(query):
+            vector = model.embed([query])[0]
+        with self._lock, database.reading() as connection:
+            self.refresh(connection)
+            hits = self._index.search(
+                query, count, now=wanted.now, only=self._admission(wanted), vector=vector,
+                least=least,
+            )  # fmt: skip
+            found = find_items(connection, self._user, [hit.id for hit in hits])
+        items = {item.id: item for item in found}
+        return [
+            FoundMemory(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
+            for hit in hits
+            if hit.id in items
+        ]
+
+    def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
         facts, over = self._facts, self._over(wanted.now)
         admits = wanted.admits()
-        only: Callable[[str], bool] | None = None
-        if admits is not None and over:
-            only = lambda name: name not in over and admits(facts[name])  # noqa: E731
-        elif admits is not None:
-            only = lambda name: admits(facts[name])  # noqa: E731
-        elif over:
-            only = lambda name: name not in over  # noqa: E731
-        return self._index.search(query, k, now=wanted.now, only=only, vector=vector, least=least)
+        if admits is None:
+            return (lambda name: name not in over) if over else None
+        if not over:
+            return lambda name: admits(facts[name])
+        return lambda name: name not in over and admits(facts[name])
 
     def _over(self, now: float) -> set[str]:
         """Return the memories whose time is over."""
@@ -100,11 +128,11 @@ class UserIndex:
             "SELECT id, kind, content, importance, happened, expires, session, author,"
             " terms, cut, CASE WHEN model = ? AND model <> '' THEN vector END"
             ' FROM memories WHERE "user" = ? AND changed > ? AND state = ? ORDER BY number',
-            (self._model, self._user, self._clock, LIVE),
+            ("" if self._embedder is None else self._embedder.name, self._user, self._clock, LIVE),
         )
         for name, kind, content, weight, happened, expires, session, author, *rest in rows:
             told, cut, vector = rest
-            self._facts[name] = Fact(kind, weight, happened, expires, session)
+            self._facts[name] = FilterFacts(kind, weight, happened, expires, session)
             if expires is not None:
                 self._expiring.add(name)
             kept = told.split() if cut == self._cut else terms(content, words=self._words)

@@ -18,22 +18,32 @@ from foldline.core.asks import Steps, drive
 from foldline.core.errors import InputError
 from foldline.core.estimate import estimate
 from foldline.memory.chunk import ChunkSettings, Kind
-from foldline.memory.documents import Reading, ReadLimits, Skipped
+from foldline.memory.documents import DocumentText, ReadLimits, Skipped
 from foldline.memory.documents.folder import is_folder
-from foldline.memory.knowledge import writing
-from foldline.memory.knowledge.answering import Answer, answering
-from foldline.memory.knowledge.candidates import Frequencies
-from foldline.memory.knowledge.embedding import meaning
-from foldline.memory.knowledge.evidence import Count, Evidence, pack
-from foldline.memory.knowledge.finding import find, space_of
-from foldline.memory.knowledge.meanings import Meanings
-from foldline.memory.knowledge.storing import Storing, checked_namespace, stored_name
-from foldline.memory.knowledge.tables import BITS, KNOWLEDGE
-from foldline.memory.knowledge.values import Added, DocumentInfo, Findings, Report, Stats
+from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.document_tables import BITS, KNOWLEDGE
+from foldline.memory.knowledge.evidence import (
+    CitedAnswer,
+    Count,
+    Evidence,
+    answer_from_evidence,
+    pack_evidence,
+)
+from foldline.memory.knowledge.ingest import Ingestor, check_namespace, stored_name
+from foldline.memory.knowledge.search import find_namespace, search_namespace
+from foldline.memory.knowledge.term_index import Frequencies
+from foldline.memory.knowledge.values import (
+    AddedDocument,
+    DocumentInfo,
+    IngestReport,
+    KnowledgeResult,
+    KnowledgeStats,
+)
+from foldline.memory.knowledge.vector_search import VectorSearch, embed_query
 from foldline.retrieval.embedding import Embedder
 from foldline.sqlite.database import Database
 
-Progress: TypeAlias = Callable[[Added | Skipped], object]
+Progress: TypeAlias = Callable[[AddedDocument | Skipped], object]
 
 THRESHOLD: Final = 0.25
 """
@@ -57,11 +67,11 @@ class Knowledge:
     a process that is killed loses the one that it was storing.
     """
 
-    def __init__(self, storing: Storing) -> None:
+    def __init__(self, storing: Ingestor) -> None:
         self._storing = storing
         self._database, self._namespace = storing.database, storing.namespace
         self._frequencies = Frequencies()
-        self._meanings: Meanings | None = None
+        self._meanings: VectorSearch | None = None
 
     @classmethod
     def open(
@@ -89,12 +99,12 @@ class Knowledge:
             InputError: The namespace has no name, or too long a one.
             StoreError: The file cannot be opened, or is something else.
         """
-        checked_namespace(namespace)
+        check_namespace(namespace)
         database = Database(path, KNOWLEDGE)
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()
-        storing = Storing(database, namespace, sizes, limits, embedder, clock)
+        storing = Ingestor(database, namespace, sizes, limits, embedder, clock)
         storing.cut_anew()
         return cls(storing)
 
@@ -111,7 +121,7 @@ class Knowledge:
         """
         own = self._storing
         sizes = chunks or own.chunks
-        return type(self)(replace(own, namespace=checked_namespace(namespace), chunks=sizes))
+        return type(self)(replace(own, namespace=check_namespace(namespace), chunks=sizes))
 
     @property
     def namespace(self) -> str:
@@ -127,7 +137,7 @@ class Knowledge:
         name: str = "",
         only: str = "",
         tell: Progress | None = None,
-    ) -> Report:
+    ) -> IngestReport:
         """
         Store a file, or all files of a folder that hold text.
 
@@ -151,21 +161,23 @@ class Knowledge:
             added = self._storing.file(place, name)
             if tell is not None:
                 tell(added)
-            return Report((added,))
+            return IngestReport((added,))
         if name:
             raise InputError(f"{place} is a folder; its files are called by their paths")
-        documents, skipped = list[Added](), list[Skipped]()
+        documents, skipped = list[AddedDocument](), list[Skipped]()
         for found in self._storing.folder(place, only):
-            if isinstance(found, Added):
+            if isinstance(found, AddedDocument):
                 documents.append(found)
             else:
                 skipped.append(found)
             if tell is not None:
                 tell(found)
         removed = tuple(self._storing.remove_gone(place))
-        return Report(tuple(documents), tuple(skipped), removed)
+        return IngestReport(tuple(documents), tuple(skipped), removed)
 
-    def add_text(self, name: str, text: str, *, title: str = "", kind: Kind = "text") -> Added:
+    def add_text(
+        self, name: str, text: str, *, title: str = "", kind: Kind = "text"
+    ) -> AddedDocument:
         """
         Store a text under a name, in the place of what has that name.
 
@@ -179,9 +191,9 @@ class Knowledge:
             InputError: The name is empty, or too long.
             ModelError: The embedder failed; nothing was stored.
         """
-        return self.add_reading(name, Reading(text.replace("\r\n", "\n"), kind, title))
+        return self.add_reading(name, DocumentText(text.replace("\r\n", "\n"), kind, title))
 
-    def add_reading(self, name: str, reading: Reading) -> Added:
+    def add_reading(self, name: str, reading: DocumentText) -> AddedDocument:
         """Store what was read elsewhere under a name; see `add_text`."""
         return self._storing.store(name, reading)
 
@@ -192,12 +204,14 @@ class Knowledge:
     def clear(self) -> int:
         """Remove all documents of this namespace, and of no other; return how many there were."""
         with self._database.writing() as connection:
-            space = space_of(connection, self._namespace)
-            return 0 if space is None else writing.clear(connection, space.id)
+            space = find_namespace(connection, self._namespace)
+            return 0 if space is None else document_tables.clear_namespace(connection, space.id)
 
     # --- taking out --------------------------------------------------------------------------
 
-    def search(self, query: str, limit: int = 5, *, threshold: float = THRESHOLD) -> Findings:
+    def search(
+        self, query: str, limit: int = 5, *, threshold: float = THRESHOLD
+    ) -> KnowledgeResult:
         """
         Find passages; no language model is asked.
 
@@ -216,15 +230,15 @@ class Knowledge:
         whole("limit", limit, 1)
         positive("threshold", threshold, 1.0)
         embedder = self._storing.embedder
-        vector = meaning(embedder, query)
+        vector = embed_query(embedder, query)
         with self._database.reading() as connection:
-            space = space_of(connection, self._namespace)
+            space = find_namespace(connection, self._namespace)
             if space is None or not space.chunks:
-                return Findings(query, (), threshold)
+                return KnowledgeResult(query, (), threshold)
             if embedder is not None and self._meanings is None:
-                self._meanings = Meanings(space.id, embedder.name)
+                self._meanings = VectorSearch(space.id, embedder.name)
             known = (self._frequencies, self._meanings, vector)
-            return find(connection, space, query, min(limit, MOST), threshold, *known)
+            return search_namespace(connection, space, query, min(limit, MOST), threshold, *known)
 
     def evidence(
         self,
@@ -245,7 +259,7 @@ class Knowledge:
             threshold: See `search`.
             count: Counts the tokens of a text.
         """
-        return pack(self.search(query, limit, threshold=threshold), max_tokens, count)
+        return pack_evidence(self.search(query, limit, threshold=threshold), max_tokens, count)
 
     def ask(
         self,
@@ -256,7 +270,7 @@ class Knowledge:
         answer_tokens: int = 1_000,
         limit: int = 10,
         threshold: float = THRESHOLD,
-    ) -> Answer:
+    ) -> CitedAnswer:
         """
         Answer a question from the documents, with citations that were checked.
 
@@ -287,12 +301,12 @@ class Knowledge:
         answer_tokens: int = 1_000,
         limit: int = 10,
         threshold: float = THRESHOLD,
-    ) -> Steps[Answer]:
+    ) -> Steps[CitedAnswer]:
         evidence = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
         if model is None:
             note = evidence.findings.told if not evidence.passages else ""
-            return Answer(question, evidence, note=note)
-        return (yield from answering(question, evidence, answer_tokens))
+            return CitedAnswer(question, evidence, note=note)
+        return (yield from answer_from_evidence(question, evidence, answer_tokens))
 
     def documents(self) -> tuple[DocumentInfo, ...]:
         """List the documents, by name."""
@@ -305,7 +319,7 @@ class Knowledge:
             ).fetchall()
         return tuple(DocumentInfo(*row) for row in rows)
 
-    def stats(self) -> Stats:
+    def stats(self) -> KnowledgeStats:
         """Return what the namespace holds."""
         with self._database.reading() as connection:
             names = connection.execute("SELECT name FROM namespaces ORDER BY name").fetchall()
@@ -322,7 +336,7 @@ class Knowledge:
         )
         embedder = self._storing.embedder
         documents, chunks, tokens, vectors = sums
-        return Stats(
+        return KnowledgeStats(
             self._namespace,
             documents,
             chunks,
@@ -335,19 +349,21 @@ class Knowledge:
 
     # --- in programs that await --------------------------------------------------------------
 
-    async def aadd(self, path: str | os.PathLike[str], **settings: Any) -> Report:
+    async def aadd(self, path: str | os.PathLike[str], **settings: Any) -> IngestReport:
         """Store a file or folder without blocking; see `add`."""
         return await asyncio.to_thread(self.add, path, **settings)
 
-    async def aadd_text(self, name: str, text: str, **settings: Any) -> Added:
+    async def aadd_text(self, name: str, text: str, **settings: Any) -> AddedDocument:
         """Store a text without blocking; see `add_text`."""
         return await asyncio.to_thread(self.add_text, name, text, **settings)
 
-    async def asearch(self, query: str, limit: int = 5, **settings: Any) -> Findings:
+    async def asearch(self, query: str, limit: int = 5, **settings: Any) -> KnowledgeResult:
         """Find passages without blocking; see `search`."""
         return await asyncio.to_thread(self.search, query, limit, **settings)
 
-    async def aask(self, question: str, model: ModelLike | None = None, **settings: Any) -> Answer:
+    async def aask(
+        self, question: str, model: ModelLike | None = None, **settings: Any
+    ) -> CitedAnswer:
         """Answer a question without blocking; see `ask`."""
         steps = self._answer_steps(question, model, **settings)
         return await drive_in_threads(steps, lambda ask: arun_ask(model, ask))

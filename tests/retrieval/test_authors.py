@@ -2,11 +2,11 @@
 
 import pytest
 
-from foldline.retrieval.names import Names
+from foldline.retrieval.authors import AuthorNames
 
 
 def known(*authors):
-    names = Names()
+    names = AuthorNames()
     for author in authors:
         names.add(author)
     return names
