@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foldline.context.chooser import Kind
-from foldline.context.comparing import Case
+from foldline.context.comparison import Case
+from foldline.context.compression import Kind
 from foldline.context.packets import ContextPacket
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter

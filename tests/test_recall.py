@@ -11,7 +11,7 @@ from foldline.core.transcript import Transcript
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall import Folded, Holdings, recall
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 
 LOG = "\n".join(
     f"line {number}: {'error' if number % 10 == 0 else 'ok'}" for number in range(1, 101)

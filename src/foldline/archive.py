@@ -21,8 +21,8 @@ from foldline.core.transcript import Transcript
 from foldline.formats.dialect import Dialect
 from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
-from foldline.recall.past import PastAnswer, PastSession, search_past
-from foldline.recall.resolve import parse
+from foldline.recall.holdings import parse
+from foldline.recall.session_search import PastAnswer, PastSession, search_past
 from foldline.session.codec import Reading, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import COMPACTION, Batch, History, restored_history

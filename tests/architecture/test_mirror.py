@@ -53,8 +53,6 @@ PROVED_IN = {
     "proxy/test_deciding.py": "proxy/clients.py proxy/endpoints.py proxy/reading.py",
     "proxy/test_forwarding.py": "proxy/app.py",
     "proxy/test_holding.py": "proxy/overflowing.py",
-    "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
-    "retrieval/lexical.py retrieval/documents.py",
     "retrieval/test_terms.py": "retrieval/stop_words.py",
     "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",

@@ -18,20 +18,26 @@ from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
 from foldline.context.assembly import (
     Arranging,
     Assembled,
+    AssemblyTask,
     Compressing,
     Selecting,
-    Task,
     assemble,
 )
-from foldline.context.built import Context, Parts
-from foldline.context.compress import compress
-from foldline.context.gather import Gathered, gather
+from foldline.context.built_context import Context, ContextParts
+from foldline.context.compression import compress
+from foldline.context.gathering import Gathered, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.quality import evaluate
-from foldline.context.select import select
+from foldline.context.selection import select
 from foldline.context.settings import ContextConfig
-from foldline.context.sources import Source, history, knowledge_source, memory_source, source
-from foldline.context.structure import Frame, arrange, shared_prefix
+from foldline.context.sources import (
+    ContextSource,
+    history,
+    knowledge_source,
+    memory_source,
+    source,
+)
+from foldline.context.structure import ContextFrame, arrange, shared_prefix
 from foldline.core.errors import InputError
 from foldline.core.spending import Limits, within
 from foldline.core.tokens import TextCounter, TokenCounter
@@ -96,7 +102,7 @@ class ContextBuilder:
         stages: Stages | None = None,
     ) -> None:
         self.config = config or ContextConfig()
-        self._sources: list[Source] = []
+        self._sources: list[ContextSource] = []
         if memory_tool is not None:
             self._sources.append(memory_source(memory_tool))
         if rag_tool is not None:
@@ -157,12 +163,12 @@ class ContextBuilder:
     ) -> Context:
         """Build a context without blocking; see `build`. A cancellation ends it."""
         query = _checked(user_query)
-        frame = Frame.of(self.config, query)
+        frame = ContextFrame.of(self.config, query)
         given = (*history(conversation_history or ()), *_packets(custom_packets or ()))
         gathered = await self._stages.gather(
             query, self._sources, seconds=self.config.source_seconds
         )
-        task = Task(
+        task = AssemblyTask(
             query,
             _fixed(query, system_instructions, output, frame),
             (*given, *gathered.packets),
@@ -177,7 +183,7 @@ class ContextBuilder:
         made = await self._assembled(task)
         return await asyncio.to_thread(self._context, task, made, gathered)
 
-    async def _assembled(self, task: Task) -> Assembled:
+    async def _assembled(self, task: AssemblyTask) -> Assembled:
         stages = self._stages
         steps = within(
             assemble(task, stages.select, stages.arrange, stages.compress),
@@ -188,7 +194,7 @@ class ContextBuilder:
         made, _ = await drive_in_threads(steps, lambda ask: arun_ask(self._model, ask))
         return made
 
-    def _context(self, task: Task, made: Assembled, gathered: Gathered) -> Context:
+    def _context(self, task: AssemblyTask, made: Assembled, gathered: Gathered) -> Context:
         former, self._former = self._former, _Former(made.text, dict(made.short))
         shared = made.text[: shared_prefix(former.text, made.text)]
         report = evaluate(
@@ -200,7 +206,7 @@ class ContextBuilder:
             sources=gathered.sources,
             tongue=task.frame.tongue,
         )
-        parts = Parts(
+        parts = ContextParts(
             task.query,
             made.sections,
             made.left_out,
@@ -234,7 +240,7 @@ def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
 
 
 def _fixed(
-    query: str, instructions: str | None, output: str | None, frame: Frame
+    query: str, instructions: str | None, output: str | None, frame: ContextFrame
 ) -> tuple[ContextPacket, ...]:
     """Return what is always in: rules, question, and what is wanted."""
     wanted = f"{frame.words.output if output is None else output}\n{frame.words.data}"

@@ -11,8 +11,8 @@ from foldline.core.frames import is_summary
 from foldline.core.messages import Message, visible_texts
 from foldline.core.protect import is_snapshot
 from foldline.evaluation.future_use import identifiers
-from foldline.recall.answering import find_passages
-from foldline.recall.question import RecallQuery, parse_query
+from foldline.recall.answers import find_passages
+from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import cut_sections
 
 Standing: TypeAlias = Literal["here", "snapshot", "handle", "never"]

@@ -1,4 +1,4 @@
-"""Memories as rows: written, ended, read."""
+"""Memories as rows: written, ended, read, and chosen to be forgotten."""
 
 from __future__ import annotations
 

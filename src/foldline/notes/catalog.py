@@ -1,10 +1,12 @@
 """
-Which files of a folder may have changed since they were read, without looking at all each time.
+What is in the folder now: every note without its content, kept in step with the files.
 
-A file that is put in the place of another has a new inode, and changes the stamp of the folder;
-both are cheap to see. A file that is edited in place shows it only in its own stamp: in a small
-folder all of them are compared at each look, in a large one a part of them in turn, and all of
-them after a pause.
+The files are the truth. A look compares the stamps of files with those they were read at, and
+reads those that differ; a digest tells whether they really do. A file so young that it could
+change again without a new stamp is read once more. A file that is put in the place of another has
+a new inode, and changes the stamp of the folder; both are cheap to see. A file that is edited in
+place shows it only in its own stamp: in a small folder all of them are compared at each look, in a
+large one a part of them in turn, and all of them after a pause.
 """
 
 from __future__ import annotations

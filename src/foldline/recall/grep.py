@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from foldline.core.errors import RecallError
 from foldline.recall.fitting import Fits, clip, most
-from foldline.recall.prefixes import essence, path_prefix
-from foldline.recall.records import Line, json_values
+from foldline.recall.lines import Line, essence, json_values, path_prefix
 
 MAX_HITS: Final = 100
 """Matches that one answer shows."""

@@ -10,10 +10,16 @@ from foldline.core.errors import RecallError
 from foldline.core.handles import Handles, Register
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.messages import Message
-from foldline.recall.content import message_text, part_of, part_raw, part_text
-from foldline.recall.holdings import Holdings
-from foldline.recall.resolve import ResolvedHandle
-from foldline.recall.sections import MessageSection, cut_sections, step_of
+from foldline.recall.holdings import Holdings, ResolvedHandle
+from foldline.recall.sections import (
+    MessageSection,
+    cut_sections,
+    message_text,
+    part_of,
+    part_raw,
+    part_text,
+    step_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

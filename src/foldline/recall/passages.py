@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.recall.prefixes import essence
-from foldline.recall.records import Line, read_lines
+from foldline.recall.lines import Line, essence, read_lines
 from foldline.recall.sections import MessageSection
 
 LEAST, MOST = 100, 300

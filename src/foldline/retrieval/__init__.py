@@ -48,8 +48,8 @@ __all__ = [
     "MiniLM",
     "Statistics",
     "Weights",
-    "date_windows",
     "choose_diverse",
+    "date_windows",
     "pack",
     "unpack",
 ]

@@ -1,4 +1,4 @@
-"""Documents and hits: what goes into an index and comes out of it, and a diverse choice of hits."""
+"""Documents, hits and weights of an index, and a diverse choice of hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms in documents: which hold a term, and what that is worth alone and among their neighbours."""
+"""Terms in documents: which hold a term, and what that is worth (BM25), alone and together."""
 
 from __future__ import annotations
 

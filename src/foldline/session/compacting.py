@@ -27,7 +27,7 @@ from foldline.core.token_amounts import Amount
 from foldline.core.view import View
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch

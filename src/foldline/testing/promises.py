@@ -32,8 +32,8 @@ from foldline.core.tokens import TextCounter
 from foldline.core.transcript import Transcript
 from foldline.formats.registry import DIALECTS
 from foldline.recall import Recalled
-from foldline.recall.content import message_text, part_of, part_text
-from foldline.recall.resolve import parse
+from foldline.recall.holdings import parse
+from foldline.recall.sections import message_text, part_of, part_text
 from foldline.testing.staying import check_task, check_unread, now_shown
 
 __all__ = [

@@ -9,7 +9,7 @@ from foldline.app import Compaction
 from foldline.core.edits import Fold, Rewrite, following
 from foldline.core.frames import has_words
 from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.recall.content import part_text
+from foldline.recall.sections import part_text
 
 
 def check_task(result: Compaction[Any]) -> None:

@@ -1,4 +1,11 @@
-"""A text in pieces that fit: cut where it is kindest, and only as often as it must be."""
+"""
+Documents in chunks: each of them small enough to be put before a model, none of them torn.
+
+    for chunk in split(text, "markdown"):
+        print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
+
+A text is cut where it is kindest, only as often as it must be; the pieces are then packed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Where a text may be cut without breaking what a reader takes for one character (UAX 29)."""
+"""
+Places at which a text may be cut, from the kindest to the last resort.
+
+Each function takes a text and a span of it, and returns the offsets of cuts strictly inside that
+span, in rising order. Every pattern runs in linear time, whatever the text. No cut breaks what a
+reader takes for one character (UAX 29).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Bytes as text, in the encodings that files really have; or the news that they are no text."""
+"""
+One document as text, with where each line of it comes from: plain text, HTML and PDF.
+
+    document = read_file(Path("guide.md"))
+    document.text, document.kind, document.title
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The tables of a store of knowledge.
+The tables of a store of knowledge, and documents put into them and taken out.
 
 A namespace is a range of chunk numbers, so that the full-text index, which knows nothing but
 numbers and terms, can be searched and cleared for one namespace alone.

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from foldline.context.gathering import MOST_PACKETS, SourceFailed, gather, packets_from
 from foldline.context.packets import ContextPacket
-from foldline.context.places import place_of
-from foldline.context.readings import MOST_PACKETS, SourceFailed, packets_from
+from foldline.context.settings import place_of
+from foldline.context.sources import ContextSource
 from foldline.core.errors import InputError
 from foldline.tools.output import ErrorCode, ToolOutput
 
@@ -114,3 +118,94 @@ def test_what_was_found_does_not_say_that_it_is_a_rule(metadata: dict[str, Any])
         assert place_of(packet) == "evidence"
     (rule,) = packets_from({"content": "Be brief."}, "policy", "rules")
     assert place_of(rule) == "role"
+
+
+def gathered(*sources: ContextSource, seconds: float = 10.0) -> Any:
+    return asyncio.run(gather("q", sources, seconds=seconds))
+
+
+@pytest.mark.requirement("T2")
+def test_a_source_that_fails_is_reported_and_the_others_are_taken():
+    def broken(_: str) -> None:
+        raise ConnectionError("refused")
+
+    async def fine(query: str) -> list[str]:
+        return [query]
+
+    result = gathered(
+        ContextSource("a", broken),
+        ContextSource("b", fine),
+        ContextSource("c", lambda _: ["plain"]),
+    )
+    assert [p.content for p in result.packets] == ["q", "plain"]
+    assert [(s.name, s.packets, s.error) for s in result.sources] == [
+        ("a", 0, "ConnectionError: refused"),
+        ("b", 1, ""),
+        ("c", 1, ""),
+    ]
+
+
+@pytest.mark.requirement("T2")
+def test_a_source_that_hangs_is_left_behind():
+    release = threading.Event()
+
+    def hangs(_: str) -> None:
+        release.wait(30)
+
+    async def sleeps(_: str) -> None:
+        await asyncio.Event().wait()
+
+    began = time.monotonic()
+    result = gathered(
+        ContextSource("thread", hangs, seconds=0.05), ContextSource("loop", sleeps), seconds=0.05
+    )
+    release.set()
+    assert time.monotonic() - began < 5
+    assert [s.error for s in result.sources] == ["gave no answer in 0.05 seconds"] * 2
+
+
+def test_sources_are_asked_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=10)
+
+    def meets(_: str) -> str:
+        meeting.wait()
+        return "met"
+
+    result = gathered(*(ContextSource(name, meets) for name in "abc"))
+    assert [s.error for s in result.sources] == ["", "", ""]
+
+
+def test_an_error_of_the_source_itself_is_no_lateness():
+    async def gives_up(_: str) -> None:
+        raise TimeoutError("the database is slow")
+
+    assert gathered(ContextSource("a", gives_up)).sources[0].error == (
+        "TimeoutError: the database is slow"
+    )
+
+
+def test_a_function_may_return_something_to_await():
+    async def later() -> str:
+        return "later"
+
+    result = gathered(ContextSource("a", lambda _: later()))
+    assert [p.content for p in result.packets] == ["later"]
+
+
+def test_a_cancellation_is_not_swallowed():
+    async def scenario() -> None:
+        async def sleeps(_: str) -> None:
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(gather("q", [ContextSource("a", sleeps)]))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(scenario())
+
+
+def test_what_a_search_found_carries_its_rank():
+    found = gathered(ContextSource("a", lambda _: ["x", "y"], searches=True)).packets
+    assert [p.metadata["rank"] for p in found] == [0, 1]

@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Final
 
 from foldline.recall.fitting import Fits, clip
+from foldline.recall.lines import dedent, essence, merge_prefixes
 from foldline.recall.passages import RecallPassage, cut_passages
-from foldline.recall.prefixes import dedent, essence, merge_prefixes
-from foldline.recall.question import RecallQuery
-from foldline.recall.ranking import rank_passages
+from foldline.recall.ranking import RecallQuery, rank_passages
 from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40
@@ -29,7 +28,7 @@ TRIES: Final = 12
 class RecallHits:
     """Passages, the best first, and the handles of others that say the same as each."""
 
-    cut_passages: list[RecallPassage]
+    passages: list[RecallPassage]
     also: dict[int, list[str]]
 
 

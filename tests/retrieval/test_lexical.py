@@ -1,5 +1,7 @@
 """Terms of documents, counted and scored."""
 
+from __future__ import annotations
+
 from collections import Counter
 
 import pytest

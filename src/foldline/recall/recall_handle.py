@@ -8,16 +8,14 @@ from typing import Any, Final
 
 from foldline.core.errors import RecallError
 from foldline.core.tokens import TokenCounter
-from foldline.recall import answering, grep
+from foldline.recall import answers, grep
 from foldline.recall.fitting import Fits, cap, clip, page_end
 from foldline.recall.grep import GrepSource, Pattern
-from foldline.recall.holdings import Holdings
+from foldline.recall.holdings import Holdings, parse, resolve
+from foldline.recall.lines import Line, Lines, at_path, choose_lines, number_lines
 from foldline.recall.originals import Original, find_original
-from foldline.recall.question import RecallQuery, parse_query
-from foldline.recall.records import Line
-from foldline.recall.resolve import parse, resolve
+from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection
-from foldline.recall.slices import Lines, at_path, choose_lines, number_lines
 
 ELSEWHERE: Final = 5
 """Other handles that are named where a search finds nothing."""
@@ -179,10 +177,10 @@ def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str
             note = f"{len(matches.found):,} matching lines{least}."
             return text or clip(missing, wanted.fits), note
     question = parse_query(wanted.query or "")
-    answers = answering.find_passages(places, question)
-    count = len(answers.passages)
+    hits = answers.find_passages(places, question)
+    count = len(hits.passages)
     _check_start(wanted.start, count)
-    text = answering.write_answer(answers, wanted.start, wanted.fits)
+    text = answers.write_answer(hits, wanted.start, wanted.fits)
     if not count:
         text = clip(_no_words(holdings, found, places, question), wanted.fits)
     return text, f"{count:,} passages."
@@ -229,9 +227,9 @@ def _no_words(
     holdings: Holdings, found: Original, places: list[MessageSection], question: RecallQuery
 ) -> str:
     """Say that no word of a query stands here, which words are near, and where they stand."""
-    ranked = answering.find_passages(list(_elsewhere(holdings, found)), question).passages
+    ranked = answers.find_passages(list(_elsewhere(holdings, found)), question).passages
     other = dict.fromkeys(passage.section.handle for passage in ranked)
-    near = answering.near_words(places, question)
+    near = answers.near_words(places, question)
     words = f" Similar words: {', '.join(near)}." if near else ""
     return f"[0 matches.{words}{_named(list(other)[:ELSEWHERE])}]"
 

@@ -3,7 +3,7 @@ import pytest
 from foldline.core.errors import RecallError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall.fitting import cap
-from foldline.recall.past import BATCH, PastSession, search_past
+from foldline.recall.session_search import BATCH, PastSession, search_past
 
 ANY = cap(None, None, None)
 

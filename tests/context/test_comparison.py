@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.context import Case, ContextBuilder, ContextConfig, ContextPacket, compare
-from foldline.context.comparing import recall, sign_test
+from foldline.context.comparison import recall, sign_test
 from foldline.core.errors import InputError
 
 CASES = [

@@ -12,7 +12,7 @@ from typing import Any, Final
 from unicodedata import normalize
 
 from foldline.context.builder import ContextBuilder
-from foldline.context.built import Context
+from foldline.context.built_context import Context
 from foldline.context.packets import ContextPacket
 from foldline.core.errors import CannotFit, InputError
 
@@ -54,7 +54,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """
     One figure of both ways.
 
@@ -79,15 +79,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ContextComparison:
     """Two ways over some cases; ``failed`` counts the cases that could not be built by each."""
 
     names: tuple[str, str]
     cases: int
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[ComparisonRow, ...] = field(repr=False)
     failed: tuple[int, int] = (0, 0)
 
-    def row(self, figure: str) -> Row:
+    def row(self, figure: str) -> ComparisonRow:
         """
         Return the row of a figure.
 
@@ -117,7 +117,7 @@ def compare(
     one: ContextBuilder,
     other: ContextBuilder,
     names: tuple[str, str] = ("A", "B"),
-) -> Comparison:
+) -> ContextComparison:
     """
     Compare two builders over the same cases.
 
@@ -138,7 +138,7 @@ async def acompare(
     one: ContextBuilder,
     other: ContextBuilder,
     names: tuple[str, str] = ("A", "B"),
-) -> Comparison:
+) -> ContextComparison:
     """Compare two builders without blocking; see `compare`."""
     listed = list(cases)
     if not listed:
@@ -147,7 +147,7 @@ async def acompare(
     right = [await measured(other, case) for case in listed]
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a and b]
     figures = [name for name in FIGURES if all(name in a for a, _ in pairs)]
-    return Comparison(
+    return ContextComparison(
         names,
         len(listed),
         tuple(_row(name, [(a[name], b[name]) for a, b in pairs]) for name in figures if pairs),
@@ -189,12 +189,12 @@ def _plain(text: str) -> str:
     return " ".join(normalize("NFKC", text).casefold().split())
 
 
-def _row(figure: str, pairs: Sequence[tuple[float, float]]) -> Row:
+def _row(figure: str, pairs: Sequence[tuple[float, float]]) -> ComparisonRow:
     sign = 1 if FIGURES[figure] else -1
     gains = [sign * (b - a) for a, b in pairs]
     better, worse = sum(g > 1e-9 for g in gains), sum(g < -1e-9 for g in gains)
     one, other = fmean(a for a, _ in pairs), fmean(b for _, b in pairs)
-    return Row(figure, one, other, better, worse, sign_test(better, worse))
+    return ComparisonRow(figure, one, other, better, worse, sign_test(better, worse))
 
 
 def sign_test(better: int, worse: int) -> float:

@@ -1,13 +1,85 @@
-"""Parts of a text: lines, and what a JSON path names."""
+"""Lines of a text: numbered, chosen by range or JSON path, without what they repeat."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from math import prod
 from typing import Any, Final, TypeAlias
 
 from foldline.core.errors import RecallError
+
+MOST_VALUES: Final = 20_000
+"""Values that are taken out of one line; a line with more stands as it is."""
+
+_NESTED: Final = 100
+"""How deep values may be nested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One line of a text.
+
+    Args:
+        number: Counted from 1; the lines of a JSON value all have that of their record.
+        text: What stands there.
+        path: The JSON path of the value that it is part of, "" for a plain line.
+    """
+
+    number: int
+    text: str
+    path: str = ""
+
+
+def read_lines(text: str, wide: int) -> Iterator[Line]:
+    """
+    Yield the lines of a text.
+
+    Args:
+        text: The text; only line feeds part lines.
+        wide: Lines longer than this, in characters, that are JSON are taken apart.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        values = json_values(line) if len(line) > wide else None
+        if values is None:
+            yield Line(number, line)
+            continue
+        for path, value in values:
+            for piece in value.split("\n"):
+                yield Line(number, piece, path)
+
+
+def json_values(line: str) -> list[tuple[str, str]] | None:
+    """Return path and text of each value in a line of JSON; None where it is not JSON."""
+    bare = line.strip()
+    if bare[:1] not in ("{", "[") or bare[-1:] not in ("}", "]"):
+        return None
+    try:
+        out = list[tuple[str, str]]()
+        for found in _walk(json.loads(bare), "$", 0):
+            out.append(found)
+            if len(out) > MOST_VALUES:
+                return None
+    except (ValueError, RecursionError):
+        return None
+    return out
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if depth < _NESTED and isinstance(value, dict) and value:
+        for key, inner in value.items():
+            step = f".{key}" if key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
+            yield from _walk(inner, path + step, depth + 1)
+    elif depth < _NESTED and isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            yield from _walk(inner, f"{path}[{index}]", depth + 1)
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 Lines: TypeAlias = list[tuple[int, str]]
 """Lines with their numbers, counted from 1."""
@@ -131,3 +203,43 @@ def _keys(value: Any) -> str:
         return f"The top level has: {', '.join(map(str, list(value)[:20]))}."
     size = f" of {len(value)}" if isinstance(value, list) else ""
     return f"The top level is a {type(value).__name__}{size}."
+
+
+_NUMBER: Final = re.compile(r"\s*\d{1,7}\s*[:|→\t-]")
+
+_LISTED: Final = re.compile(r"\s*\d{1,7}[→\t]")
+
+_LOCATED: Final = re.compile(r"(?P<path>[^\s:]{0,200}[./][^\s:]{0,200}[:-])(?=\d{1,7}[:-])")
+
+
+def merge_prefixes(lines: Iterable[str]) -> list[str]:
+    """Return lines of ``path:line:text`` with the path once, before those that share it."""
+    out = list[str]()
+    for path, run in groupby(lines, path_prefix):
+        same = list(run)
+        if not path or len(same) == 1:
+            out += same
+            continue
+        out.append(path)
+        out += [line.lstrip()[len(path) :] for line in same]
+    return out
+
+
+def path_prefix(line: str) -> str:
+    """Return the path, with its colon, at the beginning of a line that a search printed."""
+    found = _LOCATED.match(line.lstrip()[:420])
+    return found["path"] if found else ""
+
+
+def dedent(lines: Sequence[str]) -> list[str]:
+    """Return lines without the blanks that all of them begin with, or stand before a number."""
+    lines = [line.lstrip() if _LISTED.match(line[:40]) else line.rstrip() for line in lines]
+    blanks = (len(line) - len(line.lstrip(" \t")) for line in lines if line.strip())
+    shared = min(blanks, default=0)
+    return [line[shared:] for line in lines]
+
+
+def essence(line: str) -> str:
+    """Return what a line says without the number of a listing, and without blanks around it."""
+    found = _NUMBER.match(line[:40])
+    return line[found.end() if found else 0 :].strip()

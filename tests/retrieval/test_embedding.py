@@ -1,5 +1,7 @@
 """Vectors as bytes, and the nearest of them."""
 
+from __future__ import annotations
+
 import sys
 
 import pytest

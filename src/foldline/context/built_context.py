@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
-from foldline.context.gather import SourceReport
+from foldline.context.gathering import SourceReport
 from foldline.context.packets import ContextPacket
-from foldline.context.quality import Report
-from foldline.context.select import LeftOut
-from foldline.context.structure import Frame, Section, as_messages
+from foldline.context.quality import QualityReport
+from foldline.context.selection import LeftOut
+from foldline.context.structure import ContextFrame, ContextSection, as_messages
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ContextParts:
     """What a context is made of; see `Context`."""
 
     query: str
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     left_out: tuple[LeftOut, ...]
     sources: tuple[SourceReport, ...]
-    report: Report
-    frame: Frame
+    report: QualityReport
+    frame: ContextFrame
     tokens: int
     shared: int
 
@@ -37,9 +37,9 @@ class Context(str):
     """
 
     __slots__ = ("parts",)
-    parts: Parts
+    parts: ContextParts
 
-    def __new__(cls, text: str, parts: Parts) -> Self:
+    def __new__(cls, text: str, parts: ContextParts) -> Self:
         """Make a context; see the class."""
         made = super().__new__(cls, text)
         object.__setattr__(made, "parts", parts)
@@ -62,7 +62,7 @@ class Context(str):
         return as_messages(self.parts.sections, self.parts.frame)
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ContextSection, ...]:
         """The sections, in the order in which they stand."""
         return self.parts.sections
 
@@ -82,7 +82,7 @@ class Context(str):
         return self.parts.sources
 
     @property
-    def report(self) -> Report:
+    def report(self) -> QualityReport:
         """How good it is, with evidence and advice."""
         return self.parts.report
 
@@ -102,7 +102,7 @@ class Context(str):
         return rows + [_gone(self.left_out, at) for at in range(len(self.left_out))]
 
 
-def _row(section: Section, item: Any) -> dict[str, Any]:
+def _row(section: ContextSection, item: Any) -> dict[str, Any]:
     return {
         "packet": item.packet.label,
         "section": section.place,

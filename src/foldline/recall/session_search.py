@@ -8,9 +8,9 @@ from typing import Final
 
 from foldline.core.errors import RecallError
 from foldline.core.messages import Message
-from foldline.recall import answering
+from foldline.recall import answers
 from foldline.recall.fitting import Fits
-from foldline.recall.question import RecallQuery, parse_query
+from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection, cut_sections
 
 SECONDS: Final = 8.0
@@ -73,11 +73,11 @@ def search_past(
     for session in past:
         if not gathered.read(session):
             break
-    answers = answering.find_passages(gathered.kept, question)
-    count = len(answers.passages)
+    hits = answers.find_passages(gathered.kept, question)
+    count = len(hits.passages)
     if start and start >= count:
         raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} passages.")
-    return PastAnswer(answering.write_answer(answers, start, fits), count, gathered.searched)
+    return PastAnswer(answers.write_answer(hits, start, fits), count, gathered.searched)
 
 
 class _Gathered:

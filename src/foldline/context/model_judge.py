@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike, arun_ask
-from foldline.context.built import Context
+from foldline.context.built_context import Context
 from foldline.core.asks import Ask, Steps, adrive
 
 RULES: Final = (
@@ -41,7 +41,7 @@ class Verdict:
     error: str = ""
 
 
-def judged(context: Context) -> Steps[Verdict]:
+def judge_steps(context: Context) -> Steps[Verdict]:
     """Ask for an opinion on a context; a malformed answer is no opinion."""
     prompt = f"<question>\n{context.parts.query}\n</question>\n\n<context>\n{context}\n</context>"
     reply = yield Ask(prompt, ANSWER_TOKENS, RULES, seconds=60.0)
@@ -74,7 +74,7 @@ def judge(context: Context, model: ModelLike) -> Verdict:
 
 async def ajudge(context: Context, model: ModelLike) -> Verdict:
     """Ask a model without blocking; see `judge`."""
-    return await adrive(judged(context), lambda ask: arun_ask(model, ask))
+    return await adrive(judge_steps(context), lambda ask: arun_ask(model, ask))
 
 
 def _mark(value: Any) -> float | None:

@@ -1,17 +1,16 @@
-"""What each packet is worth to a query: how relevant, how recent, and why."""
+"""Selection: what each packet is worth to a query, and which of them go into the room there is."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from foldline.context.cuts import cut, terms_in
 from foldline.context.packets import ContextPacket
-from foldline.context.places import Place, place_of
-from foldline.context.settings import ContextConfig
+from foldline.context.settings import ContextConfig, Place, place_of
 from foldline.context.shorten import units
 from foldline.retrieval.documents import Document
 from foldline.retrieval.embedding import Embedder
@@ -41,7 +40,7 @@ LONGEST_LOOK: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredPacket:
     """
     A packet with what it is worth.
 
@@ -64,7 +63,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PacketRelevance:
     """How relevant a packet is to a query, and why."""
 
     relevance: float = 0.0
@@ -72,9 +71,9 @@ class Found:
     matched: tuple[str, ...] = ()
 
 
-def relevances(
+def judge_relevance(
     query: str, packets: Sequence[ContextPacket], embedder: Embedder | None = None
-) -> list[Found]:
+) -> list[PacketRelevance]:
     """
     Judge packets by their words, by their neighbours in the conversation, and by meaning.
 
@@ -96,7 +95,7 @@ def relevances(
     for number in range(len(packets)):
         hit = hits.get(number)
         if hit is None:
-            out.append(Found())
+            out.append(PacketRelevance())
             continue
         lead = max(0.0, hit.score) / best if best > 0 else 0.0
         strength = max(hit.strength, sum(says.get(term, 0.0) for term in hit.matched))
@@ -105,7 +104,7 @@ def relevances(
             "lead": LEADER * strength * lead,
             "together": TOGETHER * close.get(number, 0.0),
         }
-        out.append(Found(min(1.0, sum(parts.values())), parts, hit.matched))
+        out.append(PacketRelevance(min(1.0, sum(parts.values())), parts, hit.matched))
     return out
 
 
@@ -149,7 +148,7 @@ def recency(seconds: float | None, now: float, decay: float) -> float | None:
     return max(LEAST_RECENCY, math.exp(-decay * max(0.0, now - seconds) / DAY))
 
 
-def scored(
+def score_packets(
     query: str,
     packets: Sequence[ContextPacket],
     costs: Sequence[int],
@@ -157,7 +156,7 @@ def scored(
     *,
     now: float,
     embedder: Embedder | None = None,
-) -> list[Scored]:
+) -> list[ScoredPacket]:
     """
     Score packets: weighted relevance and recency; relevance alone where there is no time.
 
@@ -167,11 +166,11 @@ def scored(
         costs: What each takes, in tokens.
         config: The weights.
         now: Seconds since 1970.
-        embedder: Judges meaning; see `relevances`.
+        embedder: Judges meaning; see `judge_relevance`.
     """
     newest = max((_position(packet) for packet in packets), default=-1)
     out = []
-    judged = relevances(query, packets, embedder)
+    judged = judge_relevance(query, packets, embedder)
     for packet, tokens, found in zip(packets, costs, judged, strict=True):
         since = newest - _position(packet)
         said = _position(packet) >= 0
@@ -187,13 +186,13 @@ def scored(
         words = terms_in(packet.content)
         place = place_of(packet)
         out.append(
-            Scored(packet, place, tokens, words, relevance, age, score, parts, found.matched)
+            ScoredPacket(packet, place, tokens, words, relevance, age, score, parts, found.matched)
         )
     return out
 
 
 def _relevance(
-    packet: ContextPacket, found: Found, recent: bool, config: ContextConfig
+    packet: ContextPacket, found: PacketRelevance, recent: bool, config: ContextConfig
 ) -> tuple[float, Mapping[str, float]]:
     if packet.judged:
         return packet.relevance_score, {"given": packet.relevance_score}
@@ -211,3 +210,167 @@ def _position(packet: ContextPacket) -> int:
     position = packet.metadata.get("position")
     is_said = packet.type == "conversation_history" and isinstance(position, int)
     return position if is_said and isinstance(position, int) else -1
+
+
+Reason: TypeAlias = Literal["relevance", "repeats", "room", "section"]
+"""Below the threshold, the same as another, no room, no room in its section."""
+
+REPEATS: Final = 0.9
+"""Likeness from which on a packet says nothing new."""
+
+POOL: Final = 400
+"""Packets that are compared with each other, the best; the rest follow by score alone."""
+
+LEAST_CUT: Final = 80
+"""Tokens below which the rest of a packet is not worth showing."""
+
+MOST_CUTS: Final = 3
+"""Packets that are shortened only to fill the room that is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketChoice:
+    """A packet that is in; ``room`` is what it may take, in tokens: less than it has if cut."""
+
+    scored: ScoredPacket
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """
+    A packet that is not in, and why.
+
+    ``other`` names the packet that it repeats; ``score`` goes from 0 to 1.
+    """
+
+    packet: ContextPacket
+    reason: Reason
+    tokens: int
+    relevance: float
+    score: float
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSelection:
+    """What is in, in the order in which it was chosen, and what is not."""
+
+    chosen: tuple[PacketChoice, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class _Room:
+    """What is left of the whole room and of that of each section, in tokens."""
+
+    def __init__(self, whole: int, sections: Mapping[Place, float]) -> None:
+        self.whole = whole
+        self._sections = {place: int(share * whole) for place, share in sections.items()}
+
+    def at(self, place: Place) -> int:
+        return min(self.whole, self._sections.get(place, self.whole))
+
+    def take(self, place: Place, tokens: int) -> None:
+        self.whole -= tokens
+        if place in self._sections:
+            self._sections[place] -= tokens
+
+
+def select(
+    offered: Sequence[ScoredPacket], room: int, config: ContextConfig, query: str = ""
+) -> PacketSelection:
+    """
+    Choose packets for a room.
+
+    Args:
+        offered: The candidates, none of them mandatory.
+        room: What they may take together, in tokens.
+        config: Thresholds, diversity, section budgets.
+        query: What is asked; a message that only says it again is left out.
+
+    Returns:
+        The choice; deterministic, ties go to what was offered first.
+    """
+    out = [_left(one, "relevance") for one in offered if one.relevance < config.min_relevance]
+    good = [one for one in offered if one.relevance >= config.min_relevance]
+    left = _Room(max(0, room), config.section_budgets)
+    cap = int(config.largest_share * left.whole)
+    shortens = config.enable_compression and cap >= LEAST_CUT
+    chosen: list[PacketChoice] = []
+    skipped: list[ScoredPacket] = []
+    said = {query.strip()} if query.strip() else set[str]()
+    for one, twin in _diverse(good, config.diversity):
+        text = one.packet.content.removeprefix("user: ").strip()
+        if twin or text in said:
+            out.append(_left(one, "repeats", twin or "the task"))
+            continue
+        need = min(one.tokens, cap) if shortens else one.tokens
+        if need <= left.at(one.place):
+            left.take(one.place, need)
+            chosen.append(PacketChoice(one, need))
+            said.add(text)
+        else:
+            skipped.append(one)
+    if config.enable_compression:
+        _grow(chosen, left)
+        skipped = _fill(skipped, left, chosen)
+    out += [_left(one, "room" if one.tokens > left.whole else "section") for one in skipped]
+    return PacketSelection(tuple(chosen), tuple(out))
+
+
+def _grow(chosen: list[PacketChoice], left: _Room) -> None:
+    """Give the room that is left to packets that were bounded to their share, the best first."""
+    for at, choice in enumerate(chosen):
+        more = min(choice.scored.tokens - choice.room, left.at(choice.scored.place))
+        if more > 0:
+            left.take(choice.scored.place, more)
+            chosen[at] = PacketChoice(choice.scored, choice.room + more)
+
+
+def _fill(
+    skipped: Iterable[ScoredPacket], left: _Room, chosen: list[PacketChoice]
+) -> list[ScoredPacket]:
+    """Shorten the best of what did not fit into the room that is left; return the rest."""
+    rest = []
+    cuts = 0
+    for one in skipped:
+        space = left.at(one.place)
+        if cuts < MOST_CUTS and space >= LEAST_CUT and one.tokens > space:
+            left.take(one.place, space)
+            chosen.append(PacketChoice(one, space))
+            cuts += 1
+        else:
+            rest.append(one)
+    return rest
+
+
+def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[ScoredPacket, str]]:
+    """
+    Yield packets by maximal marginal relevance, each with the name of what it repeats.
+
+    What repeats another counts as chosen only once: its likeness is to what was yielded before.
+    """
+    ranked = sorted(good, key=lambda one: -one.score)
+    pool, rest = ranked[:POOL], ranked[POOL:]
+    likeness = [0.0] * len(pool)
+    nearest = [""] * len(pool)
+    open_ = list(range(len(pool)))
+    while open_:
+        best = max(open_, key=lambda at: weight * pool[at].score - (1 - weight) * likeness[at])
+        open_.remove(best)
+        yield pool[best], nearest[best] if likeness[best] >= REPEATS else ""
+        for at in open_:
+            alike = _alike(pool[at].terms, pool[best].terms)
+            if alike > likeness[at]:
+                likeness[at], nearest[at] = alike, pool[best].packet.label
+    yield from ((one, "") for one in rest)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of terms that two texts have in common (Jaccard), 0 to 1."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both) if both else 0.0
+
+
+def _left(one: ScoredPacket, reason: Reason, other: str = "") -> LeftOut:
+    return LeftOut(one.packet, reason, one.tokens, one.relevance, one.score, other)
