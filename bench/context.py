@@ -30,10 +30,10 @@ from foldline.context.selection import PacketChoice, PacketSelection
 from foldline.context.settings import WORDS, ContextConfig
 from foldline.context.sources import ContextSource
 from foldline.context.structure import ContextItem
-from foldline.counters.estimated import EstimatedCounter
+from foldline.relevance.terms import terms
 from foldline.retrieval.documents import Document
 from foldline.retrieval.index import Index
-from foldline.retrieval.terms import terms
+from foldline.tokens.estimate import EstimatedCounter
 
 Table = tuple[str, list[str], list[list[Any]]]
 """A title, headings, rows."""

@@ -20,9 +20,9 @@ from foldline.context.selection import PacketChoice, ScoredPacket
 from foldline.context.settings import WORDS
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, Reader, Reply, drive
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,7 @@ from foldline.context.gathering import MOST_PACKETS, SourceFailed, gather, packe
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import place_of
 from foldline.context.sources import ContextSource
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.output import ErrorCode, ToolOutput
 
 

@@ -18,7 +18,7 @@ from foldline.context.prompt_lint import (
     VAGUE,
     Rule,
 )
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 
 @pytest.mark.requirement("E1.3")

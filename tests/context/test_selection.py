@@ -18,7 +18,7 @@ from foldline.context.selection import (
 )
 from foldline.context.settings import ContextConfig, place_of
 from foldline.context.sources import history
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 DAY = 86_400.0
 NOW = 1_760_000_000.0

@@ -14,7 +14,7 @@ from foldline.context.settings import (
     ContextConfig,
     place_of,
 )
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 @pytest.mark.requirement("T4")

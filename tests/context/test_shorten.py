@@ -12,8 +12,8 @@ from foldline.context.shorten import (
     shorten_to_window,
     units,
 )
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 EN, ZH = WORDS["en"], WORDS["zh"]

@@ -5,8 +5,8 @@ import pytest
 from foldline import Config, InputError
 from foldline.ask_runner import reader_of
 from foldline.core.asks import Reader
-from foldline.core.messages import Usage
 from foldline.integrations.same import is_same, no_model, usage_of
+from foldline.values.messages import Usage
 
 SAME = Config(summarizer="same")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.notes.consolidation_plan import (
     ConsolidationPlan,
     LevelSettings,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes.note import BrokenNote
 from foldline.notes.note_fields import (
     ALPHABET,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError, StoreError
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.notes.folder import FolderLock
 from foldline.notes.note import BrokenNote, Note, NoteConflict, UnknownNote
 from foldline.notes.note_fields import NoteDraft

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError, StoreError
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.notes import CyclicTasks, Note, NoteConflict, Notes, Schedule, UnknownNote
 
 

@@ -14,7 +14,9 @@ TEXTS = {
 def test_what_says_the_same_comes_after_what_says_something_else():
     index = Index(Document(name, text) for name, text in TEXTS.items())
     hits = index.search("blue boat sails", 3)
-    assert [hit.id for hit in choose_diverse(hits, TEXTS.get, 3, balance=1.0)] == [h.id for h in hits]
+    assert [hit.id for hit in choose_diverse(hits, TEXTS.get, 3, balance=1.0)] == [
+        h.id for h in hits
+    ]
     chosen = [hit.id for hit in choose_diverse(hits, TEXTS.get, 2, balance=0.3)]
     assert chosen[1] == "3"
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.retrieval import Document, Index, embedding, pack, unpack
 
 numpy = pytest.importorskip("numpy")

@@ -33,14 +33,14 @@ from foldline.agents.surroundings import Changes, seen
 from foldline.agents.tool_calls import CANCELLED, CUT, INTERRUPTED, open_calls, result_wires
 from foldline.agents.work import Work
 from foldline.ask_runner import run_to_end
-from foldline.core.errors import FoldlineError, InputError, ModelError
-from foldline.core.messages import Message, Text, ToolCall
+from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion
 from foldline.session import Session
 from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
+from foldline.values.messages import Message, Text, ToolCall
 
 Events = AsyncGenerator[Event, None]
 

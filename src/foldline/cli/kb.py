@@ -27,7 +27,7 @@ from foldline.cli.output import (
     write_json,
     write_text,
 )
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome

@@ -26,9 +26,9 @@ from foldline.context.structure import (
     render,
 )
 from foldline.core.asks import Reader, Steps
-from foldline.core.errors import CannotFit
-from foldline.core.tokens import TokenCounter
+from foldline.errors import CannotFit
 from foldline.retrieval.embedding import Embedder
+from foldline.values.tokens import TokenCounter
 
 SEPARATOR: Final = 3
 """What stands between two items, in tokens."""

@@ -38,12 +38,12 @@ from foldline.context.sources import (
     source,
 )
 from foldline.context.structure import ContextFrame, arrange, shared_prefix
-from foldline.core.errors import InputError
 from foldline.core.spending import Limits, within
-from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
 from foldline.timeouts import start_thread
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TextCounter, TokenCounter
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 

@@ -38,8 +38,8 @@ from foldline.context.shorten import (
 )
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, Reader, Steps
-from foldline.core.names import items
-from foldline.core.tokens import TokenCounter
+from foldline.relevance.names import items
+from foldline.values.tokens import TokenCounter
 
 Kind: TypeAlias = Literal["conversation", "log", "code", "data", "prose"]
 Method: TypeAlias = Literal["keep", "repeat", "truncate", "window", "mixed", "excerpt", "summary"]

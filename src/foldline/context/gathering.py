@@ -14,7 +14,7 @@ from typing import Any, Final
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import FLEXIBLE, PLACE_OF_TYPE, place_of
 from foldline.context.sources import ContextSource
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.timeouts import start_thread
 from foldline.tools.output import ToolOutput
 

@@ -13,7 +13,7 @@ from foldline.context.cuts import terms_in
 from foldline.context.packets import ContextPacket
 from foldline.context.shorten import units
 from foldline.context.structure import ContextItem
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.errors import InputError
-from foldline.retrieval.terms import terms
+from foldline.errors import InputError
+from foldline.relevance.terms import terms
 
 Rule: TypeAlias = Literal[
     "conditions",

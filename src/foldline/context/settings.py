@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.context.packets import ContextPacket
-from foldline.core.amounts import named, positive, whole
-from foldline.core.errors import BudgetError
+from foldline.core.validation import named, positive, whole
+from foldline.errors import BudgetError
 
 Place: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
 """Rules, question, where the work stands, what was looked up, what was said, what is wanted."""

@@ -22,7 +22,7 @@ from foldline.context.settings import (
     Form,
     Place,
 )
-from foldline.core.language import CHINESE, language
+from foldline.relevance.language import CHINESE, language
 
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
 from foldline.memory.schema import GONE, LIVE
 from foldline.sql import Connection

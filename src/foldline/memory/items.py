@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
 """What is at hand now, what happened, and what is known."""

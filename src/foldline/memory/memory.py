@@ -20,9 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
-from foldline.core.argument_types import typed_methods
-from foldline.core.errors import InputError
-from foldline.core.tokens import TextCounter
+from foldline.errors import InputError
 from foldline.memory import item_rows as rows
 from foldline.memory.item_builder import (
     ItemBuilder,
@@ -46,6 +44,8 @@ from foldline.memory.schema import open_memory
 from foldline.memory.user_index import UserIndex
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
+from foldline.type_checks import typed_methods
+from foldline.values.tokens import TextCounter
 
 DEFAULT_USER: Final = "default"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import item_rows as rows
 from foldline.memory.item_builder import ItemBuilder
 from foldline.memory.item_rows import (

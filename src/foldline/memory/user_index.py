@@ -8,8 +8,8 @@ from threading import Lock
 from foldline.memory.item_rows import Filter, FilterFacts, find_items
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import LIVE
+from foldline.relevance.terms import terms
 from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Index, Weights
-from foldline.retrieval.terms import terms
 from foldline.sql import Connection, Database
 
 NO_CUTTER = "characters"

@@ -23,7 +23,7 @@ from foldline.notes.folder import Folder, Stamp
 from foldline.notes.markdown_file import parse_file
 from foldline.notes.note import BrokenNote, NoteMetadata, SkippedFile
 from foldline.notes.note_fields import to_metadata
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 COMPARE_ALL: Final = 2_000
 """Files whose stamps are all compared at each look; comparing one costs 2 to 4 µs."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.notes.folder import Stamp
-from foldline.retrieval.terms import TERMS_VERSION
+from foldline.relevance.terms import TERMS_VERSION
 from foldline.sqlite.database import Database
 from foldline.sqlite.schema import Schema
 

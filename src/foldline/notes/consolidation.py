@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.notes.catalog import CatalogEntry
 from foldline.notes.consolidation_plan import (
     ConsolidationPlan,

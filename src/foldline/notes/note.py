@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 Kind: TypeAlias = Literal["task_state", "conclusion", "blocker", "action", "reference", "general"]
 Level: TypeAlias = Literal["temporary", "task", "project"]

@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Any, Final
 from unicodedata import category, normalize
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.notes.markdown_file import MarkdownFile
 from foldline.notes.note import (
     KINDS,

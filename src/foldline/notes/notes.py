@@ -16,9 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from foldline.core.amounts import whole
-from foldline.core.argument_types import typed_methods
-from foldline.core.errors import InputError, StoreError
+from foldline.core.validation import whole
+from foldline.errors import InputError, StoreError
 from foldline.notes.consolidation import Consolidation, Consolidator, UndoReport, as_before
 from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
 from foldline.notes.note import (
@@ -45,6 +44,7 @@ from foldline.notes.search import (
     summarize,
 )
 from foldline.notes.tasks import NoteTasks, RunReport, Schedule, Work, run_tasks
+from foldline.type_checks import typed_methods
 
 URGENT: Final = 2
 """So many of the newest blockers come before what was searched for."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from foldline.core.estimate import estimate
-from foldline.core.language import CHINESE, language
 from foldline.notes.catalog import CatalogEntry
 from foldline.notes.note import (
     RELEVANCE,
@@ -22,8 +20,10 @@ from foldline.notes.note import (
     UnknownNote,
 )
 from foldline.notes.note_fields import check_fields, parse_tags
+from foldline.relevance.language import CHINESE, language
 from foldline.retrieval.documents import Document, Hit
 from foldline.retrieval.index import Index
+from foldline.tokens.estimate import estimate
 
 Known = TypeVar("Known", bound=NoteMetadata)
 

@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import InputError
-from foldline.core.redaction import explained, redacted
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError
 from foldline.notes.folder import FolderLock
 from foldline.notes.note import (
     CyclicTasks,
@@ -29,6 +28,7 @@ from foldline.notes.note import (
 from foldline.notes.note_fields import NoteDraft, one_line
 from foldline.notes.note_store import NoteStore
 from foldline.notes.task_graph import TaskGraph, find_cycle
+from foldline.redaction import explained, redacted
 
 LONGEST_OUTCOME: Final = 2_000
 """Characters of a result or reason that are kept; more belongs into the content."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.recall.fitting import Fits, clip, most
 from foldline.recall.lines import Line, essence, json_values, path_prefix
 

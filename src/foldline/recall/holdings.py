@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
-from foldline.core.errors import RecallError
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Message
+from foldline.errors import RecallError
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from itertools import groupby
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 
 MOST_VALUES: Final = 20_000
 """Values that are taken out of one line; a line with more stands as it is."""

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import RecallError
-from foldline.core.handles import Handles, Register
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Message
+from foldline.errors import RecallError
 from foldline.recall.holdings import Holdings, ResolvedHandle
 from foldline.recall.sections import (
     MessageSection,
@@ -20,6 +17,9 @@ from foldline.recall.sections import (
     part_text,
     step_of,
 )
+from foldline.values.handles import Handles, Register
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

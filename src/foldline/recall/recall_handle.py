@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.core.errors import RecallError
-from foldline.core.tokens import TokenCounter
+from foldline.errors import RecallError
 from foldline.recall import answers, grep
 from foldline.recall.fitting import Fits, cap, clip, page_end
 from foldline.recall.grep import GrepSource, Pattern
@@ -16,6 +15,7 @@ from foldline.recall.lines import Line, Lines, at_path, choose_lines, number_lin
 from foldline.recall.originals import Original, find_original
 from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection
+from foldline.values.tokens import TokenCounter
 
 ELSEWHERE: Final = 5
 """Other handles that are named where a search finds nothing."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.errors import RecallError
-from foldline.core.groups import group, pair
-from foldline.core.handles import part_handle
-from foldline.core.identity import canonical_json
-from foldline.core.messages import (
+from foldline.errors import RecallError
+from foldline.values.groups import group, pair
+from foldline.values.handles import part_handle
+from foldline.values.identity import canonical_json
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
 
-from foldline.core.errors import BudgetError
-from foldline.retrieval.terms import terms
+from foldline.errors import BudgetError
+from foldline.relevance.terms import terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
+from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
 from foldline.retrieval.documents import Document, Hit, Statistics, Weights
@@ -31,7 +32,6 @@ from foldline.retrieval.lexical import (
     weigh_terms,
 )
 from foldline.retrieval.neighbours import FADING, Neighbours
-from foldline.retrieval.terms import Cutter, terms
 
 SCALE = 600
 """Documents among which scores are spread; in a larger store the best must not count for more."""

@@ -20,9 +20,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
+from foldline.relevance.terms import UNSPACED
 from foldline.retrieval.embedding import arrays
-from foldline.retrieval.terms import UNSPACED
 
 if TYPE_CHECKING:
     from foldline.retrieval.embedding import Array

@@ -17,7 +17,7 @@ from foldline.ask_runner import (
     run_to_end,
 )
 from foldline.core.asks import Ask, Model, Reply, drive
-from foldline.core.redaction import explained
+from foldline.redaction import explained
 from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.memory import Memory
 from foldline.session.state import State

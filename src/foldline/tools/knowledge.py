@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.ask_runner import ModelLike
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import (
     AddedDocument,

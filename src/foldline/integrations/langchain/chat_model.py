@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, Reader, Reply, Stop
-from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
+from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
 """What chat models call the most that they may write."""

@@ -17,9 +17,8 @@ from itertools import pairwise
 from math import ceil
 from typing import Final, Literal, TypeAlias, get_args
 
-from foldline.core.amounts import named, whole
-from foldline.core.errors import BudgetError
-from foldline.core.estimate import estimate
+from foldline.core.validation import named, whole
+from foldline.errors import BudgetError
 from foldline.memory.chunk.cut_points import (
     BY_KIND,
     LINE,
@@ -30,6 +29,7 @@ from foldline.memory.chunk.cut_points import (
     sentences,
 )
 from foldline.memory.chunk.outline import Places, places
+from foldline.tokens.estimate import estimate
 
 Count: TypeAlias = Callable[[str], int]
 

@@ -18,8 +18,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from foldline.core.amounts import whole
-from foldline.core.errors import InputError, MissingExtra
+from foldline.core.validation import whole
+from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import Kind
 from foldline.memory.chunk.outline import headings
 

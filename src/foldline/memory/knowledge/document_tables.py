@@ -19,7 +19,7 @@ from foldline.memory.chunk import ChunkSettings, split
 from foldline.memory.documents import DocumentText
 from foldline.memory.knowledge.term_index import write_terms
 from foldline.memory.knowledge.values import Outcome
-from foldline.retrieval.terms import TERMS_VERSION, terms
+from foldline.relevance.terms import TERMS_VERSION, terms
 from foldline.sqlite.schema import Schema
 
 BITS: Final = 40

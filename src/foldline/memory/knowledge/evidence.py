@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from foldline.core.amounts import whole
 from foldline.core.asks import Ask, Reply, Steps
-from foldline.core.estimate import estimate
+from foldline.core.validation import whole
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
+from foldline.tokens.estimate import estimate
 
 Count: TypeAlias = Callable[[str], int]
 

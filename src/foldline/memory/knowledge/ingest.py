@@ -9,15 +9,15 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
 from foldline.memory.knowledge.search import find_namespace
 from foldline.memory.knowledge.values import AddedDocument
 from foldline.memory.knowledge.vector_search import embed_rows
+from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
-from foldline.retrieval.terms import TERMS_VERSION
 from foldline.sqlite.database import Database
 
 LONGEST_NAME: Final = 4_096

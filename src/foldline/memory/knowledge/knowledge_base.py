@@ -12,11 +12,9 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, run_ask
-from foldline.core.amounts import positive, whole
-from foldline.core.argument_types import typed_methods
 from foldline.core.asks import Steps, drive
-from foldline.core.errors import InputError
-from foldline.core.estimate import estimate
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped
 from foldline.memory.documents.folder import is_folder
@@ -42,6 +40,8 @@ from foldline.memory.knowledge.values import (
 from foldline.memory.knowledge.vector_search import VectorSearch, embed_query
 from foldline.retrieval.embedding import Embedder
 from foldline.sqlite.database import Database
+from foldline.tokens.estimate import estimate
+from foldline.type_checks import typed_methods
 
 Progress: TypeAlias = Callable[[AddedDocument | Skipped], object]
 

@@ -12,8 +12,8 @@ from foldline.memory.knowledge.document_tables import span
 from foldline.memory.knowledge.term_index import Frequencies, expand_terms, find_candidates
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
 from foldline.memory.knowledge.vector_search import VectorSearch, vectors_of
+from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
-from foldline.retrieval.terms import terms
 
 COLUMNS: Final = (
     "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"

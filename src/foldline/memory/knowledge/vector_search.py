@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, InputError, ModelError
+from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.memory.knowledge.document_tables import ChunkRow, Vectors, span
 from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
 
