@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from foldline.retrieval.documents import Statistics
-from foldline.retrieval.lexical import Postings, discount, spread, worth
+from foldline.retrieval.lexical import Postings, spread
 
 
 def filled():
@@ -29,11 +29,6 @@ def test_a_document_that_is_removed_leaves_nothing():
     postings.remove(0)
     assert (len(postings), postings.held("a"), postings.held("b")) == (2, 0, 2)
     assert postings.mean_length == 1.5
-
-
-def test_more_repeats_and_shorter_documents_are_worth_more():
-    assert worth(2, discount(10, 10)) > worth(1, discount(10, 10)) > worth(1, discount(30, 10))
-    assert worth(10_000, discount(10, 10)) < 2
 
 
 def test_reading_is_bounded_and_begins_with_the_rarest():

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
-from foldline.context.cuts import terms_in
 from foldline.context.packets import ContextPacket
 from foldline.context.selection import PacketChoice
 from foldline.context.settings import ContextWords
@@ -39,6 +38,7 @@ from foldline.context.shorten import (
 from foldline.context.structure import ContextItem
 from foldline.core.asks import Ask, Reader, Steps
 from foldline.relevance.names import items
+from foldline.relevance.terms import term_set
 from foldline.values.tokens import TokenCounter
 
 Kind: TypeAlias = Literal["conversation", "log", "code", "data", "prose"]
@@ -213,7 +213,7 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
     room = max(0, choice.room - (choice.scored.tokens - whole))
     before = how.former.get(fingerprint(packet), "")
     fits = bool(before) and counter.text(before) <= room
-    fits = fits and terms_in(before).issuperset(choice.scored.matched)
+    fits = fits and term_set(before).issuperset(choice.scored.matched)
     readable = how.reader is not None and whole + room + PROMPT_TOKENS <= how.reader.window
     chosen = choose_method(
         kind_of(packet),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Final
 from unicodedata import normalize
 
-from foldline.context.cuts import terms_in
 from foldline.context.packets import ContextPacket
 from foldline.context.shorten import units
 from foldline.context.structure import ContextItem
-from foldline.relevance.terms import terms
+from foldline.relevance.rarity import flat_rarity
+from foldline.relevance.terms import UNSPACED, term_set, terms
 
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""
@@ -87,7 +86,7 @@ def density(items: Sequence[ContextItem], threshold: float = 0.5) -> QualityMeas
 
 def redundancy(items: Sequence[ContextItem]) -> QualityMeasure:
     """Measure which fraction of the tokens is in packets that repeat an earlier one; 0 is best."""
-    cut = [terms_in(item.text) for item in items]
+    cut = [term_set(item.text) for item in items]
     found = []
     for at, mine in enumerate(cut):
         pairs = [
@@ -112,9 +111,6 @@ def _mean(pairs: Iterable[tuple[int, float]]) -> float:
 
 MOST_WORDS: Final = 200
 """Words of a query that are looked for, the first."""
-
-UNSPACED: Final = "\u0e00-\u0eff\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-"""Scripts whose words are not set apart: Thai, Lao, kana, Han, hangul."""
 
 _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
 _IS_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
@@ -177,8 +173,8 @@ def completeness(
     """
     Measure how much of what the query asks about is spoken of.
 
-    Words are weighed by how rare they are among all candidates, log(1 + (n+1) / (df+1)); a single
-    Chinese character weighs half.
+    Words are weighed by how rare they are among all candidates; a single Chinese character weighs
+    half.
 
     Args:
         query: What the context is for.
@@ -186,9 +182,9 @@ def completeness(
         others: What was left out; a missing word is looked for there.
     """
     asked = query_words(query)
-    inside = [terms_in(item.text) for item in items]
-    outside = [terms_in(packet.content) for packet in others]
-    cut = [terms_in(i.packet.content) if i.whole > i.tokens else frozenset[str]() for i in items]
+    inside = [term_set(item.text) for item in items]
+    outside = [term_set(packet.content) for packet in others]
+    cut = [term_set(i.packet.content) if i.whole > i.tokens else frozenset[str]() for i in items]
     texts = (*inside, *outside)
     weights = [_weight(word, texts) for word in asked]
     present = [any(word.within(held) for held in inside) for word in asked]
@@ -219,7 +215,7 @@ def completeness(
 def _weight(word: CoverageWord, texts: Sequence[frozenset[str]]) -> float:
     count = sum(word.within(held) for held in texts)
     half = len(word.name) == 1 and _IS_UNSPACED.match(word.name)
-    return log(1 + (len(texts) + 1) / (count + 1)) * (0.5 if half else 1.0)
+    return flat_rarity(count, len(texts)) * (0.5 if half else 1.0)
 
 
 def _missing_word(

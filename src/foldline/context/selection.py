@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from foldline.context.cuts import cut, terms_in
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig, Place, place_of
 from foldline.context.shorten import units
+from foldline.relevance.rarity import flat_rarity, overlap
+from foldline.relevance.terms import cut_terms, term_set
 from foldline.retrieval.documents import Document
 from foldline.retrieval.embedding import Embedder
 from foldline.retrieval.index import Index
@@ -109,22 +110,17 @@ def judge_relevance(
 
 
 def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, float]:
-    """
-    Return which share of the query's information each of its terms carries.
-
-    It is log(1 + (n+1) / (df+1)): flatter than that of a large store, because a term that none of
-    five packets has is not what the question is about.
-    """
-    asked = frozenset(cut(query[:LONGEST_LOOK]))
-    spread = Counter(term for packet in packets for term in asked & terms_in(packet.content))
-    says = {term: math.log(1 + (len(packets) + 1) / (spread[term] + 1)) for term in asked}
+    """Return which share of the query's information each of its terms carries."""
+    asked = frozenset(cut_terms(query[:LONGEST_LOOK]))
+    spread = Counter(term for packet in packets for term in asked & term_set(packet.content))
+    says = {term: flat_rarity(spread[term], len(packets)) for term in asked}
     total = sum(says.values())
     return {term: value / total for term, value in says.items()}
 
 
 def _together(says: Mapping[str, float], text: str) -> float:
     """Return the largest share of the query that one line or sentence holds."""
-    lines = (says.keys() & cut(unit) for unit in units(text[:LONGEST_LOOK]))
+    lines = (says.keys() & cut_terms(unit) for unit in units(text[:LONGEST_LOOK]))
     return max((sum(says[term] for term in line) for line in lines), default=0.0)
 
 
@@ -137,7 +133,7 @@ def _document(number: int, packet: ContextPacket) -> Document:
         packet.content,
         group="conversation" if said else "",
         place=float(position) if said and isinstance(position, int) else 0.0,
-        terms=(*cut(named), *cut(packet.content)),
+        terms=(*cut_terms(named), *cut_terms(packet.content)),
     )
 
 
@@ -183,7 +179,7 @@ def score_packets(
         score = relevance
         if age is not None:
             score = config.relevance_weight * relevance + config.recency_weight * age
-        words = terms_in(packet.content)
+        words = term_set(packet.content)
         place = place_of(packet)
         out.append(
             ScoredPacket(packet, place, tokens, words, relevance, age, score, parts, found.matched)
@@ -360,16 +356,10 @@ def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[Scor
         open_.remove(best)
         yield pool[best], nearest[best] if likeness[best] >= REPEATS else ""
         for at in open_:
-            alike = _alike(pool[at].terms, pool[best].terms)
+            alike = overlap(pool[at].terms, pool[best].terms)
             if alike > likeness[at]:
                 likeness[at], nearest[at] = alike, pool[best].packet.label
     yield from ((one, "") for one in rest)
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of terms that two texts have in common (Jaccard), 0 to 1."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0
 
 
 def _left(one: ScoredPacket, reason: Reason, other: str = "") -> LeftOut:

@@ -6,12 +6,12 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Sequence
-from math import log
 from typing import Final
 
 from foldline.context.settings import ContextWords
 from foldline.relevance.alarms import is_alarm
 from foldline.relevance.names import items
+from foldline.relevance.rarity import flat_rarity
 from foldline.relevance.terms import terms
 from foldline.values.tokens import TokenCounter
 
@@ -180,7 +180,7 @@ def _worth(found: Sequence[str], query: str) -> list[float]:
     asked = set(terms(query))
     held = [asked.intersection(terms(unit)) for unit in found]
     spread = Counter(term for shared in held for term in shared)
-    says = {term: log(1 + len(found) / count) for term, count in spread.items()}
+    says = {term: flat_rarity(count, len(found)) for term, count in spread.items()}
     first = next((at for at, unit in enumerate(found) if unit.strip()), 0)
     return [
         sum(says[term] for term in shared)

@@ -30,6 +30,7 @@ from foldline.memory.item_builder import (
     make_filter,
 )
 from foldline.memory.item_rows import DAY, By, Filter, Forgotten
+from foldline.memory.item_store import ItemStore, count_memories, write_summary
 from foldline.memory.items import (
     Added,
     FoundMemory,
@@ -39,7 +40,6 @@ from foldline.memory.items import (
     mark_recalled,
     remove_recalled,
 )
-from foldline.memory.memory_store import MemoryStore, count_memories, write_summary
 from foldline.memory.schema import open_memory
 from foldline.memory.user_index import UserIndex
 from foldline.retrieval import Cutter, Embedder, Weights
@@ -64,7 +64,7 @@ class Memory:
     ) -> None:
         self._database, self._user, self._clock = database, user, clock
         self._builder, self._index = builder, index
-        self._store = MemoryStore(database, user, builder, clock)
+        self._store = ItemStore(database, user, builder, clock)
 
     @classmethod
     def open(

@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Final
 
 from foldline.recall.passages import RecallPassage
 from foldline.recall.sections import Kind
+from foldline.relevance.rarity import discount, rarity, worth
 from foldline.relevance.stemming import IRREGULAR, stem
 from foldline.relevance.stop_words import ENGLISH
 from foldline.relevance.terms import UNSPACED, terms
@@ -85,8 +85,8 @@ def word_of(word: str) -> QueryWord:
     return QueryWord(root, (cut, *others))
 
 
-SATURATION, LENGTH = 0.9, 0.4
-"""k1 and b of BM25 (Robertson and Zaragoza 2009)."""
+LENGTH: Final = 0.4
+"""b of BM25: how much long passages are discounted."""
 
 FADING: Final[Mapping[int, float]] = {
     -4: 0.3, -3: 0.4, -2: 0.6, -1: 0.8, 1: 0.7, 2: 0.4,
@@ -149,25 +149,25 @@ def rank_passages(
     corpus = _corpus(passages)
     mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
     held: dict[int, dict[int, list[int]]] = defaultdict(dict)
-    rarity = list[float]()
+    rarities = list[float]()
     for index, word in enumerate(question.words):
         places = _places(corpus, word)
         for number, positions in places.items():
             held[number][index] = positions
-        rarity.append(_rarity(len(places), len(passages)))
+        rarities.append(rarity(len(places), len(passages)))
     exact = _exact(corpus, question, len(passages))
     rough = {
-        number: _own(words, rarity, len(passages[number].text) / mean) + exact.get(number, 0.0)
+        number: _own(words, rarities, len(passages[number].text) / mean) + exact.get(number, 0.0)
         for number, words in held.items()
     }
-    for number, worth in exact.items():
-        rough.setdefault(number, worth)
+    for number, extra in exact.items():
+        rough.setdefault(number, extra)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
     near = {number for one in best for number in _neighbours(passages, one)}
     scored = []
     for number in near:
-        score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarity)
-        score += _around(passages, held, rarity, number, question)
+        score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
+        score += _around(passages, held, rarities, number, question)
         scored.append((score * KINDS[passages[number].section.kind], number))
     scored.sort(key=lambda pair: (-pair[0], pair[1]))
     return [(score, passages[number]) for score, number in scored]
@@ -183,10 +183,6 @@ def _corpus(passages: Sequence[RecallPassage]) -> _Corpus:
     if len(lower) != len(cased):  # a few letters have a longer lower case
         lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in cased)
     return _Corpus(cased, lower, starts)
-
-
-def _rarity(held: int, whole: int) -> float:
-    return log(1 + (whole - held + 0.5) / (held + 0.5))
 
 
 def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
@@ -229,11 +225,10 @@ def _end(text: str, position: int) -> int:
     return found.end() if found else position + 1
 
 
-def _own(words: Mapping[int, Sequence[int]], rarity: Sequence[float], length: float) -> float:
-    against = SATURATION * (1 - LENGTH + LENGTH * length)
+def _own(words: Mapping[int, Sequence[int]], rarities: Sequence[float], length: float) -> float:
+    against = discount(length, 1.0, LENGTH)
     return sum(
-        rarity[index] * len(positions) * (SATURATION + 1) / (len(positions) + against)
-        for index, positions in words.items()
+        rarities[index] * worth(len(positions), against) for index, positions in words.items()
     )
 
 
@@ -243,11 +238,11 @@ def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> dict[int, floa
     for name in question.names:
         owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
         for owner in owners:
-            out[owner] += EXACT * _rarity(len(owners), whole)
+            out[owner] += EXACT * rarity(len(owners), whole)
     return out
 
 
-def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> float:
+def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> float:
     """Return what pairs of words count that follow each other in query and passage."""
     total = 0.0
     for index, positions in words.items():
@@ -255,7 +250,7 @@ def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> fl
         if following and any(
             0 < right - left <= APART for left in positions[:20] for right in following[:20]
         ):
-            total += rarity[index] + rarity[index + 1]
+            total += rarities[index] + rarities[index + 1]
     return total
 
 
@@ -271,7 +266,7 @@ def _neighbours(passages: Sequence[RecallPassage], number: int) -> Iterator[int]
 def _around(
     passages: Sequence[RecallPassage],
     held: Mapping[int, Mapping[int, Sequence[int]]],
-    rarity: Sequence[float],
+    rarities: Sequence[float],
     number: int,
     question: RecallQuery,
 ) -> float:
@@ -287,4 +282,4 @@ def _around(
     for index, word in enumerate(question.words):
         if any(one in label for one in word.beginnings):
             shares[index] = max(shares.get(index, 0.0), LABEL)
-    return sum(rarity[index] * share for index, share in shares.items() if index not in here)
+    return sum(rarities[index] * share for index, share in shares.items() if index not in here)

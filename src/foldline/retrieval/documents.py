@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
 
 from foldline.errors import BudgetError
+from foldline.relevance.rarity import overlap
 from foldline.relevance.terms import terms
 
 
@@ -151,9 +152,3 @@ def choose_diverse(
         for one in left:
             alike[one.id] = max(alike[one.id], overlap(words[one.id], words[best.id]))
     return out
-
-
-def overlap(one: Iterable[str], other: Iterable[str]) -> float:
-    """Return the share of terms that two texts have in common (Jaccard), 0 to 1."""
-    left, right = frozenset(one), frozenset(other)
-    return len(left & right) / (len(left | right) or 1)

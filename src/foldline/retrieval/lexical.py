@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
 
+from foldline.relevance.rarity import discount, rarity, worth
 from foldline.retrieval.documents import Statistics
 from foldline.retrieval.neighbours import Neighbours
-
-SATURATION: Final = 0.9
-"""k1 of BM25 (Robertson and Zaragoza 2009): how soon repeating a term stops to count."""
-
-LENGTH: Final = 0.3
-"""b of BM25: how much long documents are discounted; little, for turns, notes and paragraphs."""
 
 MOST_REPEATS: Final = 255
 
@@ -117,7 +112,7 @@ class Postings:
         held = self._statistics.frequency(term) if self._statistics else self.held(term)
         held = min(max(held, self.held(term)), whole)
         wide = whole * (1 - (1 - held / whole) ** together) if whole else 0.0
-        return math.log(1 + (whole - wide + 0.5) / (wide + 0.5))
+        return rarity(wide, whole)
 
     def candidates(self, information: Mapping[str, float], most: int) -> dict[int, float]:
         """
@@ -146,17 +141,7 @@ class Postings:
         return scores
 
 
-def discount(length: float, mean: float) -> float:
-    """Return what the repeats of a term stand against in a document of some length; BM25."""
-    return SATURATION * (1 - LENGTH + LENGTH * length / mean)
-
-
-def worth(repeats: float, against: float) -> float:
-    """Return what a term is worth that is repeated so often, as a share of its information."""
-    return repeats * (SATURATION + 1) / (repeats + against)
-
-
-_WORTHS: Final = [worth(repeats, SATURATION) for repeats in range(MOST_REPEATS + 1)]
+_WORTHS: Final = [worth(repeats) for repeats in range(MOST_REPEATS + 1)]
 """By repeats, in a document of ordinary length."""
 
 

@@ -10,12 +10,13 @@ for a million chunks).
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
+
+from foldline.relevance.rarity import rarity, worth
 
 LEVELS: Final = (2, 4, 8)
 """So often must a term occur to be marked; what lies between counts as the lower one."""
@@ -67,9 +68,6 @@ MOST_TERMS: Final = 32
 
 COMMON: Final = 1_000
 """Chunks from which on it is remembered that a term is in so many; fewer are quickly counted."""
-
-SATURATION: Final = 0.9
-"""k1 of BM25, as `foldline.retrieval` has it: how soon repeating a term stops to count."""
 
 
 @dataclass(slots=True)
@@ -130,7 +128,7 @@ def find_candidates(
     wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
     entries = [(entry, term, level) for term in wanted for entry, level in term_entries(term)]
     frequency = {entry: frequencies.of(connection, space, entry) for entry, _, _ in entries}
-    says = {term: _information(frequency[term], chunks) for term in wanted if frequency[term]}
+    says = {term: rarity(frequency[term], chunks) for term in wanted if frequency[term]}
     telling = set(nlargest(MOST_TERMS, says, key=says.__getitem__))
     entries = [e for e in entries if e[1] in telling and frequency[e[0]]]
     scores, left = dict[int, float](), POSTINGS
@@ -146,18 +144,10 @@ def find_candidates(
     return Candidates(dict(best), {term: frequency[term] for term in wanted})
 
 
-def _information(frequency: int, chunks: int) -> float:
-    return math.log(1 + (max(chunks, frequency) - frequency + 0.5) / (frequency + 0.5))
-
-
 def _step(level: int) -> float:
     """Return what an entry adds to what a term is worth by those below it."""
     below = level // 2
-    return _worth(level) - (_worth(below) if below else 0.0)
-
-
-def _worth(times: int) -> float:
-    return times * (SATURATION + 1) / (times + SATURATION)
+    return worth(level) - (worth(below) if below else 0.0)
 
 
 def _postings(

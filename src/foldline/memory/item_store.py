@@ -23,7 +23,7 @@ from foldline.memory.schema import GONE, SUPERSEDED
 from foldline.sql import Connection, Database
 
 
-class MemoryStore:
+class ItemStore:
     """
     Writes and counts the memories of one user; `Memory` says what each method does.
 
