@@ -101,7 +101,7 @@ def assemble(
         task.query, task.offered, costs, task.config, now=task.now, embedder=task.embedder
     )
     must = [_whole(packet, _cost(packet, task)) for packet in task.fixed]
-    must += [_kept(one) for one in judged if one.packet.mandatory]
+    must += [_keep(one) for one in judged if one.packet.mandatory]
     optional = [one for one in judged if not one.packet.mandatory]
     room = _room(task, must, arranging, {one.place for one in optional})
     selection = selecting(optional, room, task.config, task.query)
@@ -109,7 +109,7 @@ def assemble(
     items = list[ContextItem]()
     for choice in selection.chosen:
         items.append((yield from compressing(choice, how)))
-    return _fitted(task, must, items, selection.left_out, arranging)
+    return _fit(task, must, items, selection.left_out, arranging)
 
 
 def _room(
@@ -117,7 +117,7 @@ def _room(
 ) -> int:
     """Return what is left for packets that are not mandatory, in tokens."""
     config = task.config
-    sections = _arranged(task, must, arranging)
+    sections = _arrange(task, must, arranging)
     base = task.counter.text(render(sections, task.frame))
     if base > config.max_tokens:
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
@@ -132,7 +132,7 @@ def _room(
     return max(0, free - headings)
 
 
-def _fitted(
+def _fit(
     task: AssemblyTask,
     must: Sequence[ContextItem],
     items: Sequence[ContextItem],
@@ -141,20 +141,20 @@ def _fitted(
 ) -> Assembled:
     """Render; as long as the whole is too large, the packet that is worth least goes."""
     kept = [item for item in items if item.text.strip()]
-    gone = [_dropped(item) for item in items if not item.text.strip()]
+    gone = [_drop(item) for item in items if not item.text.strip()]
     while True:
-        sections = _arranged(task, [*must, *kept], arranging)
+        sections = _arrange(task, [*must, *kept], arranging)
         text = render(sections, task.frame)
         tokens = task.counter.text(text)
         if tokens <= task.config.max_tokens or not kept:
             break
         worst = min(range(len(kept)), key=lambda at: (kept[at].score, -at))
-        gone.append(_dropped(kept.pop(worst)))
+        gone.append(_drop(kept.pop(worst)))
     short = {fingerprint(i.packet): i.text for i in kept if i.method != "keep"}
     return Assembled(text, tokens, sections, (*left_out, *gone), short)
 
 
-def _arranged(
+def _arrange(
     task: AssemblyTask, items: Sequence[ContextItem], arranging: Arranging
 ) -> tuple[ContextSection, ...]:
     return arranging(items, task.config, [place_of(item.packet) for item in items])
@@ -169,12 +169,12 @@ def _whole(packet: ContextPacket, tokens: int) -> ContextItem:
     return ContextItem(packet, packet.content, tokens, tokens)
 
 
-def _kept(one: ScoredPacket) -> ContextItem:
+def _keep(one: ScoredPacket) -> ContextItem:
     return ContextItem(
         one.packet, one.packet.content, one.tokens, one.tokens,
         relevance=one.relevance, score=one.score,
     )  # fmt: skip
 
 
-def _dropped(item: ContextItem) -> LeftOut:
+def _drop(item: ContextItem) -> LeftOut:
     return LeftOut(item.packet, "room", item.whole, item.relevance, item.score)

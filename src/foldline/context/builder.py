@@ -162,7 +162,7 @@ class ContextBuilder:
         output: str | None = None,
     ) -> Context:
         """Build a context without blocking; see `build`. A cancellation ends it."""
-        query = _checked(user_query)
+        query = _check_query(user_query)
         frame = ContextFrame.of(self.config, query)
         given = (*history(conversation_history or ()), *_packets(custom_packets or ()))
         gathered = await self._stages.gather(
@@ -170,7 +170,7 @@ class ContextBuilder:
         )
         task = AssemblyTask(
             query,
-            _fixed(query, system_instructions, output, frame),
+            _fixed_packets(query, system_instructions, output, frame),
             (*given, *gathered.packets),
             self.config,
             frame,
@@ -180,10 +180,10 @@ class ContextBuilder:
             reader_of(self._model, UNKNOWN_WINDOW),
             self._former.short or {},
         )
-        made = await self._assembled(task)
+        made = await self._assemble(task)
         return await asyncio.to_thread(self._context, task, made, gathered)
 
-    async def _assembled(self, task: AssemblyTask) -> Assembled:
+    async def _assemble(self, task: AssemblyTask) -> Assembled:
         stages = self._stages
         steps = within(
             assemble(task, stages.select, stages.arrange, stages.compress),
@@ -219,7 +219,7 @@ class ContextBuilder:
         return Context(made.text, parts)
 
 
-def _checked(query: Any) -> str:
+def _check_query(query: Any) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InputError(
             "there is no question", field="user_query", hint="Say what the context is for."
@@ -239,7 +239,7 @@ def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
     return packets
 
 
-def _fixed(
+def _fixed_packets(
     query: str, instructions: str | None, output: str | None, frame: ContextFrame
 ) -> tuple[ContextPacket, ...]:
     """Return what is always in: rules, question, and what is wanted."""

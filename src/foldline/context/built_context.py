@@ -99,7 +99,7 @@ class Context(str):
     def explain(self) -> list[dict[str, Any]]:
         """Tell of every packet where it went, and why."""
         rows = [_row(section, item) for section in self.sections for item in section.items]
-        return rows + [_gone(self.left_out, at) for at in range(len(self.left_out))]
+        return rows + [_left_out_row(self.left_out, at) for at in range(len(self.left_out))]
 
 
 def _row(section: ContextSection, item: Any) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _row(section: ContextSection, item: Any) -> dict[str, Any]:
     }
 
 
-def _gone(left_out: Sequence[LeftOut], at: int) -> dict[str, Any]:
+def _left_out_row(left_out: Sequence[LeftOut], at: int) -> dict[str, Any]:
     one = left_out[at]
     return {
         "packet": one.packet.label,

@@ -194,12 +194,12 @@ async def gather(
     Returns:
         What they gave. A source that takes too long is left behind in its thread.
     """
-    answers = await asyncio.gather(*(_asked(query, one, seconds, clock) for one in sources))
+    answers = await asyncio.gather(*(_ask_source(query, one, seconds, clock) for one in sources))
     packets = tuple(packet for found, _ in answers for packet in found)
     return Gathered(packets, tuple(report for _, report in answers))
 
 
-async def _asked(
+async def _ask_source(
     query: str, source: ContextSource, seconds: float, clock: Callable[[], float]
 ) -> tuple[tuple[ContextPacket, ...], SourceReport]:
     allowed = seconds if source.seconds is None else source.seconds
@@ -208,7 +208,7 @@ async def _asked(
     error = ""
     try:
         async with asyncio.timeout(allowed) as limit:
-            found = await _fetched(query, source)
+            found = await _fetch(query, source)
     except Exception as failure:  # noqa: BLE001  # whatever it raises: the others go on
         late = isinstance(failure, TimeoutError) and limit.expired()
         told = f"{type(failure).__name__}: {failure}"[:300]
@@ -216,7 +216,7 @@ async def _asked(
     return found, SourceReport(source.name, len(found), clock() - began, error)
 
 
-async def _fetched(query: str, source: ContextSource) -> tuple[ContextPacket, ...]:
+async def _fetch(query: str, source: ContextSource) -> tuple[ContextPacket, ...]:
     def read(result: Any) -> tuple[ContextPacket, ...]:
         found = packets_from(result, source.type, source.name)
         if not source.searches:

@@ -130,7 +130,7 @@ class CoverageWord:
     joined: bool = False
 
     def within(self, held: frozenset[str]) -> bool:
-        """Tell whether a text with these terms speaks of it."""
+        """Return True if a text with these terms speaks of it."""
         return any(wanted <= held for wanted in self.alternatives)
 
 

@@ -253,7 +253,7 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         )
     said = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (
-        _hard_coded, _vague, _twice, _contradicting, _missing,
+        _find_hard_coded, _vague, _twice, _contradicting, _missing,
     )  # fmt: skip
     found = [problem for check in checks for problem in check(prompt, said)]
     return tuple(sorted(found, key=lambda problem: (problem.line, problem.rule)))
@@ -285,7 +285,7 @@ def _problem(rule: Rule, at: Sentence, other: int = 0, severity: Severity = "war
     return Problem(rule, severity, at.line, quote, why, instead, other)
 
 
-def _hard_coded(prompt: str, said: Sequence[Sentence]) -> Iterator[Problem]:
+def _find_hard_coded(prompt: str, said: Sequence[Sentence]) -> Iterator[Problem]:
     """Find programs in prose, values that change elsewhere, and shouting."""
     conditions = [one for one in said if one.limited]
     many = len(conditions) >= MANY_CONDITIONS
@@ -310,7 +310,7 @@ def _twice(_: str, said: Sequence[Sentence]) -> Iterator[Problem]:
     """Find rules that are there already, in the same or nearly the same words."""
     for at, one in enumerate(said[:MOST_COMPARED]):
         for other in said[:at]:
-            if _enough(one, other) and _alike(one, other) >= ALIKE and not _opposed(one, other):
+            if _is_enough(one, other) and _alike(one, other) >= ALIKE and not _clash(one, other):
                 yield _problem("twice", one, other.line)
                 break
 
@@ -320,7 +320,7 @@ def _contradicting(_: str, said: Sequence[Sentence]) -> Iterator[Problem]:
     demanding = [one for one in said if one.orders or any(map(any, one.sides))][:MOST_COMPARED]
     for at, one in enumerate(demanding):
         for other in demanding[:at]:
-            if _opposed(one, other):
+            if _clash(one, other):
                 yield _problem("contradiction", one, other.line)
                 break
 
@@ -337,7 +337,7 @@ def _missing(prompt: str, said: Sequence[Sentence]) -> Iterator[Problem]:
         yield _problem("no sections", first, severity="hint")
 
 
-def _enough(one: Sentence, other: Sentence) -> bool:
+def _is_enough(one: Sentence, other: Sentence) -> bool:
     return min(len(one.terms), len(other.terms)) >= LEAST_TERMS
 
 
@@ -345,8 +345,8 @@ def _alike(one: Sentence, other: Sentence) -> float:
     return len(one.terms & other.terms) / len(one.terms | other.terms)
 
 
-def _opposed(one: Sentence, other: Sentence) -> bool:
-    """Tell whether two rules demand opposites: by two words that exclude each other, or by not."""
+def _clash(one: Sentence, other: Sentence) -> bool:
+    """Return True if two rules demand opposites, by words that exclude each other or by not."""
     plain = not (one.forbids or other.forbids or one.limited or other.limited)
     if plain and any(map(_excluding, one.sides, other.sides)):
         return True
@@ -358,7 +358,7 @@ def _opposed(one: Sentence, other: Sentence) -> bool:
 
 
 def _excluding(here: tuple[bool, bool], there: tuple[bool, bool]) -> bool:
-    """Tell whether one rule has only the left of two opposite wishes and the other the right."""
+    """Return True if one rule has only the left of two opposite wishes and the other the right."""
     return {here, there} == {(True, False), (False, True)}
 
 

@@ -287,7 +287,7 @@ def select(
     Returns:
         The choice; deterministic, ties go to what was offered first.
     """
-    out = [_left(one, "relevance") for one in offered if one.relevance < config.min_relevance]
+    out = [_leave_out(one, "relevance") for one in offered if one.relevance < config.min_relevance]
     good = [one for one in offered if one.relevance >= config.min_relevance]
     left = _Room(max(0, room), config.section_budgets)
     cap = int(config.largest_share * left.whole)
@@ -298,7 +298,7 @@ def select(
     for one, twin in _diverse(good, config.diversity):
         text = one.packet.content.removeprefix("user: ").strip()
         if twin or text in said:
-            out.append(_left(one, "repeats", twin or "the task"))
+            out.append(_leave_out(one, "repeats", twin or "the task"))
             continue
         need = min(one.tokens, cap) if shortens else one.tokens
         if need <= left.at(one.place):
@@ -310,7 +310,7 @@ def select(
     if config.enable_compression:
         _grow(chosen, left)
         skipped = _fill(skipped, left, chosen)
-    out += [_left(one, "room" if one.tokens > left.whole else "section") for one in skipped]
+    out += [_leave_out(one, "room" if one.tokens > left.whole else "section") for one in skipped]
     return PacketSelection(tuple(chosen), tuple(out))
 
 
@@ -362,5 +362,5 @@ def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[Scor
     yield from ((one, "") for one in rest)
 
 
-def _left(one: ScoredPacket, reason: Reason, other: str = "") -> LeftOut:
+def _leave_out(one: ScoredPacket, reason: Reason, other: str = "") -> LeftOut:
     return LeftOut(one.packet, reason, one.tokens, one.relevance, one.score, other)

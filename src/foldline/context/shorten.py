@@ -131,10 +131,10 @@ def shorten_to_excerpt(
         if need <= left:
             kept.add(at)
             left -= need
-    short = _joined(found, kept, words)
+    short = _join(found, kept, words)
     while kept and counter.text(short) > room:
         kept.remove(min(kept, key=lambda at: values[at]))
-        short = _joined(found, kept, words)
+        short = _join(found, kept, words)
     return short if kept else shorten_to_ends(text, room, counter, words)
 
 
@@ -199,7 +199,7 @@ def _gaps(kept: set[int], at: int, count: int) -> int:
     return 1 - before - after
 
 
-def _joined(found: Sequence[str], kept: set[int], words: ContextWords) -> str:
+def _join(found: Sequence[str], kept: set[int], words: ContextWords) -> str:
     out: list[str] = []
     missing = 0
     for at, unit in enumerate(found):

@@ -155,7 +155,7 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     Raises:
         InputError: One of them is no message; the error names it.
     """
-    said = [(index, *_said(message, index)) for index, message in enumerate(messages)]
+    said = [(index, *_read_message(message, index)) for index, message in enumerate(messages)]
     return tuple(
         ContextPacket(
             f"{role}: {text}",
@@ -167,7 +167,7 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     )
 
 
-def _said(message: Any, index: int) -> tuple[str, str, Any]:
+def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
     role: Any
     content: Any
     if isinstance(message, HistoryMessage):
@@ -196,7 +196,7 @@ def _blocks(content: Any) -> Iterator[str]:
 def files(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """Make a source that loads files whole, each a packet; what is no text is left out."""
     chosen = tuple(Path(path) for path in paths)
-    return ContextSource("files", lambda _: [*_loaded(chosen, MOST_BYTES)], "file")
+    return ContextSource("files", lambda _: [*_load(chosen, MOST_BYTES)], "file")
 
 
 def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
@@ -209,7 +209,7 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
 
     def told(_: str) -> list[ContextPacket]:
         lines = []
-        for packet in _loaded(chosen, PEEK):
+        for packet in _load(chosen, PEEK):
             first = next(
                 (line.strip() for line in packet.content.splitlines() if line.strip()), ""
             )
@@ -221,8 +221,8 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     return ContextSource("references", told, "references")
 
 
-def _loaded(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
-    for path in [*_walked(paths)][:MOST_FILES]:
+def _load(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
+    for path in [*_walk(paths)][:MOST_FILES]:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
             status = os.fstat(file.fileno())
@@ -236,7 +236,7 @@ def _loaded(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
         )
 
 
-def _walked(paths: Iterable[Path]) -> Iterator[Path]:
+def _walk(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield regular files, those of folders in order; hidden ones and links inside are left."""
     for path in paths:
         if path.is_dir():

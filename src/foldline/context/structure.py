@@ -143,22 +143,22 @@ def format_packet(packet: ContextPacket, text: str, place: Place, frame: Context
     if packet.type == "memory":
         text = frame.words.memory + text
     source = next((str(packet.metadata[k]) for k in SOURCED if packet.metadata.get(k)), "")
-    source = _cited(source) if place == "evidence" else ""
+    source = _cite(source) if place == "evidence" else ""
     if frame.form == "xml":
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
         cited = f' source="{_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
-    safe = text if place == "role" else "".join(map(_fenced, text.splitlines(keepends=True)))
+    safe = text if place == "role" else "".join(map(_fence, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
 
 
-def _cited(source: str) -> str:
+def _cite(source: str) -> str:
     """Write a source on one line; of a long path the end is left, with the file and the lines."""
     line = " ".join(source.split())
     return line if len(line) <= LONGEST_SOURCE else f"…{line[1 - LONGEST_SOURCE :]}"
 
 
-def _fenced(line: str) -> str:
+def _fence(line: str) -> str:
     """Keep a line of data from passing for a heading or for the end of its item."""
     bare = line.strip()[:64]
     if not bare.isascii():

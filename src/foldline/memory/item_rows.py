@@ -42,7 +42,7 @@ class Filter:
     session: str | None = None
 
     def admits(self) -> Callable[[FilterFacts], bool] | None:
-        """Return what tells whether a memory is meant, the time apart; None where all are."""
+        """Return a check of a memory, its time apart; None where all memories are meant."""
         kinds, least, session = frozenset(self.kinds), self.min_importance, self.session
         since = -math.inf if self.since is None else self.since
         until = math.inf if self.until is None else self.until

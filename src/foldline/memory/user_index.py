@@ -64,7 +64,7 @@ class UserIndex:
         if clock == self._clock:
             return
         self._drop_ended(connection)
-        self._index.add(self._changed(connection))
+        self._index.add(self._read_changed(connection))
         self._clock = clock
 
     def find(
@@ -123,7 +123,7 @@ class UserIndex:
             self._facts.pop(name, None)
             self._expiring.discard(name)
 
-    def _changed(self, connection: Connection) -> Iterator[Document]:
+    def _read_changed(self, connection: Connection) -> Iterator[Document]:
         rows = connection.execute(
             "SELECT id, kind, content, importance, happened, expires, session, author,"
             " terms, cut, CASE WHEN model = ? AND model <> '' THEN vector END"

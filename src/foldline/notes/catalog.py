@@ -2,7 +2,7 @@
 What is in the folder now: every note without its content, kept in step with the files.
 
 The files are the truth. A look compares the stamps of files with those they were read at, and
-reads those that differ; a digest tells whether they really do. A file so young that it could
+reads those that differ; a digest shows whether they really do. A file so young that it could
 change again without a new stamp is read once more. A file that is put in the place of another has
 a new inode, and changes the stamp of the folder; both are cheap to see. A file that is edited in
 place shows it only in its own stamp: in a small folder all of them are compared at each look, in a
@@ -39,7 +39,7 @@ YOUNG: Final = 50_000_000
 
 
 def is_young(changed: int, read_at: int) -> bool:
-    """Tell whether what changed at a time may have changed again since, unseen by its stamp."""
+    """Return True if what changed at a time may have changed again since, unseen by its stamp."""
     return changed > read_at - YOUNG
 
 
@@ -103,7 +103,7 @@ class FolderWatch:
         return _differing(present, known, doubtful), gone
 
     def _has_moved(self) -> bool:
-        """Tell whether the folder itself changed since the last look, or may have."""
+        """Return True if the folder itself changed since the last look, or may have."""
         stamp, read_at = self._folder.own_stamp(), time.time_ns()
         same = stamp == self._folder_stamp
         self._folder_stamp = None if is_young(stamp.changed, read_at) else stamp
@@ -220,7 +220,7 @@ class Catalog:
         return self._seen.pop(name, None) is not None
 
     def _read(self, name: str) -> bool:
-        """Read a file; tell whether it says something else than before."""
+        """Read a file; return True if it says something else than before."""
         before, read_at = self._seen.get(name), time.time_ns()
         try:
             data, stamp = self._folder.read(name, self._largest)
@@ -236,7 +236,7 @@ class Catalog:
             self._see(name, _Seen(stamp, read_at, row))
             self._unkept.add(name)
             return False
-        self._see(name, _understood(name, data, stamp, digest, read_at))
+        self._see(name, _parse(name, data, stamp, digest, read_at))
         self._unkept.add(name)
         return True
 
@@ -254,7 +254,7 @@ class Catalog:
                 continue
             first = entries.setdefault(entry.metadata.id, entry)
             if first is not entry:
-                kept, other = _kept(first, entry)
+                kept, other = _choose_note(first, entry)
                 entries[entry.metadata.id] = kept
                 troubles.append(SkippedFile(other.name, f"it has the same id as {kept.name}"))
         self._was_full = self._watch.full
@@ -276,7 +276,7 @@ class Catalog:
         return None if seen is None or name in self._young else seen.row
 
 
-def _understood(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _Seen:
+def _parse(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _Seen:
     try:
         page = parse_file(data)
         metadata = to_metadata(page.fields)
@@ -295,7 +295,7 @@ def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:
     yield from terms(body)
 
 
-def _kept(first: CatalogEntry, second: CatalogEntry) -> tuple[CatalogEntry, CatalogEntry]:
+def _choose_note(first: CatalogEntry, second: CatalogEntry) -> tuple[CatalogEntry, CatalogEntry]:
     """Of two files with one id, the one that is named after it is the note."""
     named = first.metadata.id in first.name or second.metadata.id not in second.name
     return (first, second) if named else (second, first)

@@ -96,7 +96,7 @@ class Consolidator:
         """Say what would be done now; nothing is changed."""
         entries = self._store.look()
         said = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
-        return plan_levels(said, self._cited(entries), self.settings, self._store.now())
+        return plan_levels(said, self._count_citations(entries), self.settings, self._store.now())
 
     def carry_out(self) -> Consolidation:
         """Plan, and do it; it is recorded even where there is nothing to do."""
@@ -105,7 +105,7 @@ class Consolidator:
             changed = [*(m.into for m in plan.merges), *(p.id for p in plan.promotions)]
             versions = {one: entries[one].metadata.version for one in changed}
             done = Consolidation(self._new_id(), self._store.now(), plan, versions)
-            self._records.create(f"{done.id}{ENDING}", _written(done))
+            self._records.create(f"{done.id}{ENDING}", _to_json(done))
             promoted = {promotion.id: promotion for promotion in plan.promotions}
             made = tuple(one for one in plan.merges if self._merge(one, promoted.get(one.into)))
             for merge in made:
@@ -116,7 +116,7 @@ class Consolidator:
                 self._store.lay_aside(one)
             if made != plan.merges:
                 done = replace(done, plan=replace(plan, merges=made))
-                self._records.replace(f"{done.id}{ENDING}", _written(done))
+                self._records.replace(f"{done.id}{ENDING}", _to_json(done))
             return done
 
     def past(self) -> tuple[Consolidation, ...]:
@@ -139,7 +139,7 @@ class Consolidator:
             sources = (*(s for m in done.plan.merges for s in m.sources), *done.plan.expired)
             restored = tuple(one for one in sources if self._restore(one))
             how = {one: self._revert(one, number) for one, number in done.versions.items()}
-            self._records.replace(name, _written(replace(done, undone=True)))
+            self._records.replace(name, _to_json(replace(done, undone=True)))
             return UndoReport(
                 tuple(one for one, reverted in how.items() if reverted),
                 restored,
@@ -200,14 +200,14 @@ class Consolidator:
 
     def _record(self, name: str) -> Consolidation:
         try:
-            return _read(json.loads(self._records.read(name, LARGEST_RECORD)[0]))
+            return _from_json(json.loads(self._records.read(name, LARGEST_RECORD)[0]))
         except (ValueError, KeyError, TypeError, RecursionError, BrokenNote, OSError) as error:
             raise StoreError(
                 f"The record {name} of a consolidation is damaged.",
                 hint="The notes themselves are not; the trash has what was merged.",
             ) from error
 
-    def _cited(self, entries: Mapping[str, CatalogEntry]) -> Counter[str]:
+    def _count_citations(self, entries: Mapping[str, CatalogEntry]) -> Counter[str]:
         """Count how many other notes name each note; ids are terms of what they say."""
         by_term = {one.lower(): one for one in entries}
         cited: Counter[str] = Counter()
@@ -236,7 +236,7 @@ def as_before(now: NoteMetadata, before: Note) -> Note:
     return replace(before, id=now.id, version=now.version, created_at=now.created_at)
 
 
-def _written(done: Consolidation) -> bytes:
+def _to_json(done: Consolidation) -> bytes:
     value = {
         "schema": "foldline.consolidation/1",
         "id": done.id,
@@ -248,7 +248,7 @@ def _written(done: Consolidation) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def _read(value: Any) -> Consolidation:
+def _from_json(value: Any) -> Consolidation:
     plan = ConsolidationPlan(
         tuple(
             Merge(str(m["into"]), tuple(map(str, m["sources"])), float(m["likeness"]))

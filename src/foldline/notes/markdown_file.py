@@ -78,7 +78,7 @@ def parse_file(data: bytes) -> MarkdownFile:
 
 def format_file(fields: Mapping[str, Any], body: str) -> bytes:
     """Return a file with these fields, in their order, and a body."""
-    return _joined([_line(name, value) for name, value in fields.items()], body)
+    return _join([_line(name, value) for name, value in fields.items()], body)
 
 
 def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> bytes:
@@ -107,7 +107,7 @@ def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> byt
         out += [] if value is None else [_line(name, value)]
         out += lines[_own(lines) :]
     out += [_line(name, value) for name, value in left.items() if value is not None]
-    return _joined(out, body)
+    return _join(out, body)
 
 
 def _own(lines: tuple[str, ...]) -> int:
@@ -118,7 +118,7 @@ def _own(lines: tuple[str, ...]) -> int:
     return count
 
 
-def _joined(lines: list[str], body: str) -> bytes:
+def _join(lines: list[str], body: str) -> bytes:
     text = f"---\n{''.join(lines)}---\n\n{body}\n"
     return text.encode("utf-8", "replace")
 
@@ -139,13 +139,13 @@ def _line(name: str, value: Any) -> str:
 def _scalar(value: Any) -> str:
     """Write a text or number on one line, as YAML reads it inside a list too."""
     if isinstance(value, str) and not value.isprintable():
-        return f'"{"".join(map(_escaped, value))}"'
+        return f'"{"".join(map(_escape, value))}"'
     settings: dict[str, Any] = {"allow_unicode": True, "width": 1 << 30}
     dumped: str = yaml.safe_dump([value], default_flow_style=True, **settings)
     return dumped.strip()[1:-1]
 
 
-def _escaped(letter: str) -> str:
+def _escape(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
     return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

@@ -130,7 +130,7 @@ class NoteStore:
             yield
 
     def knows(self, id: str) -> bool:  # noqa: A002  # what every note calls it
-        """Tell whether there was a note with this id when the folder was looked at last."""
+        """Return True if there was a note with this id when the folder was looked at last."""
         return id in self._catalog.entries
 
     def look(self) -> Mapping[str, CatalogEntry]:
@@ -154,7 +154,7 @@ class NoteStore:
             UnknownNote: There is none with this id.
             BrokenNote: Its file cannot be read any more.
         """
-        return self._found(id)[2]
+        return self._find(id)[2]
 
     def versions(self, id: str) -> tuple[Version, ...]:  # noqa: A002
         """Return the earlier versions of a note, oldest first; without those that are broken."""
@@ -182,11 +182,11 @@ class NoteStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other threads and processes from changing notes meanwhile; then list the notes."""
-        with self._holding(None):
+        with self._hold_lock(None):
             yield
 
     @contextmanager
-    def _holding(self, patience: float | None) -> Iterator[None]:
+    def _hold_lock(self, patience: float | None) -> Iterator[None]:
         with self._threads, self._file_lock.held(patience):
             self._holders += 1
             try:
@@ -218,12 +218,12 @@ class NoteStore:
                 )
         note = make(self._new_id(), self.now())
         data = format_file(to_fields(note), note.content)
-        kept = self._checked(data)
+        kept = self._check(data)
         try:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
         except FileExistsError as error:
             raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
-        with suppress(StoreError), self._holding(LISTING_PATIENCE):
+        with suppress(StoreError), self._hold_lock(LISTING_PATIENCE):
             pass  # only to list it; whoever holds the lock for longer does so
         return kept
 
@@ -241,7 +241,7 @@ class NoteStore:
             StoreError: It cannot be written; then it is what it was.
         """
         with self.locked():
-            name, data, before = self._found(id)
+            name, data, before = self._find(id)
             page, after = parse_file(data), change(before)
             if not changed_fields(before, after) and after.content == before.content:
                 return before
@@ -249,7 +249,7 @@ class NoteStore:
             later = max(self.now(), before.updated_at)
             after = replace(after, version=number + 1, updated_at=later)
             new = patch_file(page, changed_fields(before, after), after.content)
-            kept = self._checked(new)
+            kept = self._check(new)
             self.folder.replace(name, new)
             return kept
 
@@ -307,7 +307,7 @@ class NoteStore:
         with suppress(OSError):  # the folder is gone
             self._listing.write(self.look().values())
 
-    def _found(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
+    def _find(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
         """Find the file of a note where it was last, else anew."""
         with self._threads:
             known = self._catalog.entries.get(id)
@@ -321,7 +321,7 @@ class NoteStore:
                 except BrokenNote as error:
                     raise BrokenNote(
                         f"{name} cannot be read as a note: {error.message}",
-                        hint="Mend it by hand; it is left as it is.",
+                        hint="Repair it by hand; it is left as it is.",
                     ) from error
                 if note.id == id:
                     return name, data, note
@@ -352,7 +352,7 @@ class NoteStore:
         kept = self.inside.inside("history")
         return kept.inside(id) if kept.has(id) else None
 
-    def _checked(self, data: bytes) -> Note:
+    def _check(self, data: bytes) -> Note:
         """Return the note that a file will hold; what could not be read again is not written."""
         if len(data) > self.limits.largest:
             raise InputError(

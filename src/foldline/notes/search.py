@@ -70,7 +70,7 @@ def make_filter(
     status: Status | None = None,
 ) -> Callable[[NoteMetadata], bool]:
     """
-    Return what tells whether a note is of a type, a level and a status, and has one of some tags.
+    Return a check whether a note is of a type, level and status, and has one of some tags.
 
     Raises:
         InputError: There is no such type or level.

@@ -2,7 +2,7 @@
 Tasks that need each other: which can begin, which wait, and which cannot go on, and why.
 
 Only what happened to a task itself is kept; that it is blocked follows from the others. So a task
-is never lost by the failure of another, and is free again as soon as that one is mended.
+is never lost by the failure of another, and is free again as soon as that one is repaired.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class TaskGraph:
     def __init__(self, entries: Iterable[NoteMetadata]) -> None:
         tasks = {metadata.id: metadata for metadata in entries if metadata.status is not None}
         self.tasks: Mapping[str, NoteMetadata] = tasks
-        order = _sorted(tasks)
+        order = _sort(tasks)
         self.order: tuple[str, ...] = tuple(order)
         heights = _heights(tasks, order)
         found: dict[str, TaskState] = {}
         for one in order:
-            found[one] = _standing(tasks[one], tasks, found, heights[one])
+            found[one] = _state_of(tasks[one], tasks, found, heights[one])
         rings = _rings(tasks, tasks.keys() - found.keys())
-        told = {ring: (ring[:-1], _told(ring, tasks)) for ring in set(rings.values())}
+        told = {ring: (ring[:-1], _describe_ring(ring, tasks)) for ring in set(rings.values())}
         for one, ring in rings.items():
-            found[one] = _circling(tasks[one], *told[ring])
+            found[one] = _state_in_ring(tasks[one], *told[ring])
         self.standings: Mapping[str, TaskState] = found
         self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(told))
 
@@ -115,7 +115,7 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
     return ()
 
 
-def _sorted(tasks: Mapping[str, NoteMetadata]) -> list[str]:
+def _sort(tasks: Mapping[str, NoteMetadata]) -> list[str]:
     """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
     missing = {
         one: len({n for n in metadata.needs if n in tasks}) for one, metadata in tasks.items()
@@ -150,7 +150,7 @@ _OWN: Final[Mapping[Status, State]] = {
 }
 
 
-def _standing(
+def _state_of(
     metadata: NoteMetadata,
     tasks: Mapping[str, NoteMetadata],
     found: Mapping[str, TaskState],
@@ -201,13 +201,13 @@ def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, t
     return rings
 
 
-def _told(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
+def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
     titles = [tasks[one].title for one in ring]
     shown = titles if len(titles) <= NAMED else [*titles[: NAMED - 1], "…", titles[-1]]
     return f"these wait for each other: {' → '.join(shown)}"
 
 
-def _circling(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
+def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
     """Tell how a task stands that waits for itself, or for others that do."""
     own = _OWN.get(metadata.status) if metadata.status else None
     return (

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from foldline.ask_runner import run_to_end
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError
 from foldline.notes.folder import FolderLock
@@ -87,7 +88,7 @@ class NoteTasks:
             UnknownNote: A task that it needs is not there.
         """
         with self._store.locked():
-            first = self._known(needs)
+            first = self._check_needs(needs)
             draft = NoteDraft(title, content, "task_state", tags, level, "", "pending", first)
             return self._store.create(draft.note)
 
@@ -102,7 +103,7 @@ class NoteTasks:
         with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
-            all_needs = tuple(dict.fromkeys((*task.needs, *self._known(needs))))
+            all_needs = tuple(dict.fromkeys((*task.needs, *self._check_needs(needs))))
             wanted = {one: metadata.needs for one, metadata in graph.tasks.items()} | {
                 id: all_needs
             }
@@ -179,7 +180,7 @@ class NoteTasks:
 
         return self._store.rewrite(id, change)
 
-    def _known(self, needs: Iterable[str]) -> tuple[str, ...]:
+    def _check_needs(self, needs: Iterable[str]) -> tuple[str, ...]:
         wanted = tuple(dict.fromkeys(needs))
         if len(wanted) > MOST_NEEDS:
             raise InputError(f"a task needs at most {MOST_NEEDS:,} others", field="needs")
@@ -292,7 +293,7 @@ class _Run:
         )
 
     async def _fill(self) -> bool:
-        """Begin what can begin; tell whether anything is under way."""
+        """Begin what can begin; return True if anything is under way."""
         free = self._schedule.parallel - len(self._busy)
         if free > 0:
             for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
@@ -326,14 +327,10 @@ class _Run:
         self, step: Callable[[str, str], Note], one: str, told: str, ended: list[str]
     ) -> None:
         """Record how a task ended, even when the run is cancelled just then."""
-        recording = asyncio.ensure_future(asyncio.to_thread(step, one, told))
         try:
-            await asyncio.shield(recording)
+            await run_to_end(asyncio.to_thread(step, one, told))
         except (NoteConflict, UnknownNote):
             return  # somebody ended or deleted it by hand; what they say holds
-        except asyncio.CancelledError:
-            await asyncio.wait([recording])
-            raise
         ended.append(one)
 
     async def _stop(self) -> None:

@@ -67,7 +67,7 @@ def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
         if fits(_page(trial, found, start)):
             chosen = trial
         elif not chosen:
-            return _clipped(passage, found, start, fits)
+            return _clip_page(passage, found, start, fits)
         else:
             tried += 1
             if tried == TRIES:
@@ -110,7 +110,7 @@ def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
     return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
 
 
-def _clipped(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
+def _clip_page(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
     """Return as much of the one passage as fits with its heading, or without it."""
     page = _page([passage], found, start)
     return clip(page, fits)

@@ -141,7 +141,7 @@ def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
     seen: dict[tuple[str, ...], GrepSource] = {}
     out = list[GrepMatch]()
     for plain in sources:
-        source, complete = _searched(plain, pattern, MOST_MATCHES - len(out), bool(out))
+        source, complete = _search(plain, pattern, MOST_MATCHES - len(out), bool(out))
         for position in list(source.spans):
             first = seen.setdefault(_with_neighbours(source.lines, position), source)
             if first is source:
@@ -153,14 +153,14 @@ def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
     return Matches(out)
 
 
-def _searched(
+def _search(
     source: GrepSource, pattern: Pattern, most: int, found: bool
 ) -> tuple[GrepSource, bool]:
     """Return a source with its matches; records of JSON are taken apart where a value matches."""
     lines, spans, complete = list[Line](), dict[int, Span](), True
     for line in source.lines:
         try:
-            values = _matched(line, pattern) if complete else [(line, None)]
+            values = _match(line, pattern) if complete else [(line, None)]
         except RecallError:
             if not (spans or found):
                 raise
@@ -174,7 +174,7 @@ def _searched(
     return GrepSource(source.handle, source.heading, lines, spans), complete
 
 
-def _matched(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
+def _match(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
     values = _values(line, pattern) if len(line.text) > RECORD else []
     return values or [(line, pattern.span(line.text))]
 
@@ -266,11 +266,11 @@ def _rows(source: GrepSource, positions: Sequence[int], around: Around) -> Itera
             sign = "-" if span is None else ":"
             moved = None if span is None else (max(0, span[0] - cut), max(0, span[1] - cut))
             text = line.text.lstrip()[cut:] if cut else line.text
-            yield f"{line.number}{sign} {name}{_narrowed(text, moved, around.wide)}"
+            yield f"{line.number}{sign} {name}{_narrow(text, moved, around.wide)}"
             before, value = position, line.path
 
 
-def _narrowed(line: str, span: Span | None, wide: int) -> str:
+def _narrow(line: str, span: Span | None, wide: int) -> str:
     if len(line) <= wide:
         return line
     start, end = span or (0, 0)

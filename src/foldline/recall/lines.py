@@ -158,7 +158,7 @@ def at_path(text: str, path: str) -> str:
             f"The content is not JSON, so that it has no paths: {error}.",
             hint="Use lines or grep.",
         ) from error
-    found = _values(value, _bounded(path))
+    found = _values(value, _check_path(path))
     if not found:
         raise RecallError(f"The path {path[:80]!r} matches nothing.", hint=_keys(value))
     chosen_value = found[0] if len(found) == 1 else found
@@ -167,7 +167,7 @@ def at_path(text: str, path: str) -> str:
     return json.dumps(chosen_value, ensure_ascii=False, indent=2)
 
 
-def _bounded(path: str) -> str:
+def _check_path(path: str) -> str:
     """Refuse paths whose cost is more than proportional to the text."""
     full = path if path.startswith("$") else f"${path}" if path[:1] in "[." else f"$.{path}"
     bare = _QUOTED.sub("", full)

@@ -45,12 +45,12 @@ def cut_passages(sections: Iterable[MessageSection]) -> list[RecallPassage]:
     out = list[RecallPassage]()
     for section in sections:
         for block in _blocks(_readable(section.text)):
-            lines = _trimmed(block)
+            lines = _trim(block)
             out.append(RecallPassage(section, len(out), lines, write_lines(lines)))
     return out
 
 
-def _trimmed(lines: Sequence[Line]) -> tuple[Line, ...]:
+def _trim(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Leave out empty lines at both ends, numbered ones too."""
     full = [index for index, line in enumerate(lines) if essence(line.text)]
     return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])

@@ -105,7 +105,7 @@ def recall(
     named = resolve(handle, seen, holdings.moments)
     found = find_original(holdings, named)
     wanted = _Wanted(query, lines, grep, context, path, start, fits)
-    text, note = _searched(holdings, found, wanted) if grep or query else _read(found, wanted)
+    text, note = _search(holdings, found, wanted) if grep or query else _read(found, wanted)
     return Recalled(handle, named.id, found.role, text, found.raw, note)
 
 
@@ -115,7 +115,7 @@ def recall(
 def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
     text, notes = _content(found, wanted), []
     if wanted.lines is not None:
-        picked, note = _picked(text, wanted.lines)
+        picked, note = _pick_lines(text, wanted.lines)
         text, notes = "\n".join(line for _, line in picked), [note]
     start = wanted.start
     if start > len(text):
@@ -152,7 +152,7 @@ def _at_path_of_one(found: Original, path: str) -> str:
     raise failure
 
 
-def _picked(text: str, lines: str) -> tuple[Lines, str]:
+def _pick_lines(text: str, lines: str) -> tuple[Lines, str]:
     whole = number_lines(text)
     picked = choose_lines(whole, lines)
     return picked, f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {len(whole):,}."
@@ -161,8 +161,8 @@ def _picked(text: str, lines: str) -> tuple[Lines, str]:
 # --- searching -----------------------------------------------------------------------------
 
 
-def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
-    narrowed = _narrowed(found, wanted)
+def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
+    narrowed = _narrow(found, wanted)
     places = found.sections(holdings) if narrowed is None else [narrowed[0]]
     if wanted.grep:
         pattern = Pattern(wanted.grep)
@@ -186,12 +186,12 @@ def _searched(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str
     return text, f"{count:,} passages."
 
 
-def _narrowed(found: Original, wanted: _Wanted) -> tuple[MessageSection, list[Line]] | None:
+def _narrow(found: Original, wanted: _Wanted) -> tuple[MessageSection, list[Line]] | None:
     """Return the part of a text that lines or a path choose; None where neither is given."""
     if wanted.path is None and wanted.lines is None:
         return None
     text = _content(found, wanted)
-    picked = number_lines(text) if wanted.lines is None else _picked(text, wanted.lines)[0]
+    picked = number_lines(text) if wanted.lines is None else _pick_lines(text, wanted.lines)[0]
     first = found.messages[0] if found.messages else None
     handle = found.handles[first.id] if first is not None else ""
     section = MessageSection(handle, "result", "", "\n".join(line for _, line in picked))
@@ -220,7 +220,7 @@ def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
                 break
     except RecallError:  # it takes too long; what was found until then is named
         pass
-    return f"[0 matches.{_named(other)}]"
+    return f"[0 matches.{_name_handles(other)}]"
 
 
 def _no_words(
@@ -231,10 +231,10 @@ def _no_words(
     other = dict.fromkeys(passage.section.handle for passage in ranked)
     near = answers.near_words(places, question)
     words = f" Similar words: {', '.join(near)}." if near else ""
-    return f"[0 matches.{words}{_named(list(other)[:ELSEWHERE])}]"
+    return f"[0 matches.{words}{_name_handles(list(other)[:ELSEWHERE])}]"
 
 
-def _named(handles: list[str]) -> str:
+def _name_handles(handles: list[str]) -> str:
     return f" It matches in {', '.join(handles)}." if handles else " Nor anywhere else."
 
 

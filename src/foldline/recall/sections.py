@@ -30,7 +30,7 @@ def message_text(message: Message) -> str:
     """Return everything that a message says; a single part stands as it is, several are headed."""
     if len(message.parts) == 1:
         return part_text(message.parts[0])
-    return "\n".join(_headed(part) for part in message.parts)
+    return "\n".join(_add_heading(part) for part in message.parts)
 
 
 def part_text(part: Part) -> str:
@@ -73,7 +73,7 @@ def part_of(message: Message, index: int) -> Part:
     return message.parts[index]
 
 
-def _headed(part: Part) -> str:
+def _add_heading(part: Part) -> str:
     match part:
         case ToolCall():
             return f"[call {part.name}]\n{part.arguments}"

@@ -39,7 +39,7 @@ class Embedder(Protocol):
         ...
 
     def understands(self, text: str) -> bool:
-        """Tell whether the model was trained on the language of a text."""
+        """Return True if the model was trained on the language of a text."""
         ...
 
 
@@ -67,7 +67,7 @@ def arrays() -> Any:
 
 def pack(vector: Sequence[float]) -> bytes:
     """Write a vector as float16, two bytes a number, for a column of a database."""
-    return bytes(_checked(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())
+    return bytes(_check(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())
 
 
 def unpack(data: bytes) -> Array:
@@ -78,7 +78,7 @@ def unpack(data: bytes) -> Array:
     return found
 
 
-def _checked(vector: Array) -> Array:
+def _check(vector: Array) -> Array:
     """
     Return a vector of length 1.
 
@@ -112,7 +112,7 @@ class Matrix:
         """
         numpy = arrays()
         bare = unpack(vector) if isinstance(vector, bytes) else numpy.asarray(vector, dtype="f4")
-        row = _checked(bare)
+        row = _check(bare)
         if self._rows is None:
             self._rows = numpy.empty((16, row.size), dtype="f4")
         if row.size != self._rows.shape[1]:
@@ -141,7 +141,7 @@ class Matrix:
     def compare(self, query: Sequence[float]) -> Likeness:
         """Compare a query with all vectors."""
         numpy = arrays()
-        asked = _checked(numpy.asarray(query, dtype="f4"))
+        asked = _check(numpy.asarray(query, dtype="f4"))
         if self._rows is None:
             return Likeness(numpy.empty(0, dtype="f4"), [], {})
         if asked.size != self._rows.shape[1]:

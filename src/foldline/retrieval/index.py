@@ -198,14 +198,14 @@ class Index:
         """
         if k < 0:
             raise InputError(f"k must be a number of documents, not {k!r:.40}", field="k")
-        asked_for = self._understood(query[:LONGEST_QUERY], now, vector)
+        asked_for = self._understand(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
         numbers = self._pool(asked_for, allowed)
-        return self._ranked(asked_for, numbers, k, least) if k else []
+        return self._rank(asked_for, numbers, k, least) if k else []
 
     # --- what a query means ----------------------------------------------------------------
 
-    def _understood(
+    def _understand(
         self, query: str, now: float | None, vector: Sequence[float] | None
     ) -> UnderstoodQuery:
         named = self._names.named(query)
@@ -242,12 +242,12 @@ class Index:
         pool = find_candidates(self._postings, self._surroundings, query.says, allowed)
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
-        for number in self._dated(query.windows):
+        for number in self._find_dated(query.windows):
             if allowed is None or allowed(number):
                 pool.add(number)
         return sorted(pool)
 
-    def _dated(self, windows: Iterable[DateWindow]) -> Iterable[int]:
+    def _find_dated(self, windows: Iterable[DateWindow]) -> Iterable[int]:
         """Go through the documents inside the windows of time, or right after."""
         for start, end in windows:
             first = bisect_left(self._times, (start, -1))
@@ -257,7 +257,7 @@ class Index:
 
     # --- what they are worth ----------------------------------------------------------------
 
-    def _ranked(
+    def _rank(
         self, query: UnderstoodQuery, numbers: Sequence[int], k: int, least: float
     ) -> list[Hit]:
         seen = score_closely(self._postings, self._surroundings, query.says, numbers)

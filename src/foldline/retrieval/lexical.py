@@ -237,17 +237,17 @@ def score_closely(
     own, around, share = dict[int, float](), dict[int, float](), dict[int, float]()
     for number, window in windows.items():
         if number in held:
-            own[number] = _scored(held[number], says, lengths[number], mean)
+            own[number] = _score(held[number], says, lengths[number], mean)
         near = [held[one] for one in window if one in held]
         if near:
-            together = near[0] if len(near) == 1 else _summed(near)
+            together = near[0] if len(near) == 1 else _add_up(near)
             length = sum([lengths[one] for one in window])
-            around[number] = _scored(together, wide, length, mean * size)
+            around[number] = _score(together, wide, length, mean * size)
             share[number] = sum([says[term] for term in together]) / total
     return LexicalHits(own, around, held, share)
 
 
-def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     out = dict[str, int]()
     for one in counts:
         for term, repeats in one.items():
@@ -255,7 +255,7 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return out
 
 
-def _scored(
+def _score(
     held: Mapping[str, int], says: Mapping[str, float], length: float, mean: float
 ) -> float:
     score, easy = 0.0, discount(length, mean)

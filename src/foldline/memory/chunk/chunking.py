@@ -249,7 +249,7 @@ class _Packing:
     def chunk(self, first: TextSpan, end: int, beginning: bool) -> Chunk:
         """Return the chunk from a piece on, with what it repeats of the text before."""
         fresh = first.start
-        start = fresh if beginning or first.opens else self._repeated(fresh, end)
+        start = fresh if beginning or first.opens else self._overlap_start(fresh, end)
         text = self._text[start:end]
         words = start + len(text) - len(text.lstrip())
         return Chunk(
@@ -263,7 +263,7 @@ class _Packing:
             self._where(fresh + len(text[fresh - start :]) - len(text[fresh - start :].lstrip())),
         )
 
-    def _repeated(self, fresh: int, end: int) -> int:
+    def _overlap_start(self, fresh: int, end: int) -> int:
         """Return where the overlap of a chunk begins: a sentence or line before what is new."""
         sizes = self._sizes
         room = min(sizes.overlap, sizes.target - self._tokens(fresh, end))

@@ -189,7 +189,7 @@ class _Writer:
             node = node.next
 
     def _enter(self, node: Any) -> bool:
-        """Write the beginning of a node; tell whether what is in it is written too."""
+        """Write the beginning of a node; return True if what is in it is written too."""
         tag = node.tag
         if node.is_text_node:
             self._line.append(node.text_content or "")

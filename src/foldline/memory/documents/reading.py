@@ -76,7 +76,7 @@ def decode_text(data: bytes, name: str) -> DecodedText:
 
 
 def _is_chinese(sample: bytes) -> bool:
-    """Tell whether bytes are GB 18030; in other encodings they would pair with Latin letters."""
+    """Return True if bytes are GB 18030; in other encodings they would pair with Latin letters."""
     text = sample.decode("gb18030", "ignore")
     wide = sum(char > "\x7f" for char in text)
     high = sum(byte > 0x7F for byte in sample)

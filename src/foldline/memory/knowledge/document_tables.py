@@ -229,7 +229,7 @@ def replace_document(
         " terms, tokens, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         (namespace, *head, *sums, moment),
     ).fetchone()
-    first = _taken(connection, namespace, draft)
+    first = _take_numbers(connection, namespace, draft)
     connection.executemany(
         "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((first + at, document, at, *row.values) for at, row in enumerate(draft.rows)),
@@ -243,7 +243,7 @@ def replace_document(
     return "added" if former is None else "replaced"
 
 
-def _taken(connection: sqlite3.Connection, namespace: int, draft: DocumentRows) -> int:
+def _take_numbers(connection: sqlite3.Connection, namespace: int, draft: DocumentRows) -> int:
     """Take numbers for the chunks of a document, and add it to the sums of its namespace."""
     (after,) = connection.execute(
         "UPDATE namespaces SET next = next + ?, documents = documents + 1, chunks = chunks + ?,"
@@ -270,7 +270,7 @@ def _embed(connection: sqlite3.Connection, first: int, vectors: Vectors) -> None
 
 def remove_document(connection: sqlite3.Connection, namespace: int, document: int) -> None:
     """Take a document out with all that was made of it."""
-    _unfind(connection, "document = ?", (document,))
+    _drop_terms(connection, "document = ?", (document,))
     chunks = "(SELECT id FROM chunks WHERE document = ?)"
     connection.execute(
         f"DELETE FROM signs WHERE (embedder, chunk) IN (SELECT embedder, chunk FROM vectors"  # noqa: S608  # constant
@@ -292,7 +292,7 @@ def remove_document(connection: sqlite3.Connection, namespace: int, document: in
 def clear_namespace(connection: sqlite3.Connection, namespace: int) -> int:
     """Take all documents of a namespace out, and none of another; return how many there were."""
     first, last = span(namespace)
-    _unfind(connection, "id BETWEEN ? AND ?", (first, last))
+    _drop_terms(connection, "id BETWEEN ? AND ?", (first, last))
     connection.execute("DELETE FROM chunks WHERE id BETWEEN ? AND ?", (first, last))
     connection.execute("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", (first, last))
     connection.execute(
@@ -308,8 +308,8 @@ def clear_namespace(connection: sqlite3.Connection, namespace: int) -> int:
     return count
 
 
-def _unfind(connection: sqlite3.Connection, which: str, values: tuple[int, ...]) -> None:
-    """Take chunks out of the full-text index, which has to be told what they held."""
+def _drop_terms(connection: sqlite3.Connection, which: str, values: tuple[int, ...]) -> None:
+    """Remove chunks from the full-text index, which needs to know what they held."""
     connection.execute(
         f"INSERT INTO found (found, rowid, terms) SELECT 'delete', id, terms FROM chunks"  # noqa: S608  # constant
         f" WHERE {which}",
@@ -319,7 +319,7 @@ def _unfind(connection: sqlite3.Connection, which: str, values: tuple[int, ...])
 
 def recut_document(connection: sqlite3.Connection, document: int, title: str) -> None:
     """Cut the chunks of a document into terms again, by the rules of today."""
-    _unfind(connection, "document = ?", (document,))
+    _drop_terms(connection, "document = ?", (document,))
     rows = connection.execute(
         "SELECT id, heading, text FROM chunks WHERE document = ?", (document,)
     ).fetchall()

@@ -57,7 +57,7 @@ def pack_evidence(findings: KnowledgeResult, max_tokens: int, count: Count = est
     """
     whole("max_tokens", max_tokens, 1)
     blocks, used, left = list[str](), list[Passage](), list[Passage]()
-    for passage in _joined(findings.passages, max_tokens):
+    for passage in _join_neighbours(findings.passages, max_tokens):
         block = _block(passage, len(used) + 1)
         if count("\n".join([*blocks, block])) <= max_tokens:
             blocks.append(block)
@@ -65,14 +65,14 @@ def pack_evidence(findings: KnowledgeResult, max_tokens: int, count: Count = est
         else:
             left.append(passage)
     if not used and left and max_tokens >= LEAST:
-        short = _shortened(left[0], max_tokens, count)
+        short = _shorten(left[0], max_tokens, count)
         if short is not None:
             used, left, blocks = [short], left[1:], [_block(short, 1)]
     text = "\n".join(blocks)
     return Evidence(text, tuple(used), tuple(left), count(text) if text else 0, findings)
 
 
-def _joined(passages: Sequence[Passage], most: int) -> list[Passage]:
+def _join_neighbours(passages: Sequence[Passage], most: int) -> list[Passage]:
     """Join passages that follow each other, at the place of the better one."""
     out = list[Passage]()
     for passage in passages:
@@ -117,7 +117,7 @@ def _attribute(text: str) -> str:
     return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def _shortened(passage: Passage, most: int, count: Count) -> Passage | None:
+def _shorten(passage: Passage, most: int, count: Count) -> Passage | None:
     """Return as many of the first lines of a passage as fit."""
     lines = passage.text.strip("\n").split("\n")
     low, high = 0, len(lines)

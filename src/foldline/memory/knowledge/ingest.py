@@ -104,7 +104,7 @@ class Ingestor:
                 yield name
 
     def remove(self, name: str) -> bool:
-        """Remove a document; tell whether it was there."""
+        """Remove a document; return True if it was there."""
         with self.database.writing() as connection:
             space = find_namespace(connection, self.namespace)
             found = (

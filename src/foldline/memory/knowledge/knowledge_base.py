@@ -198,7 +198,7 @@ class Knowledge:
         return self._storing.store(name, reading)
 
     def remove(self, name: str) -> bool:
-        """Remove a document; tell whether it was there."""
+        """Remove a document; return True if it was there."""
         return self._storing.remove(stored_name(name))
 
     def clear(self) -> int:

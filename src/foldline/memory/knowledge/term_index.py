@@ -93,7 +93,7 @@ class Frequencies:
         """Return in how many chunks of a namespace an entry of the index is."""
         known = self._known.get(term)
         if known is None:
-            known = _counted(connection, space, term)
+            known = _count_entry(connection, space, term)
             if known >= COMMON:
                 self._known[term] = known
         return known
@@ -160,7 +160,7 @@ def _postings(
     return [number for (number,) in rows.fetchall()]
 
 
-def _counted(connection: sqlite3.Connection, space: tuple[int, int], entry: str) -> int:
+def _count_entry(connection: sqlite3.Connection, space: tuple[int, int], entry: str) -> int:
     (count,) = connection.execute(
         "SELECT count(*) FROM (SELECT 1 FROM found WHERE found MATCH ?"
         " AND rowid BETWEEN ? AND ? LIMIT ?)",

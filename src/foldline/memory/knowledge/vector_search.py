@@ -39,7 +39,7 @@ def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, by
     if len(vector) != dimensions:
         raise InputError(
             f"the embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
-            hint="Nothing was stored; mend the embedder.",
+            hint="Nothing was stored; repair the embedder.",
         )
     data = pack(vector)
     return _signs(unpack(data)).tobytes(), data
@@ -188,6 +188,6 @@ def _vectors(embedder: Embedder, texts: Sequence[str], what: str) -> Sequence[Se
     if len(vectors) != len(texts):
         raise ModelError(
             f"The embedder {embedder.name} gave {len(vectors)} vectors for {len(texts)} texts",
-            hint="Nothing was stored; mend the embedder.",
+            hint="Nothing was stored; repair the embedder.",
         )
     return vectors
