@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from foldline.ask_runner import arun_ask, drive_in_threads, is_blocking, reader_of, run_ask
-from foldline.core.asks import Ask, Reader, Reply, Steps
+from foldline.core.asks import Ask, ModelLimits, Reply, Steps
 
 ASK = Ask("question", 10, seconds=5.0)
 
 
 class Client:
-    reader = Reader(9_000, name="client")
+    reader = ModelLimits(9_000, name="client")
 
     def answer(self, ask: Ask) -> Reply:
         return Reply(f"called {ask.prompt}")
@@ -115,7 +115,7 @@ def test_a_timeout_of_the_model_itself_is_its_own_error(run: Run):
 def test_a_reader_has_the_window_it_names_or_the_given_one():
     assert reader_of(None, 32_000) is None
     assert reader_of(Client(), 32_000) == Client.reader
-    assert reader_of(lambda _: "x", 32_000) == Reader(32_000)
+    assert reader_of(lambda _: "x", 32_000) == ModelLimits(32_000)
 
 
 async def ask_client(ask: Ask) -> Reply:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
+from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
 from foldline.timeouts import DeadlineExceeded, run_with_timeout, start_thread
 
@@ -18,7 +18,7 @@ ModelLike: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | s
 """Answers an Ask: a model, an ordinary function or an async one."""
 
 
-def reader_of(model: ModelLike | None, window: int) -> Reader | None:
+def reader_of(model: ModelLike | None, window: int) -> ModelLimits | None:
     """
     Return the limits and prices of a model, None where there is no model.
 
@@ -29,8 +29,8 @@ def reader_of(model: ModelLike | None, window: int) -> Reader | None:
     if model is None:
         return None
     reader = getattr(model, "reader", None)
-    if not isinstance(reader, Reader):
-        return Reader(window)
+    if not isinstance(reader, ModelLimits):
+        return ModelLimits(window)
     return reader if reader.window else replace(reader, window=window)
 
 

@@ -25,7 +25,7 @@ from foldline.context.structure import (
     format_packet,
     render,
 )
-from foldline.core.asks import Reader, Steps
+from foldline.core.asks import ModelLimits, Steps
 from foldline.errors import CannotFit
 from foldline.retrieval.embedding import Embedder
 from foldline.values.tokens import TokenCounter
@@ -60,7 +60,7 @@ class AssemblyTask:
     counter: TokenCounter
     now: float
     embedder: Embedder | None = None
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     former: Mapping[str, str] = field(default_factory=dict)
 
 

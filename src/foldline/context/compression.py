@@ -36,7 +36,7 @@ from foldline.context.shorten import (
     shorten_to_window,
 )
 from foldline.context.structure import ContextItem
-from foldline.core.asks import Ask, Reader, Steps
+from foldline.core.asks import Ask, ModelLimits, Steps
 from foldline.relevance.names import items
 from foldline.relevance.terms import term_set
 from foldline.values.tokens import TokenCounter
@@ -191,7 +191,7 @@ class Shortening:
     query: str
     counter: TokenCounter
     words: ContextWords
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     former: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from zlib import crc32
 from foldline.errors import StoreError
 from foldline.notes.folder import Stamp
 from foldline.relevance.terms import TERMS_VERSION
-from foldline.sqlite.database import Database
+from foldline.sqlite.database import SqliteDatabase
 from foldline.sqlite.schema import Schema
 
 PATIENCE: Final = 2.0
@@ -88,10 +88,10 @@ class CatalogCache:
             connection.executemany("DELETE FROM files WHERE name = ?", ((name,) for name in gone))
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[Database]:
+    def _open(self) -> Iterator[SqliteDatabase]:
         if self._path.is_symlink():
             raise StoreError(f"{self._path} is a link.")
-        database = Database(self._path, SCHEMA, patience=PATIENCE)
+        database = SqliteDatabase(self._path, SCHEMA, patience=PATIENCE)
         try:
             yield database
         finally:

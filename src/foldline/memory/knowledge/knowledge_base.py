@@ -39,7 +39,7 @@ from foldline.memory.knowledge.values import (
 )
 from foldline.memory.knowledge.vector_search import VectorSearch, embed_query
 from foldline.retrieval.embedding import Embedder
-from foldline.sqlite.database import Database
+from foldline.sqlite.database import SqliteDatabase
 from foldline.tokens.estimate import estimate
 from foldline.type_checks import typed_methods
 
@@ -100,7 +100,7 @@ class Knowledge:
             StoreError: The file cannot be opened, or is something else.
         """
         check_namespace(namespace)
-        database = Database(path, KNOWLEDGE)
+        database = SqliteDatabase(path, KNOWLEDGE)
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()
