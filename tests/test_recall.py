@@ -6,7 +6,7 @@ import pytest
 from foldline.errors import RecallError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall import Folded, Holdings, recall
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, Text, ToolCall, ToolResult

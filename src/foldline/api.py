@@ -210,14 +210,14 @@ def compact_transcript(
         outcome = drive(compact_view(before, budget, policy, need, Sources()), _nobody)
     else:
         # Imported here: what answers knows of threads, which nothing else here needs.
-        from foldline.session.answering import answered, reader
+        from foldline.ask_runner import reader_of, run_ask
 
         # A number of tokens says nothing about the window of who answers.
         is_window = budget.resolved and not budget.fixed
         window = budget.scale if is_window else UNKNOWN_WINDOW
-        need = replace(need, reader=reader(summarizer, window))
+        need = replace(need, reader=reader_of(summarizer, window))
         steps = compact_view(before, budget, policy, need, Sources())
-        outcome = drive(steps, lambda ask: answered(summarizer, ask))
+        outcome = drive(steps, lambda ask: run_ask(summarizer, ask))
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown, counter)

@@ -17,8 +17,8 @@ from foldline.core.asks import Ask, Reply
 from foldline.errors import RecallError
 from foldline.formats.registry import DIALECTS
 from foldline.recall import Recalled
-from foldline.recall.content import message_text, part_of, part_text
-from foldline.recall.resolve import parse
+from foldline.recall.holdings import parse
+from foldline.recall.sections import message_text, part_of, part_text
 from foldline.repair.repair import repair
 from foldline.testing.staying import check_task, check_unread, now_shown
 from foldline.values.edits import apply

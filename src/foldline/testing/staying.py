@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from foldline.api import Compaction
-from foldline.recall.content import part_text
+from foldline.recall.sections import part_text
 from foldline.values.edits import Fold, Rewrite, following
 from foldline.values.frames import has_words
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
