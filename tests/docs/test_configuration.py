@@ -18,7 +18,7 @@ from foldline.core.scenarios import SCENARIOS
 from foldline.session.hooks import MOMENTS
 from foldline.settings.environment import NO_SETTINGS
 from foldline.strategies.presets import POLICIES
-from foldline.telemetry.names import METRICS, SPAN
+from foldline.telemetry.spans import METRICS, SPAN
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
