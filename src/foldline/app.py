@@ -270,7 +270,7 @@ def answering(
         yield None if isinstance(summarizer, str) else summarizer
         return
     # Imported here: it loads the network, which nothing else here needs.
-    from foldline.models.choosing import summarizer as named
+    from foldline.models.factory import summarizer as named
 
     with named(summarizer, of=model) as client:
         yield client

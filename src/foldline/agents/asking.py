@@ -13,7 +13,7 @@ from foldline.agents.repetition import Babble
 from foldline.core.errors import ModelError
 from foldline.core.overflow import overflow_in
 from foldline.models.completion import Completion, Delta
-from foldline.models.failures import TIMEOUT
+from foldline.models.errors import TIMEOUT
 from foldline.session import Session
 
 Piece: TypeAlias = Delta | Retried | Completion

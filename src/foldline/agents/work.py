@@ -18,7 +18,7 @@ from foldline.core.files import FileSettings
 from foldline.core.messages import ToolCall
 from foldline.core.receipt import Receipt
 from foldline.models.completion import Completion
-from foldline.models.failures import TIMEOUT
+from foldline.models.errors import TIMEOUT
 from foldline.session import Session
 from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput

@@ -25,8 +25,8 @@ import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
 from foldline.core.errors import ModelError
-from foldline.models.failures import timed_out
-from foldline.models.place import same_origin
+from foldline.models.endpoint import same_origin
+from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
 
@@ -181,7 +181,7 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
         async with asyncio.timeout(max(0.0, left)):
             return await work
     except TimeoutError:
-        raise timed_out() from None
+        raise timeout_error() from None
     except httpx2.ConnectTimeout:
         words = f"No connection was made in {CONNECT:.0f} seconds."
         raise ModelError(words, code="connection", retry=True) from None

@@ -1,27 +1,28 @@
-"""Making a client from the name of a model, arguments and the environment."""
+"""Making clients from the name of a model, arguments and the environment."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from foldline.core.errors import InputError
 from foldline.core.tokens import TextCounter
-from foldline.models.anthropic import Anthropic
+from foldline.models.anthropic import AnthropicProtocol
 from foldline.models.catalogue import Catalogue
+from foldline.models.choice import choose_summarizer
 from foldline.models.client import ATTEMPTS, SECONDS, Client
-from foldline.models.openai_chat import OpenAIChat
-from foldline.models.openai_responses import OpenAIResponses
-from foldline.models.place import place
-from foldline.models.protocol import Wire
-from foldline.models.reading import Provider
+from foldline.models.endpoint import make_endpoint
+from foldline.models.info import Provider
+from foldline.models.openai_chat import OpenAIChatProtocol
+from foldline.models.openai_responses import OpenAIResponsesProtocol
+from foldline.models.protocol import ProviderProtocol
 from foldline.models.sending import Sender
 
-WIRES: Final[dict[str, type[Wire]]] = {
-    "anthropic": Anthropic,
-    "openai-chat": OpenAIChat,
-    "openai-responses": OpenAIResponses,
+PROTOCOLS: Final[dict[str, type[ProviderProtocol]]] = {
+    "anthropic": AnthropicProtocol,
+    "openai-chat": OpenAIChatProtocol,
+    "openai-responses": OpenAIResponsesProtocol,
 }
 
 PREFIXES: Final = {
@@ -69,14 +70,14 @@ def model(
         BudgetError: A number makes no sense.
     """
     known = catalogue or Catalogue.load()
-    provider, protocol, bare = _served(name, known, guessed=base_url is not None)
+    provider, protocol, bare = _find_provider(name, known, guessed=base_url is not None)
     address = base_url or os.environ.get(provider.url, "") or provider.base_url
     key = os.environ.get(provider.key, "") if api_key is None else api_key
-    where = place(address, key, headers, variable=provider.key)
+    where = make_endpoint(address, key, headers, variable=provider.key)
     return Client(
         known.full_name(bare),
         known.find(bare),
-        Sender(WIRES[protocol](), where),
+        Sender(PROTOCOLS[protocol](), where),
         timeout=timeout,
         attempts=attempts,
         thinking=thinking,
@@ -84,7 +85,7 @@ def model(
     )
 
 
-def _served(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
+def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
     """Return who serves a model, in which protocol, and its name without them."""
     before, colon, after = name.strip().partition(":")
     if colon and after and before in PREFIXES:
@@ -110,3 +111,25 @@ def _served(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, st
         field="model",
         hint='Say how it is reached, as in "openai:NAME" or "anthropic:NAME", or give base_url.',
     )
+
+
+def summarizer(
+    which: str, *, of: str = "", catalogue: Catalogue | None = None, **options: Any
+) -> Client:
+    """
+    Make the client of the model that summarizes; its ``note`` is the reason of the choice.
+
+    Args:
+        which: "same", "light", or the name of a model as `foldline.models.model` takes it.
+        of: The model whose history it is; needed for "same" and "light".
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+        options: As `foldline.models.model` takes them.
+
+    Raises:
+        InputError: The model cannot be reached; see `choose_summarizer` and `model`.
+    """
+    known = catalogue or Catalogue.load()
+    choice = choose_summarizer(which, of, known)
+    client = model(choice.name, catalogue=known, **options)
+    client.note = choice.reason
+    return client

@@ -10,9 +10,9 @@ from foldline.core.errors import ModelError
 from foldline.core.messages import Usage
 from foldline.core.redaction import explained
 from foldline.models.completion import Completion
-from foldline.models.failures import TooLong
+from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
-from foldline.models.protocol import Question
+from foldline.models.protocol import CompletionRequest
 
 MARGIN_SHARE, MARGIN_MOST = 50, 4_096
 """Kept free for counting errors: this part of the window, and so many tokens at most."""
@@ -60,7 +60,7 @@ def reader_of(name: str, info: ModelInfo, thinking: int) -> PricedReader:
     )
 
 
-def capped(wanted: int, info: ModelInfo, prompt: int) -> int:
+def output_cap(wanted: int, info: ModelInfo, prompt: int) -> int:
     """
     Return what an answer may take, in tokens.
 
@@ -76,9 +76,11 @@ def capped(wanted: int, info: ModelInfo, prompt: int) -> int:
     return max(1, min(wanted, info.output, info.window - prompt - margin))
 
 
-def question(ask: Ask, name: str, info: ModelInfo, *, prompt: int, thinking: int) -> Question:
+def completion_request(
+    ask: Ask, name: str, info: ModelInfo, *, prompt: int, thinking: int
+) -> CompletionRequest:
     """
-    Write an Ask as a question: plain text, and no tools.
+    Write an Ask as a request: plain text, and no tools.
 
     Args:
         ask: What is asked.
@@ -89,11 +91,11 @@ def question(ask: Ask, name: str, info: ModelInfo, *, prompt: int, thinking: int
     """
     # All three protocols understand a user's message in this shortest form.
     messages = [{"role": "user", "content": ask.prompt}]
-    cap = capped(ask.max_tokens + thinking, info, prompt + FRAME)
-    return Question(name, info, messages, system=ask.system or None, max_tokens=cap)
+    cap = output_cap(ask.max_tokens + thinking, info, prompt + FRAME)
+    return CompletionRequest(name, info, messages, system=ask.system or None, max_tokens=cap)
 
 
-def reply(done: Completion, name: str) -> Reply:
+def to_reply(done: Completion, name: str) -> Reply:
     """
     Judge an answer.
 
@@ -125,7 +127,7 @@ def reply(done: Completion, name: str) -> Reply:
     )
 
 
-def failed(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
+def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
     told = error.message if isinstance(error, ModelError) else explained(error)
     long = isinstance(error, TooLong)

@@ -6,29 +6,29 @@ from email.utils import format_datetime
 
 import pytest
 
-from foldline.models.failures import TooLong, failure, wait_in
+from foldline.models.errors import TooLong, provider_error, wait_in
 from foldline.models.secret import Secret
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
 def test_what_passes_may_be_tried_again(status):
-    assert failure(b"{}", status=status).retry
+    assert provider_error(b"{}", status=status).retry
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])
 def test_what_does_not_pass_is_not_tried_again(status):
-    error = failure(b"{}", status=status)
+    error = provider_error(b"{}", status=status)
     assert not error.retry
     assert error.status == status
 
 
 def test_an_empty_account_is_not_asked_again():
     body = json.dumps({"error": {"code": "insufficient_quota", "message": "no money"}}).encode()
-    assert not failure(body, status=429).retry
+    assert not provider_error(body, status=429).retry
 
 
 def test_a_provider_may_forbid_another_try():
-    assert not failure(b"", status=503, headers={"x-should-retry": "false"}).retry
+    assert not provider_error(b"", status=503, headers={"x-should-retry": "false"}).retry
 
 
 @pytest.mark.requirement("K33")
@@ -47,7 +47,7 @@ def test_a_provider_may_forbid_another_try():
     ],
 )
 def test_a_request_that_is_too_long_is_told_from_others_and_its_limit_read(status, error, limit):
-    found = failure(json.dumps({"error": error}).encode(), status=status)
+    found = provider_error(json.dumps({"error": error}).encode(), status=status)
     assert isinstance(found, TooLong)
     assert (found.limit, found.retry) == (limit, False)
 
@@ -55,7 +55,7 @@ def test_a_request_that_is_too_long_is_told_from_others_and_its_limit_read(statu
 @pytest.mark.requirement("K33")
 def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow():
     words = "Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 35210."
-    found = failure(json.dumps({"error": {"message": words}}).encode(), status=429)
+    found = provider_error(json.dumps({"error": {"message": words}}).encode(), status=429)
     assert not isinstance(found, TooLong)
     assert found.retry
 
@@ -101,12 +101,14 @@ def test_the_wait_may_be_a_date():
     ],
 )
 def test_no_body_makes_it_raise(body):
-    assert str(failure(body, status=502)).startswith("The provider answered with status 502")
+    assert str(provider_error(body, status=502)).startswith(
+        "The provider answered with status 502"
+    )
 
 
 def test_a_message_is_bounded_and_holds_no_key():
     key = "sk-0123456789abcdef"
     body = json.dumps({"error": {"code": key, "message": f"bad key {key} " + "x" * 10_000}})
-    error = failure(body.encode(), status=401, secrets=[Secret(key)])
+    error = provider_error(body.encode(), status=401, secrets=[Secret(key)])
     assert key not in str(error) + error.code
     assert len(str(error)) < 700

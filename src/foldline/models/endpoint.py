@@ -11,18 +11,18 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from foldline.core.errors import InputError
 from foldline.models.secret import Secret
 
-NEARBY: Final = (".local", ".localhost", ".internal", ".lan")
+PRIVATE_SUFFIXES: Final = (".local", ".localhost", ".internal", ".lan")
 """Endings of names that are not in the public network."""
 
 SHORTEST_KEY: Final = 16
 """A shorter key is a placeholder and is not looked for in answers, in characters."""
 
-TELLING: Final = ("key", "token", "secret", "password", "sig")
+SECRET_WORDS: Final = ("key", "token", "secret", "password", "sig")
 """Words in the names of parameters that hold a key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endpoint:
     """
     An address, and what opens it.
 
@@ -55,12 +55,12 @@ class Place:
 
 
 def _is_secret(header: str) -> bool:
-    return any(word in header.lower() for word in (*TELLING, "auth"))
+    return any(word in header.lower() for word in (*SECRET_WORDS, "auth"))
 
 
-def place(
+def make_endpoint(
     base_url: str, key: str = "", headers: Mapping[str, str] | None = None, *, variable: str = ""
-) -> Place:
+) -> Endpoint:
     """
     Check an address and what opens it.
 
@@ -78,13 +78,13 @@ def place(
     opened = bool(key) or any(
         name.lower() in ("authorization", "x-api-key", "api-key") for name in hidden
     )
-    if not opened and not is_nearby(address.hostname or ""):
+    if not opened and not is_private_host(address.hostname or ""):
         raise InputError(
             f"there is no key for {address.hostname}",
             field="api_key",
             hint=f"Set {variable}, or give api_key." if variable else "Give api_key.",
         )
-    if any(word in name.lower() for name, _ in parse_qsl(address.query) for word in TELLING):
+    if any(word in name.lower() for name, _ in parse_qsl(address.query) for word in SECRET_WORDS):
         # Addresses are written to logs.
         raise InputError(
             "the base URL holds a key",
@@ -92,16 +92,16 @@ def place(
             hint="Give it as api_key, or in headers.",
         )
     plain = f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}"
-    return Place(plain, Secret(_sendable(key)), hidden, address.query)
+    return Endpoint(plain, Secret(_sendable(key)), hidden, address.query)
 
 
-def is_nearby(host: str) -> bool:
+def is_private_host(host: str) -> bool:
     """Tell whether a host is on this machine or in a private network."""
     try:
         number = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         name = host.lower().rstrip(".")
-        return bool(name) and ("." not in name or name.endswith(NEARBY))
+        return bool(name) and ("." not in name or name.endswith(PRIVATE_SUFFIXES))
     return number.is_private or number.is_loopback or number.is_link_local
 
 

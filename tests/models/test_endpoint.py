@@ -7,8 +7,8 @@ import pytest
 
 from foldline.core.errors import InputError
 from foldline.core.redaction import redacted
-from foldline.models.place import is_nearby, place, same_origin
-from foldline.models.secret import Secret, revealed
+from foldline.models.endpoint import is_private_host, make_endpoint, same_origin
+from foldline.models.secret import Secret, reveal_all
 
 KEY = "sk-0123456789abcdef"
 
@@ -24,7 +24,7 @@ KEY = "sk-0123456789abcdef"
     ],
 )
 def test_a_path_is_put_behind_the_address_once(base, path, whole):
-    assert place(base, KEY).url(path) == whole
+    assert make_endpoint(base, KEY).url(path) == whole
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_path_is_put_behind_the_address_once(base, path, whole):
 )
 def test_what_is_no_safe_address_is_refused(base):
     with pytest.raises(InputError) as caught:
-        place(base, KEY)
+        make_endpoint(base, KEY)
     assert "base_url" in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -66,25 +66,25 @@ def test_what_is_no_safe_address_is_refused(base):
     ],
 )
 def test_only_a_server_nearby_goes_without_a_key(host, near):
-    assert is_nearby(host) is near
+    assert is_private_host(host) is near
 
 
 def test_a_missing_key_is_named_by_its_variable():
     with pytest.raises(InputError, match="Set OPENAI_API_KEY"):
-        place("https://api.openai.com/v1", variable="OPENAI_API_KEY")
-    assert not place("http://localhost:11434/v1").key
-    assert place("https://gw.example", headers={"Authorization": "Bearer x"})
+        make_endpoint("https://api.openai.com/v1", variable="OPENAI_API_KEY")
+    assert not make_endpoint("http://localhost:11434/v1").key
+    assert make_endpoint("https://gw.example", headers={"Authorization": "Bearer x"})
 
 
 @pytest.mark.parametrize("key", ["sk-a\nb: c", "sk-“x”", "\x00"])
 def test_a_key_that_would_break_the_request_is_refused_unshown(key):
     with pytest.raises(InputError) as caught:
-        place("https://a.example", key)
+        make_endpoint("https://a.example", key)
     assert "sk-" not in str(caught.value)
 
 
 def test_a_key_shows_itself_nowhere():
-    where = place("https://a.example", KEY, {"x-gateway": KEY})
+    where = make_endpoint("https://a.example", KEY, {"x-gateway": KEY})
     for shown in (repr(where), str(where), f"{where.key}", repr(where.secrets)):
         assert KEY not in shown
     assert where.key.reveal() == KEY
@@ -95,7 +95,7 @@ def test_a_key_shows_itself_nowhere():
 
 
 def test_a_key_that_a_server_echoes_is_taken_out():
-    assert redacted(f"bad key {KEY}!", revealed([Secret(KEY)])) == "bad key [redacted]!"
+    assert redacted(f"bad key {KEY}!", reveal_all([Secret(KEY)])) == "bad key [redacted]!"
     assert redacted("a bad key", ["", "a"]) == "a bad key"
 
 

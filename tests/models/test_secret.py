@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.models.completion import Delta
-from foldline.models.veil import Veil
+from foldline.models.secret import SecretFilter
 
 KEY = "sk-aab-aabaab-0001"
 
@@ -16,16 +16,16 @@ KEY = "sk-aab-aabaab-0001"
 def test_pieces_of_any_size_join_to_the_text_without_the_key(parts: list[str], size: int) -> None:
     text = "".join(parts)
     pieces = [Delta("text", text[at : at + size]) for at in range(0, len(text), size)]
-    veil = Veil([KEY])
-    shown = "".join(d.text for d in [*veil.over(pieces), *veil.rest()])
+    veil = SecretFilter([KEY])
+    shown = "".join(d.text for d in [*veil.filter(pieces), *veil.flush()])
     assert KEY not in shown
     assert shown == text.replace(KEY, "[redacted]")
 
 
 def test_pieces_of_one_kind_are_not_held_back_behind_those_of_another() -> None:
-    veil = Veil([KEY])
+    veil = SecretFilter([KEY])
     pieces = [Delta("text", "see sk-"), Delta("call", "{", 0, "run"), Delta("call", "}", 0)]
-    shown = [*veil.over(pieces), *veil.rest()]
+    shown = [*veil.filter(pieces), *veil.flush()]
     assert [(d.kind, d.text, d.name) for d in shown] == [
         ("text", "see ", ""),
         ("text", "sk-", ""),
@@ -36,4 +36,4 @@ def test_pieces_of_one_kind_are_not_held_back_behind_those_of_another() -> None:
 
 def test_without_a_key_pieces_pass_as_they_are() -> None:
     piece = Delta("text", "")
-    assert list(Veil([]).over([piece])) == [piece]
+    assert list(SecretFilter([]).filter([piece])) == [piece]

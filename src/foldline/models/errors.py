@@ -13,21 +13,23 @@ from foldline.core.errors import ModelError
 from foldline.core.failure import Failure, failure_of
 from foldline.core.overflow import detect
 from foldline.core.redaction import redacted
-from foldline.models.secret import Secret, revealed
+from foldline.models.secret import Secret, reveal_all
 
-AGAIN: Final = frozenset({408, 409, 429})
+RETRY_STATUSES: Final = frozenset({408, 409, 429})
 """Statuses, besides those of the server itself, after which the same request may succeed."""
 
-PASSING: Final = frozenset(
+TRANSIENT_CODES: Final = frozenset(
     {"overloaded_error", "rate_limit_error", "api_error", "timeout_error", "server_error"}
     | {"rate_limit_exceeded", "overloaded", "timeout", "connection", "malformed"}
 )
 """Codes of errors that pass, where there is no status to tell."""
 
-SPENT: Final = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"})
+QUOTA_CODES: Final = frozenset(
+    {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
+)
 """Codes of a used-up account: asking again does not fill it."""
 
-WORDS: Final = 500
+MESSAGE_CHARS: Final = 500
 """So much of a provider's message is passed on, in characters."""
 
 HINTS: Final = {
@@ -51,12 +53,12 @@ class TooLong(ModelError):
     limit: int | None = None
 
 
-def timed_out() -> ModelError:
+def timeout_error() -> ModelError:
     """Return the error for a deadline that passed."""
     return ModelError("No answer came in time.", code=TIMEOUT, retry=True)
 
 
-def failure(
+def provider_error(
     body: Any,
     *,
     status: int | None = None,
@@ -72,9 +74,9 @@ def failure(
         headers: Of the response, their names in lower case.
         secrets: What must not be shown.
     """
-    kind, code, message = _told(body)
-    keys = revealed(secrets)
-    message = redacted(message, keys)[:WORDS].strip()
+    kind, code, message = _error_fields(body)
+    keys = reveal_all(secrets)
+    message = redacted(message, keys)[:MESSAGE_CHARS].strip()
     code = redacted(code or kind, keys)[:100]
     where = f"status {status}" if status is not None else "an error in the answer"
     words = f"The provider answered with {where}" + (f": {message}" if message else "")
@@ -85,7 +87,7 @@ def failure(
         long.limit = found.limit
         return long
     heads = headers or {}
-    again = _passes(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
+    again = _may_pass(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
     return ModelError(
         words,
         status=status,
@@ -114,17 +116,17 @@ def wait_in(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _passes(status: int | None, kind: str, code: str) -> bool:
-    if code in SPENT or kind in SPENT:
+def _may_pass(status: int | None, kind: str, code: str) -> bool:
+    if code in QUOTA_CODES or kind in QUOTA_CODES:
         return False
     if status is None:
-        return kind in PASSING or code in PASSING
-    return status in AGAIN or status >= 500
+        return kind in TRANSIENT_CODES or code in TRANSIENT_CODES
+    return status in RETRY_STATUSES or status >= 500
 
 
-def _told(body: Any) -> tuple[str, str, str]:
+def _error_fields(body: Any) -> tuple[str, str, str]:
     """Return type, code and message of an error, whichever way it is written."""
-    value = _parsed(body)
+    value = _parse(body)
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, dict):
@@ -139,11 +141,11 @@ def _told(body: Any) -> tuple[str, str, str]:
     return (
         kind if isinstance(kind, str) else "",
         str(code) if isinstance(code, (str, int)) and not isinstance(code, bool) else "",
-        message if isinstance(message, str) else json.dumps(message)[:WORDS],
+        message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS],
     )
 
 
-def _parsed(body: Any) -> Any:
+def _parse(body: Any) -> Any:
     if not isinstance(body, bytes):
         return body
     text = body.decode("utf-8", "replace").strip()

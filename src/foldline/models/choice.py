@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from foldline.core.errors import InputError
 from foldline.core.summary import SummarySettings
 from foldline.models.catalogue import Catalogue
-
-if TYPE_CHECKING:
-    from foldline.models.client import Client
 
 SAME, LIGHT = "same", "light"
 
@@ -22,7 +19,7 @@ REQUESTS: Final = SummarySettings().chunks
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """The model that was chosen, and why it is not the one that was asked for, "" when it is."""
 
     name: str
@@ -44,7 +41,7 @@ def light(model: str, catalogue: Catalogue | None = None) -> str:
     return known.find(_bare(model)).light or model
 
 
-def choose(which: str, of: str, catalogue: Catalogue | None = None) -> Choice:
+def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -> ModelChoice:
     """
     Choose who summarizes the history of a model.
 
@@ -68,44 +65,20 @@ def choose(which: str, of: str, catalogue: Catalogue | None = None) -> Choice:
             hint='Give model="…", or name the summarizer itself, as in "openai:gpt-5-mini".',
         )
     if which == SAME:
-        return Choice(of)
+        return ModelChoice(of)
     known = catalogue or Catalogue.load()
     own = known.find(_bare(of))
     name = light(of, known) if which == LIGHT else which
     other = known.find(_bare(name))
     if not own.resolved or other.readable * REQUESTS >= READ * own.window:
-        return Choice(name)
+        return ModelChoice(name)
     words = (
         f"{other.name} reads {other.readable:,} tokens at once, too few for a history of up to "
         f"{own.window:,} tokens"
     )
     if which == LIGHT:
-        return Choice(of, f"{words}; {of} summarizes itself")
-    return Choice(name, f"{words}; it will see a part of it" if other.resolved else "")
-
-
-def summarizer(
-    which: str, *, of: str = "", catalogue: Catalogue | None = None, **options: Any
-) -> Client:
-    """
-    Make the client of the model that summarizes; its ``note`` is the reason of the choice.
-
-    Args:
-        which: "same", "light", or the name of a model as `foldline.models.model` takes it.
-        of: The model whose history it is; needed for "same" and "light".
-        catalogue: What is known about models; default what `Catalogue.load` returns.
-        options: As `foldline.models.model` takes them.
-
-    Raises:
-        InputError: The model cannot be reached; see `choose` and `foldline.models.model`.
-    """
-    from foldline.models.opening import model
-
-    known = catalogue or Catalogue.load()
-    choice = choose(which, of, known)
-    client = model(choice.name, catalogue=known, **options)
-    client.note = choice.reason
-    return client
+        return ModelChoice(of, f"{words}; {of} summarizes itself")
+    return ModelChoice(name, f"{words}; it will see a part of it" if other.resolved else "")
 
 
 def _bare(model: str) -> str:

@@ -12,7 +12,7 @@ from tests.models.conftest import KEY, NAMES, client_of
 from foldline.core.asks import Ask, Model, Reader
 from foldline.core.messages import Usage
 from foldline.models import Catalogue, ModelInfo, Prices
-from foldline.models.answering import capped
+from foldline.models.ask_adapter import output_cap
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
@@ -86,7 +86,7 @@ def test_a_client_is_a_model_in_programs_that_call_and_in_those_that_await(name)
     ],
 )
 def test_the_cap_is_clamped_to_what_the_window_leaves(wanted, window, prompt, cap):
-    found = capped(wanted, ModelInfo("m", window, output=32_000), prompt)
+    found = output_cap(wanted, ModelInfo("m", window, output=32_000), prompt)
     assert found == cap
     assert found == 1 or prompt + found < window
 
