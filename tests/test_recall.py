@@ -9,7 +9,7 @@ from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
 from foldline.counters.estimated import EstimatedCounter
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall import Folded, Holdings, recall
 from foldline.recall.resolve import resolve
 
@@ -34,7 +34,7 @@ WIRES = [
 
 
 def holdings(*wires):
-    messages = OpenAIChat().decode(list(wires or WIRES)).messages
+    messages = OpenAIChatDialect().decode(list(wires or WIRES)).messages
     handles = [message.id[:HANDLE_LENGTH] for message in messages]
     return Holdings({message.id: message for message in messages}), handles
 

@@ -11,7 +11,7 @@ from tests.children import launch
 
 from foldline.core.edits import apply
 from foldline.counters.estimated import EstimatedCounter
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
 
 CHILD = """
@@ -74,8 +74,8 @@ def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(tmp_path, po
                 if batch.undone_at is None
                 for edit in batch.edits
             ]
-            shown = session._state.shown.wires(OpenAIChat())
-            replayed = OpenAIChat().messages(apply(session.messages, in_effect))
+            shown = session._state.shown.wires(OpenAIChatDialect())
+            replayed = OpenAIChatDialect().messages(apply(session.messages, in_effect))
             handles = {handle for receipt in session.receipts for handle in receipt.recall}
             recalled = {session.recall(handle).message_id for handle in handles}
 

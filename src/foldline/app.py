@@ -22,8 +22,7 @@ from foldline.core.transcript import Transcript
 from foldline.core.view import View
 from foldline.counters.choose import choose_counter
 from foldline.formats.detect import detect_dialect
-from foldline.formats.dialect import Dialect
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import Dialect, bounded_nesting
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.strategies.presets import configured
 from foldline.strategies.reinject import reinjected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foldline.core.edits import Rewrite, apply
-from foldline.formats.anthropic import Anthropic
+from foldline.formats.anthropic import AnthropicDialect
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
 
@@ -15,7 +15,7 @@ PNG = (
 )
 
 
-anthropic = Anthropic()
+anthropic = AnthropicDialect()
 
 
 def use(number: str, **arguments: object) -> dict:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from foldline.core.messages import Usage
-from foldline.formats.reported_usage import reported_usage
+from foldline.formats.openai_chat.read import reported_usage
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from foldline import compact
 from foldline.core.identity import HANDLE_LENGTH
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall import Folded, Holdings, recall
 
 COUNTER = TokenCounter(EstimatedCounter("o200k"))
@@ -28,7 +28,7 @@ def result(number, text):
 
 def folded(*wires, shortened=()):
     """Return holdings of messages that a snapshot stands for, and their handles."""
-    messages = OpenAIChat().decode(list(wires)).messages
+    messages = OpenAIChatDialect().decode(list(wires)).messages
     ids = tuple(message.id for message in messages)
     inside = tuple(number for at, number in enumerate(ids) if at not in shortened)
     held = Holdings(

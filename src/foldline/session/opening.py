@@ -11,7 +11,7 @@ from foldline.core.errors import StoreError
 from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
 from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import bounded_nesting
 from foldline.models.catalogue import known_name
 from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import bounded_nesting
 from foldline.session.state import State
 
 

@@ -19,7 +19,7 @@ from foldline.core.edits import Rewrite
 from foldline.core.errors import InputError
 from foldline.core.groups import group
 from foldline.core.messages import ToolCall
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.transcripts.tau_bench import TauBench
 
 FORMAT = TauBench()
@@ -84,8 +84,8 @@ def test_examples_are_read_from_their_text_and_a_call_without_a_record_has_a_par
     assert messages[1].parts == (ToolCall("call_1", "unrecorded_tool", "{}"),)
     assert messages[2].results[0].text == "a: 1\nuser of it"
     assert messages_of(recording, 1)[1].text == "None"
-    wire = OpenAIChat().encode(recording.conversations[0].transcript)
-    assert OpenAIChat().validate(wire) == []
+    wire = OpenAIChatDialect().encode(recording.conversations[0].transcript)
+    assert OpenAIChatDialect().validate(wire) == []
 
 
 def test_a_changed_example_changes_one_line() -> None:
