@@ -19,7 +19,7 @@ from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.stores.memory import MemoryStore
 from foldline.testing.wires import DIALECT_NAMES, wire
 from hostile_changes import changed_bytes, changed_json
@@ -58,7 +58,7 @@ def files() -> list[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         data = _small(path)
         try:
-            kind = detect_file(SourceFile.of(data)).name if data else ""
+            kind = detect_file(TranscriptSource.of(data)).name if data else ""
         except FoldlineError:
             continue
         if kind and len(found.setdefault(kind, [])) < EACH:

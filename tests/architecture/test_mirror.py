@@ -57,8 +57,8 @@ PROVED_IN = {
     "stores/test_sqlite.py": "stores/migrations.py",
     "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/opening.py "
     "stores/rows.py stores/sql.py",
-    "testing/test_histories.py": "testing/texts.py testing/wires.py",
-    "testing/test_promises.py": "testing/staying.py",
+    "testing/test_histories.py": "testing/sample_texts.py testing/wires.py",
+    "testing/test_promises.py": "testing/retention.py",
     "tools/files/test_workspace.py": "tools/files/backups.py",
     "tools/test_skills.py": "tools/skill_files.py",
     "tools/test_toolset.py": "tools/running.py",

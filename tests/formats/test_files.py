@@ -21,7 +21,7 @@ from foldline.formats.files import (
     read_file,
     unreadable_agent,
 )
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
 
@@ -83,7 +83,7 @@ def clear_cut() -> list[Path]:
 @pytest.mark.corpus
 @pytest.mark.parametrize("path", clear_cut(), ids=lambda p: f"{p.parent.name}-{p.name}")
 def test_every_real_file_is_recognised_by_its_content(path: Path) -> None:
-    source = SourceFile.of(path.read_bytes(), "nameless")
+    source = TranscriptSource.of(path.read_bytes(), "nameless")
     wanted = expected(path)
     if wanted is None:
         with pytest.raises(UnknownFormat, match="foldline formats"):
@@ -266,6 +266,6 @@ def test_what_is_not_read_is_listed() -> None:
 
 @pytest.mark.parametrize("value", [{}, {"type": []}, {"id": 5}, {"role": 1, "message": 2}])
 def test_other_objects_are_none_of_them(value: dict[str, object]) -> None:
-    from foldline.formats.source import SourceFile
+    from foldline.formats.source import TranscriptSource
 
-    assert unreadable_agent(SourceFile.of(json.dumps(value).encode())) == ""
+    assert unreadable_agent(TranscriptSource.of(json.dumps(value).encode())) == ""

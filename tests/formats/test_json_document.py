@@ -21,7 +21,7 @@ from foldline.formats.json_document import (
     style_of,
     write_recording,
 )
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -116,7 +116,7 @@ def test_a_value_too_deep_to_write_is_an_error_of_ours() -> None:
 WIRES = [{"t": "eins"}, {"t": "zwölf"}]
 
 
-def transcript(source: SourceFile) -> Transcript:
+def transcript(source: TranscriptSource) -> Transcript:
     wires = source.document["m"]
     return Transcript.of([Message("user", (Text(w["t"]),), w, "x") for w in wires], "x")
 
@@ -124,7 +124,7 @@ def transcript(source: SourceFile) -> Transcript:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_changed_document_keeps_its_encoding(encoding: str) -> None:
     text = json.dumps({"m": WIRES, "n": 1}, ensure_ascii=False)
-    source = SourceFile.of(text.encode(encoding))
+    source = TranscriptSource.of(text.encode(encoding))
     there = transcript(source)
     recording = read_recording("x", source, [("one", ("m",), there)])
     assert write_recording(recording, lambda *_: pytest.fail("nothing changed")) is source.data
@@ -135,7 +135,7 @@ def test_a_changed_document_keeps_its_encoding(encoding: str) -> None:
 
 
 def test_a_pinned_message_is_unchanged_and_a_moved_one_is_not() -> None:
-    there = transcript(SourceFile.of(json.dumps({"m": WIRES}).encode()))
+    there = transcript(TranscriptSource.of(json.dumps({"m": WIRES}).encode()))
     one, two = there.messages
     assert is_unchanged((one, two), (replace(one, pinned=True), two))
     assert not is_unchanged((one, two), (two, one))

@@ -17,7 +17,7 @@ from foldline.core.tokens import TokenCounter
 from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.files import read_file
 from foldline.strategies.presets import POLICIES, policy
-from foldline.testing.checking import check_transcript
+from foldline.testing.checks import check_transcript
 from foldline.testing.promises import check_accepted
 
 pytestmark = [pytest.mark.corpus, requires_corpus]

@@ -20,7 +20,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.stores.memory import MemoryStore
 from foldline.strategies.presets import POLICIES, policy
 from foldline.testing import check_run
-from foldline.testing.checking import budget_of
+from foldline.testing.checks import budget_of
 from foldline.testing.histories import budgets, conversations, histories
 from foldline.testing.promises import (
     check_accepted,

@@ -13,7 +13,7 @@ from foldline.counters.estimated import EstimatedCounter
 from foldline.strategies.asked import Asked
 from foldline.strategies.excerpt import MARKER_TOKENS, excerpt, marker
 from foldline.strategies.outputs.verdict import failing_note, is_failure
-from foldline.testing.texts import KINDS, sample
+from foldline.testing.sample_texts import KINDS, sample
 
 STYLES = ("head", "tail", "head_tail", "salient")
 LINES = [f"line {n} of the output" for n in range(1_000)]

@@ -16,7 +16,7 @@ from foldline.strategies.snapshot.format import header
 from foldline.strategies.span import Span, partial
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
-from foldline.testing.staying import check_task, check_unread
+from foldline.testing.retention import check_task, check_unread
 
 COUNTER = EstimatedCounter("o200k")
 HEAD = header(12, 9_000, "ab" * 16)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from foldline.core.groups import pair
 from foldline.formats.registry import DIALECTS
 from foldline.testing.histories import conversations, histories
-from foldline.testing.texts import KINDS, sample
+from foldline.testing.sample_texts import KINDS, sample
 from foldline.testing.wires import wire
 
 

@@ -22,7 +22,7 @@ from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import SourceFile, plain_limit
+from foldline.formats.source import TranscriptSource, plain_limit
 
 LARGE = 4_000_000
 """Bytes from which reading is announced."""
@@ -133,18 +133,18 @@ def _recording(file: str, format: str | None, max_bytes: int | None) -> Recordin
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
         data = _stdin(limit) if file == "-" else _content(file, limit)
-        return _as_dialect(SourceFile.of(data, file, max_bytes), format)
+        return _as_dialect(TranscriptSource.of(data, file, max_bytes), format)
     content = _stdin(limit) if file == "-" else file
     try:
         return read_file(content, format=format or "auto", max_bytes=max_bytes)
     except UnknownFormat:
         if format is None:
             data = content if isinstance(content, bytes) else _content(content, limit)
-            _name_the_message(SourceFile.of(data, max_bytes=max_bytes))
+            _name_the_message(TranscriptSource.of(data, max_bytes=max_bytes))
         raise
 
 
-def _name_the_message(source: SourceFile) -> None:
+def _name_the_message(source: TranscriptSource) -> None:
     """
     Find the one message for which a list of messages is not recognised.
 
@@ -157,7 +157,7 @@ def _name_the_message(source: SourceFile) -> None:
         detect_dialect(document)
 
 
-def _as_dialect(source: SourceFile, format: str) -> Recording:  # noqa: A002
+def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
     if not isinstance(source.document, (list, dict)):
         check_json(source)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.registry import OnDemand
-from foldline.formats.source import SourceFile, plain_limit, too_large
+from foldline.formats.source import TranscriptSource, plain_limit, too_large
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -74,7 +74,7 @@ def file_format(name: str) -> FileFormat:
     )
 
 
-def detect_file(source: SourceFile) -> FileFormat:
+def detect_file(source: TranscriptSource) -> FileFormat:
     """
     Return the format that is surest of a file, by its content only.
 
@@ -97,7 +97,7 @@ def detect_file(source: SourceFile) -> FileFormat:
     )
 
 
-def check_json(source: SourceFile) -> None:
+def check_json(source: TranscriptSource) -> None:
     """
     Refuse a file that begins as JSON and is none.
 
@@ -132,10 +132,12 @@ def read_file(
     """
     chosen = None if format == "auto" else file_format(format)
     if isinstance(content, bytes):
-        source = SourceFile.of(content, max_bytes=max_bytes)
+        source = TranscriptSource.of(content, max_bytes=max_bytes)
     else:
         path = Path(content)
-        source = SourceFile.of(read_bytes(path, plain_limit(max_bytes)), path.name, max_bytes)
+        source = TranscriptSource.of(
+            read_bytes(path, plain_limit(max_bytes)), path.name, max_bytes
+        )
     check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
@@ -176,7 +178,7 @@ def _check(status: os.stat_result, path: Path, limit: int) -> None:
         raise too_large(str(path), limit)
 
 
-def _looks(source: SourceFile) -> str:
+def _looks(source: TranscriptSource) -> str:
     """Describe a file in a few words: what kind of text, and what it begins with."""
     value = source.document
     if isinstance(value, dict):
@@ -213,7 +215,7 @@ UNREADABLE: Final[Mapping[str, str]] = {
 """What they are, by name."""
 
 
-def unreadable_agent(source: SourceFile) -> str:
+def unreadable_agent(source: TranscriptSource) -> str:
     """Return the name of the agent whose session a file is, or "" where it is none of these."""
     head = source.head[0] if source.head else source.document
     if not isinstance(head, dict):

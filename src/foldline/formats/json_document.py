@@ -14,7 +14,7 @@ from foldline.core.errors import InputError
 from foldline.core.messages import Message
 from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -224,7 +224,7 @@ class ConversationPath:
 class JsonDocument:
     """A JSON document with the places of its conversations, one for each of them."""
 
-    source: SourceFile
+    source: TranscriptSource
     places: tuple[ConversationPath, ...]
 
 
@@ -241,7 +241,7 @@ def at(value: Any, path: Path) -> Any:
 
 
 def read_recording(
-    name: str, source: SourceFile, found: Sequence[tuple[str, Path, Transcript]]
+    name: str, source: TranscriptSource, found: Sequence[tuple[str, Path, Transcript]]
 ) -> Recording:
     """
     Build the recording of a document.
@@ -282,7 +282,7 @@ def write_recording(
     )
 
 
-def as_bytes(source: SourceFile, text: str) -> bytes:
+def as_bytes(source: TranscriptSource, text: str) -> bytes:
     """Encode changed text in the way of its file, with a byte order mark if it had one."""
     mark = "\ufeff".encode(source.encoding)
     data = text.encode(source.encoding, "surrogatepass")

@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline.core.errors import InputError
 from foldline.formats.json_document import style_of
-from foldline.formats.source import SourceFile, parse_line
+from foldline.formats.source import TranscriptSource, parse_line
 
 _SHOWN = 20
 """How many unreadable lines are named one by one."""
@@ -49,7 +49,7 @@ class Lines:
         return mark + data if marked and not data.startswith(mark) else data
 
 
-def read_lines(source: SourceFile) -> tuple[Lines, list[Any], tuple[str, ...]]:
+def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, ...]]:
     """
     Read a file line by line.
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from foldline.core.errors import InputError
 from foldline.core.transcript import Transcript
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def segment_name(index: int, count: int, alone: str) -> str:
     return alone if count == 1 else f"segment {index + 1} of {count}"
 
 
-def wrong_format(source: SourceFile, title: str) -> InputError:
+def wrong_format(source: TranscriptSource, title: str) -> InputError:
     """Return the error for a file that is read as something which it is not."""
     return InputError(
         f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
@@ -75,11 +75,11 @@ class FileFormat(Protocol):
     name: str
     title: str
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
         ...
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """
         Read a file.
 

@@ -55,7 +55,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class SourceFile:
+class TranscriptSource:
     """
     The content of a file.
 
@@ -70,7 +70,9 @@ class SourceFile:
     max_bytes: int | None = None
 
     @classmethod
-    def of(cls, data: bytes, name: str = "input", max_bytes: int | None = None) -> SourceFile:
+    def of(
+        cls, data: bytes, name: str = "input", max_bytes: int | None = None
+    ) -> TranscriptSource:
         """
         Take bytes, decompressing gzip.
 

@@ -20,7 +20,7 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.testing.texts import KINDS, sample
+from foldline.testing.sample_texts import KINDS, sample
 from foldline.testing.wires import DIALECT_NAMES, wire
 
 try:

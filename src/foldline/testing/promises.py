@@ -34,7 +34,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.recall import Recalled
 from foldline.recall.content import message_text, part_of, part_text
 from foldline.recall.resolve import parse
-from foldline.testing.staying import check_task, check_unread, now_shown
+from foldline.testing.retention import check_task, check_unread, visible_messages
 
 __all__ = [
     "check_accepted",
@@ -111,8 +111,8 @@ def check_pair(result: Compaction[Any]) -> None:
     # Where ids repeat or results come early, mending them says what belongs to what.
     mended = apply(before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
     for call, answer in pair(mended).answers.items():
-        called = any(now.calls for now in now_shown(result, mended[call.message]))
-        answered = any(now.results for now in now_shown(result, mended[answer.message]))
+        called = any(now.calls for now in visible_messages(result, mended[call.message]))
+        answered = any(now.results for now in visible_messages(result, mended[answer.message]))
         assert called == answered, (
             f"PAIR: of the call in message {mended[call.message].id[:8]} and its result in "
             f"{mended[answer.message].id[:8]}, only the {'call' if called else 'result'} is shown."

@@ -18,7 +18,7 @@ from tests.formats.transcripts.editing import (
 
 from foldline.core.edits import Drop, Fold, Rewrite, apply
 from foldline.core.messages import Message, Text
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.aider import Aider
 
 FORMAT = Aider()
@@ -58,8 +58,8 @@ Done.
 TWO = CHAT + "\n# aider chat started at 2026-01-02 10:00:00\n\n#### hi  \n\nHello.\n"
 
 
-def source(text: str) -> SourceFile:
-    return SourceFile.of(text.encode())
+def source(text: str) -> TranscriptSource:
+    return TranscriptSource.of(text.encode())
 
 
 def joined(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:

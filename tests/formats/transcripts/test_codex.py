@@ -18,7 +18,7 @@ from tests.formats.transcripts.editing import (
 from foldline.core.edits import Drop, Fold, Insert, Rewrite
 from foldline.core.errors import InputError
 from foldline.core.messages import Message, Text, ToolResult, Usage
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.codex import Codex
 
 FORMAT = Codex()
@@ -78,7 +78,7 @@ def compacted(*texts: str) -> Any:
     return record("compacted", {"message": "", "replacement_history": history, "window_number": 1})
 
 
-def sheet(records: list[Any]) -> SourceFile:
+def sheet(records: list[Any]) -> TranscriptSource:
     return source_of(records, lines=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -18,7 +18,7 @@ from tests.formats.transcripts.editing import (
 from foldline.core.edits import Drop, Fold, Insert, Rewrite
 from foldline.core.errors import InputError
 from foldline.core.messages import Message, Text, ToolResult, Usage
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.gemini_cli import GeminiCli
 
 FORMAT = GeminiCli()
@@ -66,17 +66,17 @@ def chat(count: int = 0) -> list[Any]:
     ]
 
 
-def document(records: list[Any], **layout: Any) -> SourceFile:
+def document(records: list[Any], **layout: Any) -> TranscriptSource:
     return source_of({**HEADER, "messages": records}, ensure_ascii=False, **layout)
 
 
-def lines(records: list[Any]) -> SourceFile:
+def lines(records: list[Any]) -> TranscriptSource:
     header = {**HEADER, "kind": "main"}
     layout: dict[str, Any] = {"separators": (",", ":"), "ensure_ascii": False}
     return source_of([header, *records, {"$set": {"lastUpdated": "t2"}}], lines=True, **layout)
 
 
-def patched(records: list[Any]) -> SourceFile:
+def patched(records: list[Any]) -> TranscriptSource:
     return source_of([HEADER, {"$set": {"messages": records}}], lines=True)
 
 

@@ -21,7 +21,7 @@ from foldline.core.errors import InputError
 from foldline.core.groups import group
 from foldline.core.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
 from foldline.formats.openai_chat import OpenAIChatDialect
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.openhands import OpenHands
 
 FORMAT = OpenHands()
@@ -265,7 +265,7 @@ def test_context_that_is_added_to_prompts_and_results_is_read() -> None:
 
 def test_lines_that_cannot_be_read_stay_and_are_reported() -> None:
     good = source_of(events()[:3], lines=True).data
-    source = SourceFile.of(
+    source = TranscriptSource.of(
         good + b"// note\n" + source_of(events()[8:10], lines=True).data + b'{"ki'
     )
     recording = assert_identity(FORMAT, source)

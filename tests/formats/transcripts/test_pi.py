@@ -22,7 +22,7 @@ from foldline.core.errors import InputError
 from foldline.core.messages import Media, Message, Text, Thinking, ToolResult, Usage
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.openai_chat import OpenAIChatDialect
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.pi import Pi
 
 FORMAT = Pi()
@@ -88,7 +88,7 @@ def linked(records: list[Any]) -> list[Any]:
     return out
 
 
-def sheet(records: list[Any]) -> SourceFile:
+def sheet(records: list[Any]) -> TranscriptSource:
     return source_of(records, lines=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -249,7 +249,7 @@ def test_a_session_becomes_any_wire() -> None:
 
 def test_a_half_written_line_is_a_warning() -> None:
     data = sheet(turns()).data + b'{"type":"message","mess'
-    recording = assert_identity(FORMAT, SourceFile.of(data))
+    recording = assert_identity(FORMAT, TranscriptSource.of(data))
     assert recording.warnings[0].startswith("line 12, the last one, is cut off")
 
 

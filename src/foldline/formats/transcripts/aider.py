@@ -13,7 +13,7 @@ from foldline.formats.arrangement import Slot, arrange
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
-from foldline.formats.source import SourceFile, decode_text
+from foldline.formats.source import TranscriptSource, decode_text
 
 NAME = "aider"
 START = "# aider chat started at "
@@ -55,7 +55,7 @@ class AiderHistory:
     chats: tuple[AiderChat, ...]
 
 
-def read(source: SourceFile) -> tuple[AiderHistory, tuple[RecordedConversation, ...]]:
+def read(source: TranscriptSource) -> tuple[AiderHistory, tuple[RecordedConversation, ...]]:
     """Read a chat history."""
     lines = Lines(source.lines, source.encoding)
     texts = [decode_text(line, source.encoding).rstrip("\r\n") for line in lines.data]
@@ -237,7 +237,7 @@ class Aider:
     name = NAME
     title = "aider chat history (.md)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the line that begins a chat, and for prompts."""
         lines = decode_text(source.data[:LOOKED_AT], source.encoding).split("\n")
         if any(line.startswith(START) for line in lines):
@@ -246,7 +246,7 @@ class Aider:
         prompts = any(line.startswith("#### ") and line.endswith("  ") for line in marked)
         return 0.3 if prompts and source.document is None else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every chat; the last one is the current one."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

@@ -12,7 +12,7 @@ from foldline.formats.arrangement import Places, Slot, arrange
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 DIALECT = OpenAIResponsesDialect()
 
@@ -100,7 +100,7 @@ class _Draft:
             self.newest = min(self.newest, cut - 1)
 
 
-def read(source: SourceFile) -> tuple[Rollout, tuple[str, ...]]:
+def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
     """
     Read a rollout file.
 
@@ -308,13 +308,13 @@ class Codex:
     name = "codex"
     title = "Codex rollout (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for records of the known types with a payload."""
         records = [value for value in source.head if isinstance(value, dict)]
         known = [r.get("type") in _KINDS and isinstance(r.get("payload"), dict) for r in records]
         return 1.0 if any(known) else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the segments of a rollout."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

@@ -11,7 +11,7 @@ from foldline.formats.arrangement import weave
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 _ANTHROPIC = AnthropicDialect()
 
@@ -20,7 +20,7 @@ _ANTHROPIC = AnthropicDialect()
 class Entries:
     """The lines of a session; ``rows`` are those with a message."""
 
-    source: SourceFile
+    source: TranscriptSource
     lines: Lines
     values: tuple[Any, ...] = field(repr=False)
     rows: tuple[int, ...] = field(repr=False)
@@ -33,12 +33,12 @@ class Droid:
     name = "droid"
     title = "Factory Droid session (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the header, and for messages in their entries."""
         head = [value for value in source.head if isinstance(value, dict)]
         return 1.0 if head and head[0].get("type") == "session_start" else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of a session."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

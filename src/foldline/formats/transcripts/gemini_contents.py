@@ -8,7 +8,7 @@ from foldline.core.errors import InputError
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 _GEMINI = GeminiDialect()
 _PATHS: tuple[Path, ...] = (("contents",), ("history",), ())
@@ -20,11 +20,11 @@ class GeminiContents:
     name = "gemini-contents"
     title = "Gemini API contents (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for contents with ``parts``."""
         return 1.0 if _path(source.document) is not None else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         path = _path(source.document)
         if path is None:

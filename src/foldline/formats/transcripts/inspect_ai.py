@@ -26,7 +26,7 @@ from foldline.formats.foreign import envelope, flat_text
 from foldline.formats.json_document import JsonDocument, read_recording, reading, write_recording
 from foldline.formats.media import media_from_url
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.formats.zip_archive import ZipEntry, entry_names, is_archive, pack, unpack
 
@@ -210,7 +210,7 @@ _SAMPLES = "samples/"
 class InspectArchive:
     """An ``.eval`` file: its members, and each sample as a recording of its own."""
 
-    source: SourceFile
+    source: TranscriptSource
     members: tuple[ZipEntry, ...]
     samples: tuple[tuple[str, Recording], ...]
 
@@ -221,7 +221,7 @@ class InspectAI:
     name = NAME
     title = "Inspect evaluation log (.json, .eval)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``eval`` beside ``samples``, in a document or in an archive."""
         if is_archive(source.data):
             found = entry_names(source.data)
@@ -232,7 +232,7 @@ class InspectAI:
             return 0.0
         return float(isinstance(log.get("eval"), dict))
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every sample."""
         if is_archive(source.data):
             return _unpacked(source)
@@ -267,13 +267,13 @@ def _write_document(recording: Recording) -> bytes:
     return write_recording(recording, lambda _, __, there: write_messages(there.messages))
 
 
-def _unpacked(source: SourceFile) -> Recording:
+def _unpacked(source: TranscriptSource) -> Recording:
     members = unpack(source.data, source.name, source.max_bytes)
     samples = []
     for member in members:
         path = member.info.filename
         if path.startswith(_SAMPLES) and path.endswith(".json"):
-            inner = SourceFile(member.data, path)
+            inner = TranscriptSource(member.data, path)
             name, there = _sample(inner.document, path)
             samples.append((path, read_recording(NAME, inner, [(name, ("messages",), there)])))
     if not samples:

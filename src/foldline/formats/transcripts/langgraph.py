@@ -8,7 +8,7 @@ from foldline.core.errors import InputError
 from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.langchain import LangChainDialect
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 _CHAIN = LangChainDialect()
 _TYPES = frozenset({"human", "ai", "tool", "system", "function", "chat", "remove", "developer"})
@@ -27,11 +27,11 @@ class LangGraph:
     name = "langgraph"
     title = "LangGraph thread state, LangChain messages (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for LangChain messages where states and dumps have them."""
         return 1.0 if _path(source.document) is not None else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         path = _path(source.document)
         if path is None:

@@ -16,7 +16,7 @@ from foldline.formats.dialect import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 DIALECT = "magentic-one"
 PATH = ("history",)
@@ -30,14 +30,14 @@ class MagenticOne:
     name = DIALECT
     title = "Magentic-One history (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for texts of an orchestrator in a ``history``."""
         entries = at(source.document, PATH)
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
             return 0.0
         return 1.0 if any(entry["role"].startswith(_LEADER) for entry in entries) else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the history as one conversation."""
         entries = expect(at(source.document, PATH), list, None, "history")
         messages = [_message(entry, index) for index, entry in enumerate(entries)]

@@ -19,7 +19,7 @@ from foldline.formats.json_document import ConversationPath, at, read_recording,
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 PATH = ("messages",)
 _CHAT = OpenAIChatDialect()
@@ -31,14 +31,14 @@ class MiniSweAgent:
     name = "mini-swe-agent"
     title = "mini-swe-agent trajectory (.traj.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``trajectory_format`` and ``messages``."""
         document = source.document
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             return 0.0
         return 1.0 if str(document.get("trajectory_format")).startswith("mini-swe-agent") else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         document = expect(source.document, dict, None, "")
         entries = expect(document.get("messages"), list, None, "messages")

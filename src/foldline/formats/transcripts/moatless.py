@@ -12,7 +12,7 @@ from foldline.core.errors import InputError
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 _ANTHROPIC = AnthropicDialect()
 
@@ -23,11 +23,11 @@ class Moatless:
     name = "moatless"
     title = "Moatless trajectory (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for nodes of which one holds a request."""
         return 1.0 if _path(source.document) else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the request of the newest node."""
         path = _path(source.document)
         if not path:

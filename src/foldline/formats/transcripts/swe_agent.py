@@ -21,7 +21,7 @@ from foldline.formats.dialect import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_text
 
 NAME = "swe-agent"
@@ -46,7 +46,7 @@ class SweAgent:
     name = NAME
     title = "SWE-agent trajectory (.traj)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``trajectory`` beside a ``history`` of messages."""
         document = source.document
         if not isinstance(document, dict) or not isinstance(document.get("trajectory"), list):
@@ -58,7 +58,7 @@ class SweAgent:
             all(isinstance(item, dict) and str(item.get("role")) in _ROLES for item in history)
         )
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the history; the steps under ``trajectory`` say the same again."""
         document = expect(source.document, dict, None, "")
         items = expect(document.get("history"), list, None, "history")

@@ -18,7 +18,7 @@ from foldline.formats.foreign import envelope, flat_text
 from foldline.formats.json_document import read_recording, reading, write_recording
 from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 
 NAME = "tau2"
@@ -36,7 +36,7 @@ class Tau2:
     name = NAME
     title = "tau2-bench results (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``simulations`` with messages."""
         document = source.document
         runs = document.get("simulations") if isinstance(document, dict) else None
@@ -44,7 +44,7 @@ class Tau2:
             return 0.0
         return float(all(isinstance(run, dict) and "messages" in run for run in runs))
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every simulation."""
         document = expect(source.document, dict, None, "")
         found = []

@@ -26,7 +26,7 @@ from foldline.formats.json_document import (
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 DIALECT = "tau-bench"
 KEY = "messages_display"
@@ -45,18 +45,18 @@ _ROLES: dict[str, Role] = {
 class Examples:
     """The lines of a few-shot file; the first step of a place is the position of the line."""
 
-    source: SourceFile
+    source: TranscriptSource
     lines: Lines
     places: tuple[ConversationPath, ...]
 
 
-def recognised(source: SourceFile) -> bool:
+def recognised(source: TranscriptSource) -> bool:
     """Tell whether every line at the beginning of a file is such an example."""
     head = source.head or (source.document,)
     return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
 
 
-def decode(name: str, source: SourceFile) -> Recording:
+def decode(name: str, source: TranscriptSource) -> Recording:
     """Read one conversation for every line."""
     lines, values, warnings = read_lines(source)
     conversations, places = [], []
@@ -131,7 +131,7 @@ class TauBench:
     name = "tau-bench"
     title = "tau-bench results (.json) and few-shot examples (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for runs with ``task_id`` and ``traj``, or lines with ``messages_display``."""
         if recognised(source):
             return 1.0
@@ -142,7 +142,7 @@ class TauBench:
             all(isinstance(run, dict) and {"task_id", "traj"} <= run.keys() for run in runs)
         )
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every run."""
         if recognised(source):
             return decode(self.name, source)

@@ -21,7 +21,7 @@ from foldline.formats.json_document import (
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 _DOCUMENT, _LINES = 0.5, 0.4
 """How sure it is at most, so that a format with more to go by wins."""
@@ -33,7 +33,7 @@ _SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "s
 class MessageLines:
     """A file with a message in every line; ``rows`` are the lines that hold one."""
 
-    source: SourceFile
+    source: TranscriptSource
     lines: Lines
     values: tuple[Any, ...] = field(repr=False)
     rows: tuple[int, ...] = field(repr=False)
@@ -46,7 +46,7 @@ class WireFile:
     name = "wire"
     title = "provider messages (.json), or one message a line (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Ask the dialects."""
         document = source.document
         if isinstance(document, (list, dict)):
@@ -58,7 +58,7 @@ class WireFile:
         head = source.head
         return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file, in the dialect that is surest of it."""
         if not isinstance(source.document, (list, dict)) or _is_line(source.document):
             return _decode_lines(source)
@@ -104,7 +104,7 @@ def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, new
 
 
-def _decode_lines(source: SourceFile) -> Recording:
+def _decode_lines(source: TranscriptSource) -> Recording:
     lines, values, warnings = read_lines(source)
     rows = tuple(row for row, value in enumerate(values) if value is not None)
     wire = [values[row] for row in rows]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.claude_code.read import DIALECT, is_spoken, read
 from foldline.formats.transcripts.claude_code.write import written
 
@@ -27,7 +27,7 @@ class ClaudeCode:
     name = "claude-code"
     title = "Claude Code session (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for spoken lines with an API message and a place in the tree."""
         records = [value for value in source.head if isinstance(value, dict)]
         spoken = [record for record in records if is_spoken(record)]
@@ -36,7 +36,7 @@ class ClaudeCode:
         known = any(record.get("type") in _KNOWN for record in records)
         return 0.6 if known or spoken else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the segments of a session."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

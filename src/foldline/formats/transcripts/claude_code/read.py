@@ -12,7 +12,7 @@ from foldline.core.messages import Message, Usage
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.arrangement import LineTree, Places
 from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 DIALECT = AnthropicDialect()
 
@@ -50,7 +50,7 @@ class ClaudeSession:
     segments: tuple[ClaudeSegment, ...]
 
 
-def read(source: SourceFile) -> tuple[ClaudeSession, tuple[str, ...]]:
+def read(source: TranscriptSource) -> tuple[ClaudeSession, tuple[str, ...]]:
     """
     Read a session file.
 

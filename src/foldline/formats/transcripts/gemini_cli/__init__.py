@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.gemini_cli.read import DIALECT, read
 from foldline.formats.transcripts.gemini_cli.write import written
 
@@ -22,7 +22,7 @@ class GeminiCli:
     name = "gemini-cli"
     title = "Gemini CLI chat (.json, .jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the session header and its messages."""
         records = [value for value in source.head if isinstance(value, dict)]
         header = records[0] if records else source.document
@@ -32,7 +32,7 @@ class GeminiCli:
             return 1.0 if "projectHash" in header or "startTime" in header else 0.5
         return 0.9 if "projectHash" in header else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of a chat."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

@@ -11,7 +11,7 @@ from foldline.core.messages import Message, Usage
 from foldline.formats.dialect import expect
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.jsonl import Lines, read_lines
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 DIALECT = GeminiDialect()
 
@@ -27,7 +27,7 @@ class GeminiLines:
     each record, or ``line`` the one line whose ``$set`` holds all of them.
     """
 
-    source: SourceFile | None = None
+    source: TranscriptSource | None = None
     lines: Lines = field(default_factory=lambda: Lines(()))
     places: tuple[tuple[int, ...], ...] = ()
     line: int | None = None
@@ -65,7 +65,7 @@ class GeminiChat:
     turns: Mapping[str, GeminiTurn] = field(repr=False)
 
 
-def read(source: SourceFile) -> tuple[GeminiChat, tuple[str, ...]]:
+def read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
     """
     Read a chat file.
 

@@ -12,7 +12,7 @@ from foldline.formats.dialect import expect
 from foldline.formats.json_document import read_recording, write_recording
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.openhands import devai, events
 
 NAME = "openhands"
@@ -26,12 +26,12 @@ class OpenHands:
     name = NAME
     title = "OpenHands events (.jsonl), completion log (.json), DevAI trajectory (.json)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for events, for a logged completion, or for DevAI steps."""
         found = events.recognised(source) or devai.recognised(source)
         return float(found or _is_log(source))
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         if events.recognised(source):
             return events.decode(source)
@@ -49,7 +49,7 @@ class OpenHands:
         return write_recording(recording, lambda _, __, there: _CHAT.messages(there.messages))
 
 
-def _is_log(source: SourceFile) -> bool:
+def _is_log(source: TranscriptSource) -> bool:
     log = source.document
     if not isinstance(log, dict) or not isinstance(log.get("messages"), list):
         return False

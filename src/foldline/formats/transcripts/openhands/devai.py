@@ -17,7 +17,7 @@ from foldline.formats.dialect import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 
 NAME = "openhands"
 DIALECT = "devai"
@@ -25,7 +25,7 @@ ACTION = "action"
 _FIELDS = frozenset({"step", "user_message", "agent", "environment"})
 
 
-def recognised(source: SourceFile) -> bool:
+def recognised(source: TranscriptSource) -> bool:
     """Tell whether a document is a list of such steps."""
     steps = source.document
     if not isinstance(steps, list) or not steps:
@@ -33,7 +33,7 @@ def recognised(source: SourceFile) -> bool:
     return all(isinstance(step, dict) and step.keys() >= _FIELDS for step in steps)
 
 
-def decode(source: SourceFile) -> Recording:
+def decode(source: TranscriptSource) -> Recording:
     """Read the steps as one conversation."""
     messages = [
         message

@@ -18,7 +18,7 @@ from foldline.formats.arrangement import weave
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.openhands.read import KINDS, NAME, read_event, role_of
 from foldline.formats.transcripts.openhands.write import new_events, written_events
 
@@ -37,14 +37,14 @@ class EventLog:
     ``summaries`` maps a message that is a summary to the line of its condensation.
     """
 
-    source: SourceFile
+    source: TranscriptSource
     lines: Lines
     messages: tuple[Message, ...] = field(repr=False)
     rows: Mapping[str, tuple[int, ...]] = field(repr=False)
     summaries: Mapping[str, int] = field(repr=False)
 
 
-def recognised(source: SourceFile) -> bool:
+def recognised(source: TranscriptSource) -> bool:
     """Tell whether the first lines are events."""
     head = source.head[:20]
     return all(
@@ -52,7 +52,7 @@ def recognised(source: SourceFile) -> bool:
     ) and any(str(event["kind"]).endswith(_ENDINGS) for event in head)
 
 
-def decode(source: SourceFile) -> Recording:
+def decode(source: TranscriptSource) -> Recording:
     """Read the one conversation of an event file."""
     lines, values, warnings = read_lines(source)
     shown = _view([(row, value) for row, value in enumerate(values) if value is not None])

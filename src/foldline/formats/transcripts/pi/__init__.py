@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.pi.read import NAME, read
 from foldline.formats.transcripts.pi.write import written
 
@@ -22,7 +22,7 @@ class Pi:
     name = NAME
     title = "pi session (.jsonl)"
 
-    def recognises(self, source: SourceFile) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the header, and for messages in the shape of pi."""
         records = [value for value in source.head if isinstance(value, dict)]
         if not records or records[0].get("type") != "session":
@@ -30,7 +30,7 @@ class Pi:
         messages = [record.get("message") for record in records if record.get("type") == "message"]
         return 1.0 if all(isinstance(m, dict) and "role" in m for m in messages) else 0.0
 
-    def decode(self, source: SourceFile) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the segments of a session."""
         if not self.recognises(source):
             raise wrong_format(source, self.title)

@@ -28,7 +28,7 @@ from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.media import media_from_base64, media_source
 from foldline.formats.opaque import opaque_text
-from foldline.formats.source import SourceFile
+from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 
 NAME = "pi"
@@ -249,7 +249,7 @@ class PiSession:
     segments: tuple[PiSegment, ...]
 
 
-def read(source: SourceFile) -> tuple[PiSession, tuple[str, ...]]:
+def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
     """
     Read a session file.
 

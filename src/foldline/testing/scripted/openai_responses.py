@@ -7,9 +7,9 @@ from itertools import count
 from typing import Any, ClassVar, Final
 
 from foldline.core.messages import Usage
-from foldline.testing.scripted import openai_words
+from foldline.testing.scripted import openai_chat
+from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
 from foldline.testing.scripted.steps import Tool
-from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
 
 CALLS: Final = {
     "function_call": ("arguments", "response.function_call_arguments"),
@@ -18,7 +18,7 @@ CALLS: Final = {
 """What a call is made with, and how the events begin that bring it, by the kind of call."""
 
 
-class Responses:
+class OpenAIResponsesWriter:
     """``POST /v1/responses``."""
 
     dialect: ClassVar[str] = "openai-responses"
@@ -29,46 +29,46 @@ class Responses:
         """Return the most that a request lets the model write, in tokens."""
         return number_of(body.get("max_output_tokens"))
 
-    def body(self, said: Said) -> dict[str, Any]:
+    def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
-        capped = said.stop in ("length", "overflow")
-        return _head(said) | {
+        capped = answer.stop in ("length", "overflow")
+        return _head(answer) | {
             "status": "incomplete" if capped else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if capped else None,
-            "output": _items(said),
-            "usage": _usage(said.usage),
+            "output": _items(answer),
+            "usage": _usage(answer.usage),
         }
 
-    def events(self, said: Said) -> Iterator[dict[str, Any]]:
+    def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the numbered events of a stream."""
         numbers = count()
-        for event in _events(said, self.body(said)):
+        for event in _events(answer, self.body(answer)):
             yield event | {"sequence_number": next(numbers)}
 
-    def error(self, refusal: Refusal) -> dict[str, Any]:
+    def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
-        return openai_words.error(refusal)
+        return openai_chat.openai_error(refusal)
 
-    def overflow(self, limit: int, given: int, cap: int | None) -> Refusal:  # noqa: ARG002
+    def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:  # noqa: ARG002
         """Say that a request is too long; this wire names no numbers."""
         text = (
             "Your input exceeds the context window of this model. Please adjust your input and "
             "try again."
         )
-        return Refusal(400, text, "context_length_exceeded", "input")
+        return ProviderError(400, text, "context_length_exceeded", "input")
 
 
-def _head(said: Said) -> dict[str, Any]:
+def _head(answer: ScriptedAnswer) -> dict[str, Any]:
     return {
-        "id": said.id("resp_"),
+        "id": answer.id("resp_"),
         "object": "response",
-        "created_at": openai_words.CREATED,
+        "created_at": openai_chat.CREATED,
         "status": "in_progress",
         "error": None,
         "incomplete_details": None,
         "instructions": None,
         "metadata": {},
-        "model": said.model,
+        "model": answer.model,
         "output": [],
         "parallel_tool_calls": True,
         "temperature": 1.0,
@@ -79,49 +79,49 @@ def _head(said: Said) -> dict[str, Any]:
     }
 
 
-def _items(said: Said) -> list[dict[str, Any]]:
+def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
-    if said.thinking:
-        summary = {"type": "summary_text", "text": said.thinking}
-        items.append({"id": said.id("rs_"), "type": "reasoning", "summary": [summary]})
-    if said.blank != "none" and (said.text or said.blank):
+    if answer.thinking:
+        summary = {"type": "summary_text", "text": answer.thinking}
+        items.append({"id": answer.id("rs_"), "type": "reasoning", "summary": [summary]})
+    if answer.blank != "none" and (answer.text or answer.blank):
         items.append(
             {
-                "id": said.id("msg_"),
+                "id": answer.id("msg_"),
                 "type": "message",
                 "role": "assistant",
-                "status": "incomplete" if said.stop == "length" else "completed",
-                "content": _content(said),
+                "status": "incomplete" if answer.stop == "length" else "completed",
+                "content": _content(answer),
             }
         )
-    return items + [_called(said, position, call) for position, call in enumerate(said.calls)]
+    return items + [_called(answer, position, call) for position, call in enumerate(answer.calls)]
 
 
-def _called(said: Said, position: int, call: Tool) -> dict[str, Any]:
+def _called(answer: ScriptedAnswer, position: int, call: Tool) -> dict[str, Any]:
     kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
     place = {"namespace": call.namespace} if call.namespace else {}
     return {
-        "id": said.id("ctc_" if call.custom else "fc_", position),
+        "id": answer.id("ctc_" if call.custom else "fc_", position),
         "type": kind,
         "status": "completed",
-        "call_id": call.id or said.id("call_", position),
+        "call_id": call.id or answer.id("call_", position),
         "name": call.name,
         **place,
         key: call.json,
     }
 
 
-def _content(said: Said) -> list[dict[str, Any]]:
-    if said.blank == "missing":
+def _content(answer: ScriptedAnswer) -> list[dict[str, Any]]:
+    if answer.blank == "missing":
         return []
-    if said.stop == "refusal":
-        return [{"type": "refusal", "refusal": said.text}]
-    text = said.silent if said.blank else said.text
+    if answer.stop == "refusal":
+        return [{"type": "refusal", "refusal": answer.text}]
+    text = answer.silent if answer.blank else answer.text
     return [{"type": "output_text", "text": text, "annotations": []}]
 
 
-def _events(said: Said, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    head = _head(said)
+def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    head = _head(answer)
     yield {"type": "response.created", "response": head}
     yield {"type": "response.in_progress", "response": head}
     for index, item in enumerate(whole["output"]):
@@ -140,7 +140,7 @@ def _events(said: Said, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item as it is before anything was said."""
+    """Return an item as it is before anything was answer."""
     if item["type"] == "reasoning":
         return item | {"summary": []}
     key, _ = CALLS.get(item["type"], ("content", ""))

@@ -15,7 +15,7 @@ from foldline.recall.content import part_text
 def check_task(result: Compaction[Any]) -> None:
     """TASK: system prompt, pins, first and latest user message are verbatim, at worst cut."""
     messages = result.transcript.messages
-    wanted = [m for m in messages if m.pinned and m.id not in repaired(result)]
+    wanted = [m for m in messages if m.pinned and m.id not in repaired_ids(result)]
     for message in messages:
         if message.role != "system":
             break
@@ -60,7 +60,9 @@ def _check_there(
             f"{promise}: message {edit.message[:8]} was cut, but does not name its handle."
         )
     cut_ids = {number for number, _ in cut}
-    instead = any(now.id in cut_ids for now in now_shown(result, message) if now.id != message.id)
+    instead = any(
+        now.id in cut_ids for now in visible_messages(result, message) if now.id != message.id
+    )
     for index, part in enumerate(message.parts):
         if (message.id in shown and (message.id, index) in cut) or instead:
             continue
@@ -82,7 +84,7 @@ def _said(result: Compaction[Any], edit: Rewrite) -> list[str]:
     return []
 
 
-def now_shown(result: Compaction[Any], message: Message) -> list[Message]:
+def visible_messages(result: Compaction[Any], message: Message) -> list[Message]:
     """Return what is shown of a message: itself, and what a repair put in its place or beside."""
     ids = following(frozenset({message.id}), result.receipt.edits)
     return [shown for shown in result.shown.messages if shown.id in ids]
@@ -94,7 +96,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[str]:
             yield part.text
 
 
-def repaired(result: Compaction[Any]) -> set[str]:
+def repaired_ids(result: Compaction[Any]) -> set[str]:
     """Return the ids of messages that stand in another form because they were damaged."""
     found: set[str] = set()
     for edit in result.receipt.edits:

@@ -1,4 +1,4 @@
-"""What the three wires have in common: an answer before it is written, and how each writes it."""
+"""An answer or an error before it is written, and what every provider's writer offers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PIECES: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ScriptedAnswer:
     """
     An answer, the same for every wire.
 
@@ -44,7 +44,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ProviderError:
     """An error before it is written; ``param`` is the field of the request that is meant."""
 
     status: int
@@ -53,7 +53,7 @@ class Refusal:
     param: str | None = None
 
 
-class Wire(Protocol):
+class AnswerWriter(Protocol):
     """How one provider writes answers and errors."""
 
     @property
@@ -75,19 +75,19 @@ class Wire(Protocol):
         """Return the most that a request lets the model write, in tokens."""
         ...
 
-    def body(self, said: Said) -> dict[str, Any]:
+    def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
         ...
 
-    def events(self, said: Said) -> Iterator[dict[str, Any]]:
+    def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the events of a stream."""
         ...
 
-    def error(self, refusal: Refusal) -> dict[str, Any]:
+    def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
         ...
 
-    def overflow(self, limit: int, given: int, cap: int | None) -> Refusal:
+    def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request of ``given`` tokens, with its ``cap``, is longer than ``limit``."""
         ...
 
