@@ -140,7 +140,7 @@ def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str,
 
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item as it is before anything was answer."""
+    """Return an item as it is before anything of it was sent."""
     if item["type"] == "reasoning":
         return item | {"summary": []}
     key, _ = CALLS.get(item["type"], ("content", ""))
