@@ -12,7 +12,7 @@ from foldline.concurrency import (
     run_blocking,
     run_with_timeout,
 )
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 VALUE: ContextVar[int] = ContextVar("value", default=0)
 

@@ -17,7 +17,7 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 Result = TypeVar("Result")
 

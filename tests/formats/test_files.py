@@ -12,7 +12,7 @@ import pytest
 from tests.cli.sample import foldline
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.files import (
     FILE_FORMATS,
     UNREADABLE,

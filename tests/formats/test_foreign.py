@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from foldline.core.groups import Site
-from foldline.core.identity import identify
-from foldline.core.messages import (
+from foldline.formats.foreign import flat_text, legal_id, wire_ids
+from foldline.values.groups import Site
+from foldline.values.identity import identify
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,
@@ -12,7 +13,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.foreign import flat_text, legal_id, wire_ids
 
 
 def call(*numbers: str | None, dialect: str = "x") -> Message:

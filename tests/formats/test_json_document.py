@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Text
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.json_document import (
     at,
     is_unchanged,
@@ -22,6 +20,8 @@ from foldline.formats.json_document import (
     write_recording,
 )
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Text
+from foldline.values.transcript import Transcript
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(

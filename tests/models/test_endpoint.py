@@ -5,10 +5,10 @@ import pickle
 
 import pytest
 
-from foldline.core.errors import InputError
-from foldline.core.redaction import redacted
+from foldline.errors import InputError
 from foldline.models.endpoint import is_private_host, make_endpoint, same_origin
 from foldline.models.secret import Secret, reveal_all
+from foldline.redaction import redacted
 
 KEY = "sk-0123456789abcdef"
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.models.conftest import KEY, address, say
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.models import Catalogue, ModelInfo, light, model, summarizer
 from foldline.models.choice import choose_summarizer
 from foldline.testing import ScriptedServer

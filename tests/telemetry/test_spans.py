@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.telemetry.happenings import SECRET, WORDS, happened
 
-from foldline.core.errors import MissingExtra
-from foldline.core.events import CompactionFinished, CompactionStarted
-from foldline.core.receipt import Receipt
+from foldline.engine.events import CompactionFinished, CompactionStarted
+from foldline.engine.receipt import Receipt
+from foldline.errors import MissingExtra
 from foldline.telemetry.spans import (
     METRICS,
     SPAN,

@@ -16,7 +16,7 @@ from foldline.agents.events import Event, Finished
 from foldline.agents.repetition import LoopSettings
 from foldline.agents.running import Setup, events
 from foldline.concurrency import iterate_blocking, run_blocking
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.session import Session
 from foldline.tools.files.root import Root
 from foldline.tools.recall import session_tools

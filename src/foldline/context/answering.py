@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.concurrency import start_thread
 from foldline.core.asks import Ask, Model, Reader, Reply, Steps
-from foldline.core.redaction import explained, redacted
+from foldline.redaction import explained, redacted
 
 Result = TypeVar("Result")
 Answering: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]

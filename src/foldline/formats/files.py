@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.registry import OnDemand
 from foldline.formats.source import TranscriptSource, plain_limit, too_large

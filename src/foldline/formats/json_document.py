@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Opaque
+from foldline.errors import InputError
+from foldline.values.messages import Message, Opaque
 
 MAX_DEPTH = 8
 """How deep a block is looked into, in levels."""

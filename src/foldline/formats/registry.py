@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from foldline.core.errors import UnknownFormat
+from foldline.errors import UnknownFormat
 from foldline.formats.dialect import Dialect
 
 Made = TypeVar("Made")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 
 def json_text(value: Any, index: int | None = None, field: str = "") -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.core.messages import Usage
 from foldline.models.completion import Completion, Delta
 from foldline.models.errors import provider_error
 from foldline.models.protocol import (
@@ -21,6 +20,7 @@ from foldline.models.protocol import (
     truncated_stream,
 )
 from foldline.models.sse import ServerSentEvent
+from foldline.values.messages import Usage
 
 VERSION: Final = "2023-06-01"
 

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.models.info import ModelInfo, Provider, read_model_info, read_provider
 
 VARIABLE: Final = "FOLDLINE_MODELS"

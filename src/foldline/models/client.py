@@ -10,15 +10,15 @@ from typing import Any, Final, Self
 
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, Reader, Reply
-from foldline.core.errors import BudgetError, ModelError
-from foldline.core.estimate import estimate
-from foldline.core.tokens import TextCounter
+from foldline.errors import BudgetError, ModelError
 from foldline.models.ask_adapter import completion_request, error_reply, reader_of, to_reply
 from foldline.models.completion import Completion, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.info import ModelInfo
 from foldline.models.protocol import CompletionRequest
 from foldline.models.sending import RetryBudget, Sender
+from foldline.tokens.estimate import estimate
+from foldline.values.tokens import TextCounter
 
 SECONDS: Final = 600.0
 """Seconds that a completion may take in all, unless told otherwise."""

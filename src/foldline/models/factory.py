@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.tokens import TextCounter
+from foldline.errors import InputError
 from foldline.models.anthropic import AnthropicProtocol
 from foldline.models.catalogue import Catalogue
 from foldline.models.choice import choose_summarizer
@@ -18,6 +17,7 @@ from foldline.models.openai_chat import OpenAIChatProtocol
 from foldline.models.openai_responses import OpenAIResponsesProtocol
 from foldline.models.protocol import ProviderProtocol
 from foldline.models.sending import Sender
+from foldline.values.tokens import TextCounter
 
 PROTOCOLS: Final[dict[str, type[ProviderProtocol]]] = {
     "anthropic": AnthropicProtocol,

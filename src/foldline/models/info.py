@@ -8,8 +8,8 @@ from math import isfinite
 from typing import Any, Final, Literal
 
 from foldline.core.budget import UNKNOWN_WINDOW
-from foldline.core.errors import InputError
-from foldline.core.messages import Usage
+from foldline.errors import InputError
+from foldline.values.messages import Usage
 
 UNKNOWN_OUTPUT: Final = 8_192
 """Output cap assumed for an unknown model, in tokens."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.core.messages import ToolCall
 from foldline.models.completion import Completion, Delta, Piece
 from foldline.models.errors import provider_error
 from foldline.models.protocol import (
@@ -21,6 +20,7 @@ from foldline.models.protocol import (
     with_calls,
 )
 from foldline.models.sse import DONE, ServerSentEvent
+from foldline.values.messages import ToolCall
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""

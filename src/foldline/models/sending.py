@@ -13,8 +13,7 @@ from typing import Any, Final, TypeVar
 
 import stamina
 
-from foldline.core.errors import InputError, ModelError
-from foldline.core.redaction import redacted, without
+from foldline.errors import InputError, ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.endpoint import Endpoint
 from foldline.models.errors import TIMEOUT, provider_error, timeout_error
@@ -23,6 +22,7 @@ from foldline.models.protocol import CompletionRequest, ProviderProtocol, malfor
 from foldline.models.secret import SecretFilter, reveal_all
 from foldline.models.sse import SSEDecoder
 from foldline.models.transport import Incoming, Outgoing, Transport
+from foldline.redaction import redacted, without
 
 Result = TypeVar("Result")
 

@@ -24,7 +24,7 @@ from urllib.parse import urljoin
 import httpx2
 
 from foldline.concurrency import blocking_loop, run_blocking
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.endpoint import same_origin
 from foldline.models.errors import timeout_error
 

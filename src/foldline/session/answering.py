@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
-from foldline.core.redaction import explained, redacted
+from foldline.redaction import explained, redacted
 
 Result = TypeVar("Result")
 Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]

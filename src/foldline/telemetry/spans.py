@@ -12,15 +12,15 @@ import threading
 from functools import cache
 from typing import Any, Final
 
-from foldline.core.errors import MissingExtra
-from foldline.core.events import (
+from foldline.engine.events import (
     CompactionFinished,
     CompactionStarted,
     ContextWarning,
     Event,
     ToolOutputBounded,
 )
-from foldline.core.redaction import redacted
+from foldline.errors import MissingExtra
+from foldline.redaction import redacted
 
 OPERATION: Final = "compact"
 

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import InputError, StoreError
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError, StoreError
 
 Scope: TypeAlias = Literal["once", "session"]
 

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking
-from foldline.core.amounts import meant
+from foldline.core.validation import meant
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.running import Slot, ToolSettings
 from foldline.tools.spec import Tool

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
-    Message,
-    Role,
-)
-from foldline.core.transcript import Transcript
 from foldline.formats.anthropic.read import NAME, ROLES, read_message, system_text
 from foldline.formats.anthropic.rules import body_violations
 from foldline.formats.anthropic.write import built_blocks, changed_message
 from foldline.formats.dialect import Violation, body, bounded_nesting
 from foldline.formats.foreign import START, adapt, is_own, wire_ids
 from foldline.formats.tool_json import tool_schemas
+from foldline.values.groups import Site
+from foldline.values.messages import Message, Role
+from foldline.values.transcript import Transcript
 
 _OWN_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -17,10 +21,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text, unknown_role
-from foldline.formats.tool_json import arguments_text
 
 NAME = "anthropic"
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.foreign import note
+from foldline.formats.media import media_source
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -17,9 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.foreign import note
-from foldline.formats.media import media_source
-from foldline.formats.tool_json import arguments_object, arguments_text
 
 SILENT_ERROR = "The tool failed without a message."
 """Content of a failed result that has none: the API rejects an empty one."""

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Message,
-)
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, body, bounded_nesting
 from foldline.formats.foreign import START, adapt, is_own
 from foldline.formats.gemini.read import NAME, get, match_ids, read_message, read_surroundings
@@ -19,6 +15,8 @@ from foldline.formats.tool_json import (
     ToolSchema,
     tool_schemas,
 )
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 
 class GeminiDialect:

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import unknown_role
+from foldline.formats.tool_json import arguments_text, json_text
+from foldline.values.messages import (
     Content,
     Message,
     Opaque,
@@ -18,10 +22,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.media import media_part
-from foldline.formats.opaque import unknown_role
-from foldline.formats.tool_json import arguments_text, json_text
 
 NAME = "gemini"
 

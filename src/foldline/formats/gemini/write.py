@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foldline.core.messages import (
-    Media,
-    Message,
-    Omitted,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
 from foldline.formats.foreign import is_own, note
 from foldline.formats.gemini.read import (
     ANSWER_KEYS,
@@ -28,6 +17,17 @@ from foldline.formats.gemini.read import (
 )
 from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 SKIP_SIGNATURE = "skip_thought_signature_validator"
 """What Google documents as the signature of function calls that the model did not make so."""

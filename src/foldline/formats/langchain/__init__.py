@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Message,
-)
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, bounded_nesting, expect
 from foldline.formats.foreign import is_own
 from foldline.formats.langchain.read import NAME, read_message
@@ -23,6 +19,8 @@ from foldline.formats.langchain.shapes import (
     shape_of,
 )
 from foldline.formats.langchain.write import write_messages
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

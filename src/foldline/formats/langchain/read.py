@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.langchain.shapes import (
+    CLASSES,
+    ROLES,
+    TYPES,
+    fields_of,
+    shape_of,
+)
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -19,17 +30,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.langchain.shapes import (
-    CLASSES,
-    ROLES,
-    TYPES,
-    fields_of,
-    shape_of,
-)
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text
-from foldline.formats.tool_json import arguments_text
 
 NAME = "langchain"
 

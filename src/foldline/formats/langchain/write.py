@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline.core.messages import (
-    Media,
-    Message,
-    Omitted,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
 from foldline.formats.foreign import adapt, is_own, note
 from foldline.formats.langchain.read import BLOCKS, LISTS, NAME
 from foldline.formats.langchain.shapes import (
@@ -26,6 +15,17 @@ from foldline.formats.langchain.shapes import (
 )
 from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 
 def write_messages(messages: Sequence[Message], shape: Shape) -> list[Any]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Message,
-)
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, body, bounded_nesting, expect
 from foldline.formats.foreign import adapt, is_own, wire_ids
 from foldline.formats.openai_chat.read import NAME, ROLES, read_message
 from foldline.formats.openai_chat.rules import violations
 from foldline.formats.openai_chat.write import built_messages, changed_message
 from foldline.formats.tool_json import tool_schemas
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 _OWN_KEYS = frozenset({"tool_calls", "tool_call_id", "function_call"})
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.media import KINDS, media_part
+from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -18,10 +22,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.media import KINDS, media_part
-from foldline.formats.opaque import opaque_text, unknown_role
-from foldline.formats.tool_json import arguments_text
 
 NAME = "openai-chat"
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.messages import (
-    Message,
-)
-from foldline.core.transcript import Transcript
 from foldline.formats.dialect import Violation, bounded_nesting, expect
 from foldline.formats.openai_responses.items import KINDS, OUTPUTS
 from foldline.formats.openai_responses.read import ROLES, SERVER_ITEMS, read_message
 from foldline.formats.openai_responses.rules import body_violations
 from foldline.formats.openai_responses.write import NAME, items
 from foldline.formats.tool_json import tool_schemas
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 

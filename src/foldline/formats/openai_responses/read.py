@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_from_url, media_part
+from foldline.formats.opaque import opaque_text, unknown_message, unknown_role
+from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
+from foldline.formats.openai_responses.write import NAME
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -16,11 +21,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.media import media_from_url, media_part
-from foldline.formats.opaque import opaque_text, unknown_message, unknown_role
-from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
-from foldline.formats.openai_responses.write import NAME
 
 ROLES: dict[str, Role] = {
     "user": "user",

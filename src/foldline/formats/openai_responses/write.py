@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
+from foldline.formats.foreign import adapt, is_own, note, wire_ids
+from foldline.formats.media import media_source
+from foldline.formats.openai_responses.items import (
+    KINDS,
+    OUTPUTS,
+    CallKind,
+    changed_call,
+    new_call,
+    output_item,
+)
+from foldline.values.groups import Site
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -18,16 +28,6 @@ from foldline.core.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)
-from foldline.formats.foreign import adapt, is_own, note, wire_ids
-from foldline.formats.media import media_source
-from foldline.formats.openai_responses.items import (
-    KINDS,
-    OUTPUTS,
-    CallKind,
-    changed_call,
-    new_call,
-    output_item,
 )
 
 NAME = "openai-responses"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
-    Message,
-)
-from foldline.core.transcript import Transcript
 from foldline.formats.dialect import Violation, bounded_nesting, expect
 from foldline.formats.foreign import adapt, is_own, wire_ids
 from foldline.formats.pydantic_ai.read import KINDS, NAME, read_message
 from foldline.formats.pydantic_ai.rules import violations
 from foldline.formats.pydantic_ai.write import built_message, changed_message
+from foldline.values.groups import Site
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 
 class PydanticAIDialect:

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text
+from foldline.formats.tool_json import arguments_text, json_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -20,10 +24,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text
-from foldline.formats.tool_json import arguments_text, json_text
 
 NAME = "pydantic-ai"
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.foreign import note
+from foldline.formats.media import MediaSource, media_source
+from foldline.formats.pydantic_ai.read import PartPosition, read_answer, read_parts
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,
@@ -16,10 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.foreign import note
-from foldline.formats.media import MediaSource, media_source
-from foldline.formats.pydantic_ai.read import PartPosition, read_answer, read_parts
-from foldline.formats.tool_json import arguments_object, arguments_text
 
 _URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from foldline.core.messages import Message, Omitted, Role, Text
-from foldline.core.transcript import Transcript
 from foldline.formats.arrangement import Slot, arrange
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
+from foldline.values.messages import Message, Omitted, Role, Text
+from foldline.values.transcript import Transcript
 
 NAME = "aider"
 START = "# aider chat started at "

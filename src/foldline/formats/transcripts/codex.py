@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foldline.core.messages import Message, Thinking, Usage
-from foldline.core.transcript import Transcript
 from foldline.formats.arrangement import Places, Slot, arrange
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Thinking, Usage
+from foldline.values.transcript import Transcript
 
 DIALECT = OpenAIResponsesDialect()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.arrangement import weave
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message
 
 _ANTHROPIC = AnthropicDialect()
 

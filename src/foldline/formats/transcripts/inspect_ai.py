@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.foreign import envelope, flat_text
+from foldline.formats.json_document import JsonDocument, read_recording, reading, write_recording
+from foldline.formats.media import media_from_url
+from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.formats.zip_archive import ZipEntry, entry_names, is_archive, pack, unpack
+from foldline.values.messages import (
     Content,
     Media,
     MediaKind,
@@ -20,15 +28,7 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.core.transcript import Transcript
-from foldline.formats.dialect import expect
-from foldline.formats.foreign import envelope, flat_text
-from foldline.formats.json_document import JsonDocument, read_recording, reading, write_recording
-from foldline.formats.media import media_from_url
-from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.source import TranscriptSource
-from foldline.formats.tool_json import arguments_object, arguments_text
-from foldline.formats.zip_archive import ZipEntry, entry_names, is_archive, pack, unpack
+from foldline.values.transcript import Transcript
 
 NAME = "inspect-ai"
 _ATTACHMENT = "attachment://"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.langchain import LangChainDialect
 from foldline.formats.recording import Recording

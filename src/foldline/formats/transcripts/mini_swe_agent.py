@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
 from foldline.formats.arrangement import weave
 from foldline.formats.dialect import expect
 from foldline.formats.json_document import ConversationPath, at, read_recording, write_recording
@@ -20,6 +18,8 @@ from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 PATH = ("messages",)
 _CHAT = OpenAIChatDialect()

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.foreign import envelope, flat_text
 from foldline.formats.json_document import read_recording, reading, write_recording
@@ -20,6 +18,8 @@ from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 NAME = "tau2"
 _ROLES: dict[str, Role] = {

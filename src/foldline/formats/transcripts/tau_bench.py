@@ -11,9 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Part, Role, Text, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import (
@@ -27,6 +25,8 @@ from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 DIALECT = "tau-bench"
 KEY = "messages_display"

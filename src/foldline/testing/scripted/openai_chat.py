@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from foldline.core.messages import Usage
 from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
+from foldline.values.messages import Usage
 
 CREATED: Final = 1_760_000_000
 """The time of every answer, in seconds since 1970: the same script, the same bytes."""

@@ -9,9 +9,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.core.budget import UNKNOWN_WINDOW
-from foldline.core.messages import Usage
-from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
 from foldline.testing.scripted.answers import AnswerWriter, ProviderError
@@ -22,6 +19,9 @@ from foldline.testing.scripted.openai_responses import OpenAIResponsesWriter
 from foldline.testing.scripted.request import Request, TokenMeter, redacted
 from foldline.testing.scripted.response import Response, StepPlayer
 from foldline.testing.scripted.steps import Status, Step
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.messages import Usage
+from foldline.values.tokens import TextCounter, TokenCounter
 
 WIRES: Final[dict[str, AnswerWriter]] = {
     "/chat/completions": OpenAIChatWriter(),

@@ -12,11 +12,11 @@ except in a file that holds nothing else.
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.claude_code.read import DIALECT, is_spoken, read
 from foldline.formats.transcripts.claude_code.write import written
+from foldline.values.transcript import Transcript
 
 _KNOWN = ("file-history-snapshot", "queue-operation", "progress", "summary")
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from foldline.core.messages import Message, Usage
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.arrangement import LineTree, Places
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Usage
 
 DIALECT = AnthropicDialect()
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from foldline.core.messages import Message
 from foldline.formats.arrangement import Arrangement, Slot, arrange, relink
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.claude_code.read import (
@@ -16,6 +15,7 @@ from foldline.formats.transcripts.claude_code.read import (
     ClaudeSession,
     as_blocks,
 )
+from foldline.values.messages import Message
 
 _COPIED = (
     "isSidechain",

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message
 from foldline.formats.arrangement import weave
 from foldline.formats.json_document import as_bytes, replace_values
 from foldline.formats.recording import Recording
@@ -18,6 +16,8 @@ from foldline.formats.transcripts.gemini_cli.read import (
     GeminiTurn,
     tool_calls,
 )
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message
 
 
 def written(recording: Recording) -> bytes:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message, Text
-from foldline.core.transcript import Transcript
 from foldline.formats.arrangement import weave
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
@@ -21,6 +19,8 @@ from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.openhands.read import KINDS, NAME, read_event, role_of
 from foldline.formats.transcripts.openhands.write import new_events, written_events
+from foldline.values.messages import Message, Text
+from foldline.values.transcript import Transcript
 
 SUMMARY = "Condensation"
 _ENDINGS = ("Event", "Observation", SUMMARY)

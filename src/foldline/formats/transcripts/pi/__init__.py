@@ -9,11 +9,11 @@ is what the model sees now. Summaries are shown without the sentence that pi put
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.pi.read import NAME, read
 from foldline.formats.transcripts.pi.write import written
+from foldline.values.transcript import Transcript
 
 
 class Pi:

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arrangement import LineTree, Places
+from foldline.formats.dialect import bounded_nesting, expect
+from foldline.formats.foreign import flat_text
+from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.media import media_from_base64, media_source
+from foldline.formats.opaque import opaque_text
+from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -21,15 +29,7 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.core.transcript import Transcript
-from foldline.formats.arrangement import LineTree, Places
-from foldline.formats.dialect import bounded_nesting, expect
-from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.media import media_from_base64, media_source
-from foldline.formats.opaque import opaque_text
-from foldline.formats.source import TranscriptSource
-from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.transcript import Transcript
 
 NAME = "pi"
 

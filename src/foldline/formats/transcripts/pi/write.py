@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
 from foldline.formats.arrangement import Arrangement, Slot, arrange, relink
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.pi.read import PiSegment, PiSession, wires
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 
 
 def written(recording: Recording) -> bytes:
