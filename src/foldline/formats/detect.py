@@ -6,7 +6,7 @@ from typing import Any
 
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.dialect import Dialect
-from foldline.formats.langchain.shapes import TYPES, shape_of
+from foldline.formats.langchain_shapes import TYPES, shape_of
 from foldline.formats.registry import DIALECTS
 
 KEYS = ("messages", "contents", "input", "values")

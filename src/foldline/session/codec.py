@@ -233,6 +233,6 @@ def thaw(value: Any) -> Any:
     name = value[OBJECT]
     if name == PLAIN:
         return value["fields"]
-    from foldline.formats.langchain.shapes import restore_message
+    from foldline.formats.langchain_shapes import restore_message
 
     return restore_message(name, value["fields"])

@@ -39,12 +39,18 @@ def changed_message(message: Message) -> dict[str, Any] | None:
     """
     raw: dict[str, Any] = message.raw
     before = raw.get("content")
-    old = before if isinstance(before, list) and len(before) == len(message.parts) else None
+    olds: list[Any] = before if isinstance(before, list) else []
+    if len(olds) != len(message.parts):
+        olds = [None] * len(message.parts)
     blocks = []
-    for position, part in enumerate(message.parts):
-        block = _own_block(part, old[position] if old else None)
-        if block is not None:
-            blocks.append(block)
+    for part, old in zip(message.parts, olds, strict=True):
+        block = _block(part, _number(part), own=True)
+        if block is None:
+            continue
+        moved = isinstance(part, Text) and part.raw is None and isinstance(old, dict)
+        if moved and "cache_control" in old:
+            block = {**block, "cache_control": old["cache_control"]}
+        blocks.append(block)
     if not blocks:
         return None
     if isinstance(before, str) and all(block.get("type") == "text" for block in blocks):
@@ -64,29 +70,31 @@ def built_blocks(message: Message, numbers: Sequence[str]) -> list[dict[str, Any
         Blocks with the tool results first, none when nothing in the message can be written.
         Reasoning is left out: only the provider that signed it can read it.
     """
-    blocks = []
-    for part, number in zip(message.parts, numbers, strict=True):
-        block = _built_block(part, number)
-        if block is not None:
-            blocks.append(block)
+    written = (_block(p, n, own=False) for p, n in zip(message.parts, numbers, strict=True))
+    blocks = [block for block in written if block is not None]
     return sorted(blocks, key=lambda block: block["type"] != "tool_result")
 
 
-def _own_block(part: Part, old: Any) -> dict[str, Any] | None:
-    raw = part.raw if not isinstance(part, Omitted) and isinstance(part.raw, dict) else None
-    if raw is None:
-        block = _built_block(part, _number(part))
-        marked = isinstance(old, dict) and isinstance(part, Text) and "cache_control" in old
-        return {**block, "cache_control": old["cache_control"]} if block and marked else block
+def _block(part: Part, number: str, *, own: bool) -> dict[str, Any] | None:
+    """Write one part: its own block with what changed, else a new one; None for nothing."""
+    raw = part.raw if own and not isinstance(part, Omitted) else None
+    raw = raw if isinstance(raw, dict) else None
     match part:
         case ToolCall():
-            if arguments_text(raw.get("input")) != part.arguments:
-                raw = {**raw, "input": arguments_object(part.arguments)}
-            return raw if raw.get("id") == part.id else {**raw, "id": part.id}
+            return _call(part, raw, number)
         case ToolResult():
-            return _own_result(part, raw)
-        case _:
+            return _result(part, raw, number)
+        case Thinking() | Omitted():
             return raw
+        case _:
+            return raw or _content_block(part)
+
+
+def _call(call: ToolCall, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    wire = raw or {"type": "tool_use", "id": number, "name": call.name}
+    if raw is None or arguments_text(raw.get("input")) != call.arguments:
+        wire = {**wire, "input": arguments_object(call.arguments)}
+    return wire if wire.get("id") == number else {**wire, "id": number}
 
 
 def _number(part: Part) -> str:
@@ -97,15 +105,19 @@ def _number(part: Part) -> str:
             return ""
 
 
-def _own_result(result: ToolResult, raw: dict[str, Any]) -> dict[str, Any]:
-    if raw.get("tool_use_id") != result.call_id:
-        raw = {**raw, "tool_use_id": result.call_id}
-    before = raw.get("content")
+def _result(result: ToolResult, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    wire = raw or {"type": "tool_result", "tool_use_id": number, "content": ""}
+    if wire.get("tool_use_id") != number:
+        wire = {**wire, "tool_use_id": number}
+    before = wire.get("content")
     pieces = before if isinstance(before, list) else [before] if before else []
-    if [id(piece) for piece in pieces] == [id(part.raw) for part in result.content]:
-        return raw
-    content = _result_content(result.content, own=True, listed=isinstance(before, list))
-    return {**raw, "content": content or (SILENT_ERROR if result.is_error else "")}
+    if raw and [id(piece) for piece in pieces] == [id(part.raw) for part in result.content]:
+        return wire
+    content = _result_content(
+        result.content, own=raw is not None, listed=isinstance(before, list)
+    ) or (SILENT_ERROR if result.is_error else "")
+    failed = {"is_error": True} if raw is None and result.is_error else {}
+    return {**wire, "content": content, **failed}
 
 
 def _result_content(content: Sequence[Content], *, own: bool, listed: bool) -> Any:
@@ -116,23 +128,6 @@ def _result_content(content: Sequence[Content], *, own: bool, listed: bool) -> A
         for part in content
     )
     return [block for block in blocks if block is not None]
-
-
-def _built_block(part: Part, number: str) -> dict[str, Any] | None:
-    match part:
-        case ToolCall():
-            arguments = arguments_object(part.arguments)
-            return {"type": "tool_use", "id": number, "name": part.name, "input": arguments}
-        case ToolResult():
-            content = _result_content(part.content, own=False, listed=False)
-            block = {"type": "tool_result", "tool_use_id": number, "content": content}
-            if not part.is_error:
-                return block
-            return {**block, "content": content or SILENT_ERROR, "is_error": True}
-        case Text() | Media() | Opaque():
-            return _content_block(part)
-        case Thinking() | Omitted():
-            return None
 
 
 def _content_block(part: Content) -> dict[str, Any] | None:

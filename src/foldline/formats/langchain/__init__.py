@@ -11,14 +11,8 @@ from foldline.formats.dialect import Violation, bounded_nesting, expect
 from foldline.formats.foreign import is_own
 from foldline.formats.langchain.read import NAME, read_message
 from foldline.formats.langchain.rules import violations
-from foldline.formats.langchain.shapes import (
-    TYPES,
-    Shape,
-    fields_of,
-    new_message,
-    shape_of,
-)
 from foldline.formats.langchain.write import write_messages
+from foldline.formats.langchain_shapes import TYPES, Shape, fields_of, new_message, shape_of
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 

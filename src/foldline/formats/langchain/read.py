@@ -7,13 +7,7 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.dialect import expect
-from foldline.formats.langchain.shapes import (
-    CLASSES,
-    ROLES,
-    TYPES,
-    fields_of,
-    shape_of,
-)
+from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.media import media_part
 from foldline.formats.opaque import opaque_text
 from foldline.formats.tool_json import arguments_text

@@ -7,7 +7,7 @@ from typing import Any
 
 from foldline.formats.dialect import PairingTurn, Violation, pairing_violations
 from foldline.formats.langchain.read import BLOCKS, LISTS
-from foldline.formats.langchain.shapes import TYPES
+from foldline.formats.langchain_shapes import TYPES
 
 
 def violations(messages: Sequence[dict[str, Any] | None]) -> list[Violation]:

@@ -10,7 +10,6 @@ from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_json, arguments_text
 from foldline.values.groups import Site
 from foldline.values.messages import (
-    Content,
     Media,
     Message,
     Omitted,
@@ -35,7 +34,7 @@ def changed_message(message: Message) -> list[Any]:
     listed = isinstance(raw.get("content"), list)
     result = next((part for part in kept if isinstance(part, ToolResult)), None)
     if result is not None:
-        content = _own_content(result.content, listed)
+        content = _content(result.content, own=True, listed=listed)
         number = {"tool_call_id": result.call_id} if result.call_id else {}
         return [{**raw, **number, "content": "" if content is None else content}]
     wire = dict(raw)
@@ -43,7 +42,7 @@ def changed_message(message: Message) -> list[Any]:
     for key in _REASONING:
         if not any(isinstance(thought, dict) and key in thought for thought in thoughts):
             wire.pop(key, None)
-    wire["content"] = _own_content([p for p in kept if _is_content(p)], listed)
+    wire["content"] = _content([p for p in kept if _is_content(p)], own=True, listed=listed)
     return [_with_calls(wire, [part for part in kept if isinstance(part, ToolCall)])]
 
 
@@ -64,12 +63,11 @@ def built_messages(message: Message, index: int, numbers: Mapping[Site, str]) ->
     for position, part in enumerate(message.parts):
         number = numbers.get(Site(index, position), "")
         if isinstance(part, ToolResult):
-            text = "\n".join(_plain(piece) for piece in part.content)
+            text = "\n".join(map(_plain, part.content))
             out.append({"role": "tool", "tool_call_id": number, "content": text})
         elif isinstance(part, ToolCall):
-            function = {"name": part.name, "arguments": arguments_json(part.arguments)}
-            calls.append({"id": number, "type": "function", "function": function})
-    content = _built_content([p for p in message.parts if _is_content(p)])
+            calls.append(_call(part, None, number))
+    content = _content([p for p in message.parts if _is_content(p)], own=False)
     if content is None and not calls:
         return out
     wire: dict[str, Any] = {"role": "user" if message.role == "tool" else message.role}
@@ -95,7 +93,7 @@ def _with_calls(wire: dict[str, Any], calls: Sequence[ToolCall]) -> dict[str, An
     wire.pop("function_call", None)
     wire.pop("tool_calls", None)
     if calls:
-        return {**wire, "tool_calls": [_call(call) for call in calls]}
+        return {**wire, "tool_calls": [_call(call, call.raw, call.id or "") for call in calls]}
     return {**wire, "content": wire["content"] or ""}
 
 
@@ -103,43 +101,41 @@ def _is_legacy(call: ToolCall) -> bool:
     return isinstance(call.raw, dict) and isinstance(call.raw.get("function_call"), dict)
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
-    raw: dict[str, Any] = call.raw
-    if call.id and raw.get("id") != call.id:
-        raw = {**raw, "id": call.id}
+def _call(call: ToolCall, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write a call: its own entry with what changed, else a new one."""
+    if raw is None:
+        function = {"name": call.name, "arguments": arguments_json(call.arguments)}
+        return {"id": number, "type": "function", "function": function}
+    if number and raw.get("id") != number:
+        raw = {**raw, "id": number}
     key, field = ("custom", "input") if raw.get("type") == "custom" else ("function", "arguments")
     if arguments_text(raw[key].get(field)) == call.arguments:
         return raw
     return {**raw, key: {**raw[key], field: call.arguments}}
 
 
-def _own_content(content: Sequence[Part], listed: bool) -> Any:
-    """Write content of this dialect: a string stays a string, a list stays a list."""
-    if not content:
-        return None
-    if not listed and all(isinstance(part, Text) for part in content):
-        return "\n".join(part.text for part in content if isinstance(part, Text))
-    blocks = (
-        part.raw if not isinstance(part, Omitted) and isinstance(part.raw, (dict, str)) else None
-        for part in content
-    )
-    return [
-        _built_block(part) if block is None else block
-        for part, block in zip(content, blocks, strict=True)
-    ]
+def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
+    """
+    Write content, None for nothing.
 
-
-def _built_content(content: Sequence[Part]) -> Any:
-    said = [part for part in content if not isinstance(part, Text) or part.text]
+    Args:
+        parts: Texts, media and opaque blocks.
+        own: Whether their ``raw`` is of this dialect.
+        listed: Whether the content came as a list and has to stay one.
+    """
+    said = [part for part in parts if own or not isinstance(part, Text) or part.text]
     if not said:
         return None
-    blocks = [_built_block(part) for part in said]
-    if all(block["type"] == "text" for block in blocks):
-        return "\n".join(block["text"] for block in blocks)
-    return blocks
+    if listed or not all(isinstance(part, Text) for part in said):
+        blocks = [_block(part, own=own) for part in said]
+        if own or any(block["type"] != "text" for block in blocks):
+            return blocks
+    return "\n".join(map(_plain, said))
 
 
-def _built_block(part: Part) -> dict[str, Any]:
+def _block(part: Part, *, own: bool) -> Any:
+    if own and isinstance(part, (Text, Media, Opaque)) and isinstance(part.raw, (dict, str)):
+        return part.raw
     source = media_source(part.raw) if isinstance(part, Media) else None
     if source is not None:
         if source.kind == "image" and source.data_uri:
@@ -150,9 +146,10 @@ def _built_block(part: Part) -> dict[str, Any]:
         if source.data and source.media_type == "application/pdf":
             file = {"filename": "document.pdf", "file_data": source.data_uri}
             return {"type": "file", "file": file}
-    assert isinstance(part, (Text, Media, Opaque))  # noqa: S101  # callers pass content only
     return {"type": "text", "text": _plain(part)}
 
 
-def _plain(part: Content) -> str:
-    return part.text if isinstance(part, Text) else note(part)
+def _plain(part: Part) -> str:
+    if isinstance(part, (Media, Opaque)):
+        return note(part)
+    return part.text if isinstance(part, Text) else ""

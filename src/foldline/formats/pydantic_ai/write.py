@@ -71,9 +71,9 @@ def _own(
         case Omitted():
             return None
         case ToolCall():
-            return _call(part, old)
+            return _call(part, old, part.id or "")
         case ToolResult():
-            return _result(part, old)
+            return _result(part, old, part.call_id or "")
         case Text(text) if part.raw is None:
             return _with_text(text, old)
         case _:
@@ -101,18 +101,35 @@ def _is_text(item: Any) -> bool:
     return isinstance(item, dict) and item.get("kind") == "text-content"
 
 
-def _call(call: ToolCall, old: dict[str, Any]) -> dict[str, Any]:
-    if call.id and old.get("tool_call_id") != call.id:
-        old = {**old, "tool_call_id": call.id}
+def _call(call: ToolCall, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write a call: its own part with what changed, else a new one."""
+    if old is None:
+        return {
+            "tool_name": call.name,
+            "args": arguments_object(call.arguments),
+            "tool_call_id": number,
+            "part_kind": "tool-call",
+        }
+    if number and old.get("tool_call_id") != number:
+        old = {**old, "tool_call_id": number}
     if arguments_text(old.get("args")) == call.arguments:
         return old
     args = call.arguments if isinstance(old.get("args"), str) else arguments_object(call.arguments)
     return {**old, "args": args}
 
 
-def _result(result: ToolResult, old: dict[str, Any]) -> dict[str, Any]:
-    if result.call_id and old.get("tool_call_id") != result.call_id:
-        old = {**old, "tool_call_id": result.call_id}
+def _result(result: ToolResult, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write what a tool returned: its own part with what changed, else a new one."""
+    if old is None:
+        return {
+            "tool_name": result.name or "tool",
+            "content": _answer(result),
+            "tool_call_id": number,
+            "outcome": "failed" if result.is_error else "success",
+            "part_kind": "tool-return",
+        }
+    if number and old.get("tool_call_id") != number:
+        old = {**old, "tool_call_id": number}
     if tuple(read_answer(old.get("content"), 0, "")) == result.content:
         return old
     # A typed return demands content of its own shape, and the digests are of what was there.
@@ -173,7 +190,7 @@ def built_message(message: Message, numbers: Sequence[str]) -> dict[str, Any] | 
         parts = [wire for part, number in said if (wire := _said(part, number)) is not None]
         return {"parts": parts, "kind": "response"} if parts else None
     returns = [
-        _return(part, number or part.call_id or "")
+        _result(part, None, number or part.call_id or "")
         for part, number in zip(message.parts, numbers, strict=True)
         if isinstance(part, ToolResult)
     ]
@@ -184,12 +201,7 @@ def built_message(message: Message, numbers: Sequence[str]) -> dict[str, Any] | 
 def _said(part: Part, number: str) -> dict[str, Any] | None:
     match part:
         case ToolCall():
-            return {
-                "tool_name": part.name,
-                "args": arguments_object(part.arguments),
-                "tool_call_id": number or part.id or "",
-                "part_kind": "tool-call",
-            }
+            return _call(part, None, number or part.id or "")
         case Text(text) if text.strip():
             return {"content": text, "part_kind": "text"}
         case Thinking(text, signed) if text.strip() and not signed:
@@ -198,16 +210,6 @@ def _said(part: Part, number: str) -> dict[str, Any] | None:
             return {"content": note(part), "part_kind": "text"}
         case _:
             return None
-
-
-def _return(result: ToolResult, number: str) -> dict[str, Any]:
-    return {
-        "tool_name": result.name or "tool",
-        "content": _answer(result),
-        "tool_call_id": number,
-        "outcome": "failed" if result.is_error else "success",
-        "part_kind": "tool-return",
-    }
 
 
 def _heard(message: Message) -> list[dict[str, Any]]:
