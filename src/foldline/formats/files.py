@@ -107,7 +107,7 @@ def check_json(source: TranscriptSource) -> None:
     if source.broken_at:
         raise UnknownFormat(
             f"{source.name} is broken JSON: {source.broken_at}",
-            hint="It may have been cut off: copy it again, or mend that place.",
+            hint="It may have been cut off: copy it again, or repair that place.",
         )
 
 

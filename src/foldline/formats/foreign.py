@@ -16,7 +16,7 @@ START = "[The recorded conversation starts here, with a turn of the model.]"
 
 
 def is_own(message: Message, dialect: str) -> bool:
-    """Tell whether a message has an original in this dialect, rather than only neutral parts."""
+    """Return True if a message has an original in this dialect, rather than only neutral parts."""
     return message.dialect == dialect and message.raw is not None
 
 
@@ -26,7 +26,7 @@ _AS_BEFORE = {"gemini": "tool", "openai-responses": "assistant"}
 
 def stands_alone(message: Message, dialect: str) -> bool:
     """
-    Tell whether a message is written as it came, and so is what follows it as it came.
+    Return True if a message is written as it came, and so is what follows it as it came.
 
     Args:
         message: The message.

@@ -78,7 +78,7 @@ class JsonStyle:
 
 
 def escapes(text: str) -> bool:
-    """Tell whether a document escapes every character outside ASCII."""
+    """Return True if a document escapes every character outside ASCII."""
     return text.isascii() and _ESCAPED_TEXT.search(text) is not None
 
 
@@ -290,7 +290,7 @@ def as_bytes(source: TranscriptSource, text: str) -> bytes:
 
 
 def is_unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """Tell whether messages are still what was read: the same ones, in order, untouched."""
+    """Return True if messages are still what was read: the same ones, in order, untouched."""
     return len(before) == len(after) and all(
         new is old or (new.intact and new.raw is old.raw and new.id == old.id)
         for old, new in zip(before, after, strict=True)

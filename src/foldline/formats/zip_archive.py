@@ -34,7 +34,7 @@ class ZipEntry:
 
 
 def is_archive(data: bytes) -> bool:
-    """Tell whether bytes begin like a zip file."""
+    """Return True if bytes begin like a zip file."""
     return data[:4] == b"PK\x03\x04"
 
 

@@ -96,7 +96,7 @@ def make_endpoint(
 
 
 def is_private_host(host: str) -> bool:
-    """Tell whether a host is on this machine or in a private network."""
+    """Return True if a host is on this machine or in a private network."""
     try:
         number = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -106,7 +106,7 @@ def is_private_host(host: str) -> bool:
 
 
 def same_origin(first: str, second: str) -> bool:
-    """Tell whether two addresses have the same scheme, host and port."""
+    """Return True if two addresses have the same scheme, host and port."""
     try:
         one, other = urlsplit(first), urlsplit(second)
         return _origin(one) == _origin(other) and other.username is None

@@ -89,7 +89,7 @@ class OpenAIChatProtocol:
         reason = text(choice.get("finish_reason"))
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
-            text=_said(message.get("content")),
+            text=_text_of(message.get("content")),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
             usage=openai_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
@@ -104,7 +104,7 @@ class OpenAIChatProtocol:
         return ChatAssembler()
 
 
-def _said(content: Any) -> str:
+def _text_of(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(text(part.get("text")) for part in objects(content))

@@ -55,7 +55,7 @@ def _check_there(
     }
     for edit in cut.values():
         assert edit.text is not None, f"{promise}: message {edit.message[:8]} was left out."
-        whole = edit.text in _said(result, edit)
+        whole = edit.text in _original_texts(result, edit)
         assert edit.handle in edit.text or whole or edit.message not in shown, (
             f"{promise}: message {edit.message[:8]} was cut, but does not name its handle."
         )
@@ -75,7 +75,7 @@ def _check_there(
             )
 
 
-def _said(result: Compaction[Any], edit: Rewrite) -> list[str]:
+def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
     """Return what a part said before it was cut: then a cut may have had nothing to leave out."""
     for message in result.transcript.messages:
         if message.id == edit.message:

@@ -130,7 +130,7 @@ def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
 
 
 def _joins(before: Message, message: Message) -> bool:
-    """Tell whether results belong into the content before, of which some were made here."""
+    """Return True if results belong into the content before, of which some were made here."""
     if message.role != "tool" or not before.results:
         return False
     return not (is_own(before, NAME) and is_own(message, NAME))

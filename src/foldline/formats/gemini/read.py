@@ -88,13 +88,13 @@ def match_ids(messages: list[Message]) -> list[Message]:
                 waiting.setdefault(part.name, []).append(part.id)
                 known.update([part.id] if part.id else [])
             elif isinstance(part, ToolResult):
-                part = _agreed(part, waiting.get(part.name, []), known)
+                part = _match_id(part, waiting.get(part.name, []), known)
             parts.append(part)
         out.append(replace(message, parts=tuple(parts)))
     return out
 
 
-def _agreed(result: ToolResult, waiting: list[str | None], known: Counter[str]) -> ToolResult:
+def _match_id(result: ToolResult, waiting: list[str | None], known: Counter[str]) -> ToolResult:
     if result.call_id in waiting:
         waiting.remove(result.call_id)
         return result

@@ -141,7 +141,7 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     for key in LISTS:
         entries = expect(fields.get(key), (list, type(None)), index, key) or []
         for position, entry in enumerate(entries):
-            calls.append(_parsed(key, entry, index, f"{key}[{position}]"))
+            calls.append(_parse_call(key, entry, index, f"{key}[{position}]"))
     sent = _sent(fields)
     if not calls:
         return [_from_sent(item, index) for item in sent]
@@ -170,7 +170,7 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
     return ToolCall(number, name, arguments, raw={"block": block})
 
 
-def _parsed(key: str, entry: Any, index: int, field: str) -> ToolCall:
+def _parse_call(key: str, entry: Any, index: int, field: str) -> ToolCall:
     wire = expect(entry, dict, index, field)
     number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
     # The parser leaves the name of an invalid call open.

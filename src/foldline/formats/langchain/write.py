@@ -35,10 +35,10 @@ def _message_wire(message: Message, shape: Shape) -> list[Any]:
     if message.intact:
         return [message.raw]
     kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
-    return [_changed(message, kept)] if kept else []
+    return [_update(message, kept)] if kept else []
 
 
-def _changed(message: Message, parts: tuple[Part, ...]) -> Any:
+def _update(message: Message, parts: tuple[Part, ...]) -> Any:
     fields = fields_of(message.raw)
     blocks = isinstance(fields.get("content"), list)
     result = next((part for part in parts if isinstance(part, ToolResult)), None)
@@ -58,7 +58,7 @@ def _changed(message: Message, parts: tuple[Part, ...]) -> Any:
 
 
 def _is_beside(part: Part) -> bool:
-    """Tell whether a part is reasoning that stands in additional_kwargs."""
+    """Return True if a part is reasoning that stands in additional_kwargs."""
     return isinstance(part, Thinking) and isinstance(part.raw, dict) and "type" not in part.raw
 
 
@@ -97,7 +97,7 @@ def block_wire(call: ToolCall) -> dict[str, Any] | None:
     """Return the content block of a call, None where it has none."""
     if "block" not in call.raw:
         return None
-    block = _renumbered(call.raw["block"], call)
+    block = _with_id(call.raw["block"], call)
     if _is_unchanged(call):
         return block
     key = BLOCKS[block["type"]]
@@ -112,7 +112,9 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
             out[key] = [_entry(call, key) for call in calls if key in call.raw]
     chunks = fields.get("tool_call_chunks")
     if isinstance(chunks, list):
-        out["tool_call_chunks"] = [_chunk(chunk, call) for chunk, call in _zipped(chunks, calls)]
+        out["tool_call_chunks"] = [
+            _chunk(chunk, call) for chunk, call in _match_chunks(chunks, calls)
+        ]
     return out
 
 
@@ -138,10 +140,10 @@ def new_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _is_unchanged(call: ToolCall) -> bool:
-    return _stated(call.raw) == call.arguments
+    return _original_arguments(call.raw) == call.arguments
 
 
-def _stated(raw: Mapping[str, Any]) -> str:
+def _original_arguments(raw: Mapping[str, Any]) -> str:
     """Return the arguments as they were read."""
     for key in LISTS:
         if key in raw:
@@ -157,21 +159,21 @@ def _like(before: Any, text: str) -> Any:
     return text if isinstance(before, str) else arguments_object(text)
 
 
-def _renumbered(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+def _with_id(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     """Return an entry with the id of the call, which a repair may have changed."""
     key = "call_id" if entry.get("call_id") else "id"
     return entry if not call.id or entry.get(key) == call.id else {**entry, key: call.id}
 
 
 def _entry(call: ToolCall, key: str) -> dict[str, Any]:
-    entry = _renumbered(call.raw[key], call)
+    entry = _with_id(call.raw[key], call)
     if _is_unchanged(call):
         return entry
     return {**entry, "args": _like(entry.get("args"), call.arguments)}
 
 
 def _sent_wire(call: ToolCall) -> dict[str, Any]:
-    item = _renumbered(call.raw["sent"], call)
+    item = _with_id(call.raw["sent"], call)
     if _is_unchanged(call):
         return item
     if isinstance(item.get("function"), dict):
@@ -179,7 +181,7 @@ def _sent_wire(call: ToolCall) -> dict[str, Any]:
     return {**item, "arguments": call.arguments}
 
 
-def _zipped(
+def _match_chunks(
     chunks: Sequence[Any], calls: Sequence[ToolCall]
 ) -> list[tuple[dict[str, Any], ToolCall]]:
     known = {call.id: call for call in calls if call.id}

@@ -38,13 +38,13 @@ def items(messages: Sequence[Message]) -> list[Any]:
     if all(message.intact and is_own(message, NAME) for message in messages):
         return [message.raw for message in messages]
     ready = adapt(messages, NAME)
-    writer = _Writer(wire_ids(ready, NAME), _called(ready))
+    writer = _Writer(wire_ids(ready, NAME), _kinds_by_id(ready))
     for index, message in enumerate(ready):
         writer.write(message, index)
     return writer.out
 
 
-def _called(messages: Sequence[Message]) -> dict[str, CallKind]:
+def _kinds_by_id(messages: Sequence[Message]) -> dict[str, CallKind]:
     """Map the ids of calls to what was called, so that an answer gets the right type."""
     return {
         call.id: KINDS[call.raw["type"]]

@@ -160,10 +160,10 @@ def media_item(part: Media) -> dict[str, Any] | None:
         item: dict[str, Any] = part.raw["item"]
         return item
     source = media_source(part.raw)
-    return _described(source) if source is not None else None
+    return _describe(source) if source is not None else None
 
 
-def _described(source: MediaSource) -> dict[str, Any] | None:
+def _describe(source: MediaSource) -> dict[str, Any] | None:
     if source.data and source.media_type:
         return {"data": source.data, "media_type": source.media_type, "kind": "binary"}
     if source.url.startswith(("http://", "https://")):
@@ -187,18 +187,20 @@ def built_message(message: Message, numbers: Sequence[str]) -> dict[str, Any] | 
     """
     if message.role == "assistant":
         said = zip(message.parts, numbers, strict=True)
-        parts = [wire for part, number in said if (wire := _said(part, number)) is not None]
+        parts = [
+            wire for part, number in said if (wire := _response_part(part, number)) is not None
+        ]
         return {"parts": parts, "kind": "response"} if parts else None
     returns = [
         _result(part, None, number or part.call_id or "")
         for part, number in zip(message.parts, numbers, strict=True)
         if isinstance(part, ToolResult)
     ]
-    parts = [*returns, *_heard(message)]
+    parts = [*returns, *_prompt_parts(message)]
     return {"parts": parts, "kind": "request"} if parts else None
 
 
-def _said(part: Part, number: str) -> dict[str, Any] | None:
+def _response_part(part: Part, number: str) -> dict[str, Any] | None:
     match part:
         case ToolCall():
             return _call(part, None, number or part.id or "")
@@ -212,7 +214,7 @@ def _said(part: Part, number: str) -> dict[str, Any] | None:
             return None
 
 
-def _heard(message: Message) -> list[dict[str, Any]]:
+def _prompt_parts(message: Message) -> list[dict[str, Any]]:
     if message.role == "system":
         return [{"content": message.text, "part_kind": "system-prompt"}] if message.text else []
     items = [_piece(part) for part in message.parts if isinstance(part, (Text, Media, Opaque))]

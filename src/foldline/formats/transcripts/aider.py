@@ -140,7 +140,7 @@ def _text(texts: Sequence[str], speaker: Speaker) -> str:
     return "\n".join(text.removeprefix(mark).removesuffix("  ") for text in marked)
 
 
-def marked(text: str, speaker: Speaker) -> list[str]:
+def mark(text: str, speaker: Speaker) -> list[str]:
     """
     Return text as lines of a speaker, with a blank line behind them.
 
@@ -192,7 +192,7 @@ class _Draft:
             if part == before.parts[position]:
                 continue
             gone = isinstance(part, Omitted)
-            new = [] if gone else marked(flat_text([part]), piece.speaker)
+            new = [] if gone else mark(flat_text([part]), piece.speaker)
             self.changed |= dict.fromkeys(range(piece.start, piece.end), b"")
             self.changed[piece.start] = self._bytes(new)
 
@@ -220,7 +220,7 @@ class _Draft:
         texts = [result.text for result in message.results]
         rest = [part for part in message.parts if not isinstance(part, Omitted)]
         text = "\n".join((*texts, flat_text(rest)) if texts else (flat_text(rest),))
-        return self._bytes(["", *marked(text, speaker)])
+        return self._bytes(["", *mark(text, speaker)])
 
     def _bytes(self, lines: Sequence[str]) -> bytes:
         text = "".join(line + self.ending for line in lines)

@@ -120,7 +120,7 @@ def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
         if value.get("type") == "session_meta":
             meta = {**payload, **meta}
         elif value.get("type") == "compacted":
-            drafts.append(_restarted(number, payload))
+            drafts.append(_restart(number, payload))
         else:
             _follow(drafts[-1], number, value.get("type"), payload)
     kept = [draft for draft in drafts if draft.items] or drafts[-1:]
@@ -140,7 +140,7 @@ def _follow(draft: _Draft, number: int, kind: Any, payload: dict[str, Any]) -> N
         draft.roll_back(payload.get("num_turns"))
 
 
-def _restarted(number: int, payload: dict[str, Any]) -> _Draft:
+def _restart(number: int, payload: dict[str, Any]) -> _Draft:
     """Begin a segment with what a compaction left; older ones hold nothing but a summary."""
     history = payload.get("replacement_history")
     if not isinstance(history, list):
@@ -221,7 +221,7 @@ class _NewLines:
         """Bring one segment into its new state."""
         if messages == segment.messages and all(message.intact for message in messages):
             return
-        head, body = _divided(segment, messages)
+        head, body = _divide(segment, messages)
         items = _Items(messages)
         if segment.compacted is not None:
             self._replace_head(segment, head, items)
@@ -270,7 +270,7 @@ class _NewLines:
                 yield lines.data[slot]
 
 
-def _divided(
+def _divide(
     segment: CodexSegment, messages: Sequence[Message]
 ) -> tuple[Sequence[Message], Sequence[Message]]:
     """Tell what goes into the replacement history from what has, or gets, lines of its own."""

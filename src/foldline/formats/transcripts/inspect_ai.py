@@ -86,7 +86,7 @@ def _message(item: Any, index: int, attachments: Mapping[str, Any]) -> Message:
     return Message(role, parts, wire, NAME)
 
 
-def _resolved(text: str, attachments: Mapping[str, Any]) -> str:
+def _resolve(text: str, attachments: Mapping[str, Any]) -> str:
     if not text.startswith(_ATTACHMENT):
         return text
     found = attachments.get(text.removeprefix(_ATTACHMENT))
@@ -99,7 +99,7 @@ def _content(
     if not expect(content, (str, list, type(None)), index, "content"):
         return ()
     if isinstance(content, str):
-        return (Text(_resolved(content, attachments), raw=content),)
+        return (Text(_resolve(content, attachments), raw=content),)
     return tuple(
         _block(expect(item, dict, index, f"content[{position}]"), attachments)
         for position, item in enumerate(content)
@@ -109,7 +109,7 @@ def _content(
 def _block(wire: dict[str, Any], attachments: Mapping[str, Any]) -> Content | Thinking:
     kind = str(wire.get("type"))
     text = wire.get(kind)
-    value = _resolved(text, attachments) if isinstance(text, str) else ""
+    value = _resolve(text, attachments) if isinstance(text, str) else ""
     if kind == "text":
         return Text(value, raw=wire)
     if kind == "reasoning":
@@ -135,7 +135,7 @@ def _calls(
         given = call.get("arguments")
         if isinstance(given, dict):
             given = {
-                key: _resolved(value, attachments) if isinstance(value, str) else value
+                key: _resolve(value, attachments) if isinstance(value, str) else value
                 for key, value in given.items()
             }
         out.append(ToolCall(number, name, arguments_text(given), raw=call))
@@ -235,7 +235,7 @@ class InspectAI:
     def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every sample."""
         if is_archive(source.data):
-            return _unpacked(source)
+            return _read_archive(source)
         log = expect(source.document, dict, None, "")
         samples = expect(log.get("samples"), list, None, "samples")
         if not samples:
@@ -249,7 +249,7 @@ class InspectAI:
     def encode(self, recording: Recording) -> bytes:
         """Write the log again; an archive without changes is the very bytes that came."""
         if isinstance(recording.document, InspectArchive):
-            return _repacked(recording, recording.document)
+            return _write_archive(recording, recording.document)
         return _write_document(recording)
 
 
@@ -267,7 +267,7 @@ def _write_document(recording: Recording) -> bytes:
     return write_recording(recording, lambda _, __, there: write_messages(there.messages))
 
 
-def _unpacked(source: TranscriptSource) -> Recording:
+def _read_archive(source: TranscriptSource) -> Recording:
     members = unpack(source.data, source.name, source.max_bytes)
     samples = []
     for member in members:
@@ -284,7 +284,7 @@ def _unpacked(source: TranscriptSource) -> Recording:
     return Recording(NAME, conversations, InspectArchive(source, members, tuple(samples)))
 
 
-def _repacked(recording: Recording, archive: InspectArchive) -> bytes:
+def _write_archive(recording: Recording, archive: InspectArchive) -> bytes:
     changes = {}
     for (path, sample), there in zip(archive.samples, recording.conversations, strict=True):
         data = _sample_bytes(sample, there)

@@ -81,7 +81,7 @@ class SweAgent:
 
 
 def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
-    """Tell whether an assistant's text holds a command whose output follows."""
+    """Return True if an assistant's text holds a command whose output follows."""
     wire = wires[index]
     after = wires[index + 1] if index + 1 < len(wires) else {}
     action, content = wire.get("action"), wire.get("content")

@@ -50,8 +50,8 @@ class Examples:
     places: tuple[ConversationPath, ...]
 
 
-def recognised(source: TranscriptSource) -> bool:
-    """Tell whether every line at the beginning of a file is such an example."""
+def is_few_shot(source: TranscriptSource) -> bool:
+    """Return True if every line at the beginning of a file is such an example."""
     head = source.head or (source.document,)
     return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
 
@@ -108,10 +108,10 @@ def _parts(role: str, content: str, index: int, answered: bool) -> tuple[Part, .
 
 
 def _display(messages: Sequence[Message]) -> str:
-    return "\n".join(_shown(message) for message in messages)
+    return "\n".join(_write_line(message) for message in messages)
 
 
-def _shown(message: Message) -> str:
+def _write_line(message: Message) -> str:
     if message.intact and message.dialect == DIALECT:
         return str(message.raw)
     content = "\n".join(
@@ -133,7 +133,7 @@ class TauBench:
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for runs with ``task_id`` and ``traj``, or lines with ``messages_display``."""
-        if recognised(source):
+        if is_few_shot(source):
             return 1.0
         runs = source.document
         if not isinstance(runs, list) or not runs:
@@ -144,7 +144,7 @@ class TauBench:
 
     def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every run."""
-        if recognised(source):
+        if is_few_shot(source):
             return decode(self.name, source)
         runs = expect(source.document, list, None, "")
         if not runs:

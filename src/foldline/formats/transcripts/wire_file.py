@@ -90,7 +90,7 @@ def _says_something(item: Any) -> bool:
 
 
 def _is_line(document: Any) -> bool:
-    """Tell whether a document is a single message rather than a request body."""
+    """Return True if a document is a single message rather than a request body."""
     return isinstance(document, dict) and not _surest(document) and bool(_surest([document]))
 
 

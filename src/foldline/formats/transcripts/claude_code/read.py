@@ -75,7 +75,7 @@ def read(source: TranscriptSource) -> tuple[ClaudeSession, tuple[str, ...]]:
 
 
 def is_spoken(record: dict[str, Any]) -> bool:
-    """Tell whether a record holds an API message that is sent, not a local error text."""
+    """Return True if a record holds an API message that is sent, not a local error text."""
     message = record.get("message")
     return (
         record.get("type") in ("user", "assistant")
@@ -148,8 +148,8 @@ class _Reader:
         numbers = {_api_id(self.records[n]) for n in seen} - {None}
         calls = {n for n in spoken if _api_id(self.records[n]) in numbers}
         asked = {key for n in calls for key in _call_ids(self.records[n])}
-        open_calls = asked.difference(key for n in seen for key in _answered(self.records[n]))
-        answers = {n for n in spoken if open_calls.intersection(_answered(self.records[n]))}
+        open_calls = asked.difference(key for n in seen for key in _result_ids(self.records[n]))
+        answers = {n for n in spoken if open_calls.intersection(_result_ids(self.records[n]))}
         return sorted(calls.union(seen, answers))
 
     def _with_preserved(self, start: int, seen: Sequence[int]) -> list[int]:
@@ -189,7 +189,7 @@ def _call_ids(record: dict[str, Any]) -> list[str]:
     return [number for number in numbers if isinstance(number, str)]
 
 
-def _answered(record: dict[str, Any]) -> list[str]:
+def _result_ids(record: dict[str, Any]) -> list[str]:
     numbers = (block.get("tool_use_id") for block in _blocks(record, "tool_result"))
     return [number for number in numbers if isinstance(number, str)]
 

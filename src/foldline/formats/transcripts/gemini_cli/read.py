@@ -78,9 +78,9 @@ def read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
         records, shelf = list(header["messages"]), GeminiLines(source)
     else:
         lines, values, warnings = read_lines(source)
-        header, records, shelf = _replayed(lines, values)
+        header, records, shelf = _replay(lines, values)
     turns = [turn for n, record in enumerate(records) for turn in _turns(record, n)]
-    messages = _decoded(turns)
+    messages = _decode(turns)
     counted = tuple(
         message if turn.answers else replace(message, usage=_usage(records[turn.record]))
         for message, turn in zip(messages, turns, strict=True)
@@ -91,7 +91,7 @@ def read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
     return GeminiChat(title, shelf, tuple(records), counted, by_id), warnings
 
 
-def _decoded(turns: Sequence[GeminiTurn]) -> tuple[Message, ...]:
+def _decode(turns: Sequence[GeminiTurn]) -> tuple[Message, ...]:
     try:
         return DIALECT.decode([turn.wire for turn in turns]).messages
     except InputError as error:
@@ -103,7 +103,7 @@ def _decoded(turns: Sequence[GeminiTurn]) -> tuple[Message, ...]:
         raise named from error
 
 
-def _replayed(
+def _replay(
     lines: Lines, values: Sequence[Any]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], GeminiLines]:
     """Follow the records of JSON Lines to what they amount to."""

@@ -82,12 +82,12 @@ def _entries(
             record = chat.records[turn.record]
             # Answers first: they are found by the position of their call.
             for key, half in reversed(halves[turn.record]):
-                record = _changed(record, half, shown.get(key))
+                record = _update(record, half, shown.get(key))
             if record is not None:
                 yield turn.record, record
 
 
-def _changed(record: Any, turn: GeminiTurn, message: Message | None) -> Any:
+def _update(record: Any, turn: GeminiTurn, message: Message | None) -> Any:
     """Return a record with what became of one of its contents; the same one if nothing did."""
     if message is not None and message.intact:
         return record

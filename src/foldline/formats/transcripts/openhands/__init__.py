@@ -28,14 +28,14 @@ class OpenHands:
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for events, for a logged completion, or for DevAI steps."""
-        found = events.recognised(source) or devai.recognised(source)
+        found = events.is_event_log(source) or devai.is_devai(source)
         return float(found or _is_log(source))
 
     def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
-        if events.recognised(source):
+        if events.is_event_log(source):
             return events.decode(source)
-        if devai.recognised(source):
+        if devai.is_devai(source):
             return devai.decode(source)
         log = expect(source.document, dict, None, "")
         return read_recording(NAME, source, [("completion", ("messages",), _CHAT.decode(log))])

@@ -25,8 +25,8 @@ ACTION = "action"
 _FIELDS = frozenset({"step", "user_message", "agent", "environment"})
 
 
-def recognised(source: TranscriptSource) -> bool:
-    """Tell whether a document is a list of such steps."""
+def is_devai(source: TranscriptSource) -> bool:
+    """Return True if a document is a list of such steps."""
     steps = source.document
     if not isinstance(steps, list) or not steps:
         return False

@@ -44,8 +44,8 @@ class EventLog:
     summaries: Mapping[str, int] = field(repr=False)
 
 
-def recognised(source: TranscriptSource) -> bool:
-    """Tell whether the first lines are events."""
+def is_event_log(source: TranscriptSource) -> bool:
+    """Return True if the first lines are events."""
     head = source.head[:20]
     return all(
         isinstance(event, dict) and {"kind", "source", "id"} <= event.keys() for event in head
@@ -90,7 +90,7 @@ def encode(recording: Recording) -> bytes:
         after.append((rows[0] if rows else None, written))
     spoken = {row for rows in document.rows.values() for row in rows}
     before = list(lines.data)
-    for row, event in _retold(document, shown).items():
+    for row, event in _update_summaries(document, shown).items():
         before[row] = lines.written(event, row)
     silent = [row for row in range(len(before)) if row not in spoken]
     return lines.joined(weave(before, silent, after))
@@ -155,7 +155,9 @@ def _is_summary(message: Message) -> bool:
     return bool(message.raw[0]["kind"] == SUMMARY)
 
 
-def _retold(document: EventLog, shown: Sequence[tuple[Message, int]]) -> dict[int, dict[str, Any]]:
+def _update_summaries(
+    document: EventLog, shown: Sequence[tuple[Message, int]]
+) -> dict[int, dict[str, Any]]:
     """Return the condensations whose summary changed, or moved because of what came before it."""
     earlier = _counts(
         (m, 1 if m.id in document.summaries else len(m.raw)) for m in document.messages

@@ -82,11 +82,11 @@ def _system(event: dict[str, Any], row: int) -> tuple[Part, ...]:
     return tuple(
         part
         for key in ("system_prompt", "dynamic_context")
-        for part in _blocks(_listed(event.get(key)), row, key)
+        for part in _blocks(_as_list(event.get(key)), row, key)
     )
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 

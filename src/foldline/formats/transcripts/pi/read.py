@@ -70,8 +70,8 @@ def message(wire: dict[str, Any], index: int) -> Message:
     return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
 
 
-def is_shown(wire: dict[str, Any]) -> bool:
-    """Tell whether pi sends a message: a command can be excluded, an answer broken off."""
+def is_visible(wire: dict[str, Any]) -> bool:
+    """Return True if pi sends a message: a command can be excluded, an answer broken off."""
     if wire.get("role") in _SUMMARIES:
         return bool(wire.get("summary"))
     if wire.get("role") == "assistant":
@@ -299,9 +299,9 @@ def wire_of(record: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def is_message(record: dict[str, Any]) -> bool:
-    """Tell whether an entry other than a compaction is sent."""
+    """Return True if an entry other than a compaction is sent."""
     wire = wire_of(record) if record.get("type") != "compaction" else None
-    return wire is not None and is_shown(wire)
+    return wire is not None and is_visible(wire)
 
 
 def _segment(
