@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.concurrency import iterate_blocking, run_blocking
-from foldline.core.asks import Ask, Reader, Reply
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
 from foldline.models.ask_adapter import completion_request, error_reply, reader_of, to_reply
 from foldline.models.completion import Completion, Delta
@@ -86,7 +86,7 @@ class Client:
         return self._sender.protocol.dialect
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ModelLimits:
         """What it reads and writes at most, and its prices."""
         return reader_of(self.name, self.info, self._thinking)
 

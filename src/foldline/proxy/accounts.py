@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from foldline.core.asks import Ask, Reader, Reply
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.models.ask_adapter import reader_of
 from foldline.models.catalogue import Catalogue
 from foldline.models.choice import choose_summarizer
@@ -120,7 +120,7 @@ class Account:
     name: str
     info: ModelInfo
     wire: ProviderProtocol
-    reader: Reader = field(init=False)
+    reader: ModelLimits = field(init=False)
 
     def __post_init__(self) -> None:
         known = reader_of(self.name, self.info, 0)

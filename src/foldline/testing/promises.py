@@ -91,8 +91,8 @@ def _answered(shown: Transcript) -> Transcript:
         if isinstance(call, ToolCall):
             result = ToolResult(call.id, (Text("done"),), call.name)
             messages.append(Message("tool", (result,), id=f"answer {number}"))
-    repaired = repair(messages, shown.dialect)
-    return shown.with_messages(apply(messages, repaired))
+    after_repair = repair(messages, shown.dialect)
+    return shown.with_messages(apply(messages, after_repair))
 
 
 def check_pair(result: Compaction[Any]) -> None:
@@ -101,13 +101,18 @@ def check_pair(result: Compaction[Any]) -> None:
         return
     before, after = result.transcript.messages, result.shown.messages
     # Where ids repeat or results come early, mending them says what belongs to what.
-    repaired = apply(before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
-    for call, answer in pair(repaired).answers.items():
-        called = any(now.calls for now in visible_messages(result, repaired[call.message]))
-        answered = any(now.results for now in visible_messages(result, repaired[answer.message]))
+    after_repair = apply(
+        before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits)
+    )
+    for call, answer in pair(after_repair).answers.items():
+        called = any(now.calls for now in visible_messages(result, after_repair[call.message]))
+        answered = any(
+            now.results for now in visible_messages(result, after_repair[answer.message])
+        )
         assert called == answered, (
-            f"PAIR: of the call in message {repaired[call.message].id[:8]} and its result in "
-            f"{repaired[answer.message].id[:8]}, only the {'call' if called else 'result'} is shown."
+            f"PAIR: of the call in message {after_repair[call.message].id[:8]} and its result in "
+            f"{after_repair[answer.message].id[:8]}, "
+            f"only the {'call' if called else 'result'} is shown."
         )
     _check_running(before, after)
 
