@@ -91,8 +91,7 @@ def _answered(shown: Transcript) -> Transcript:
         if isinstance(call, ToolCall):
             result = ToolResult(call.id, (Text("done"),), call.name)
             messages.append(Message("tool", (result,), id=f"answer {number}"))
-    after_repair = repair(messages, shown.dialect)
-    return shown.with_messages(apply(messages, after_repair))
+    return shown.with_messages(apply(messages, repair(messages, shown.dialect)))
 
 
 def check_pair(result: Compaction[Any]) -> None:
@@ -100,7 +99,7 @@ def check_pair(result: Compaction[Any]) -> None:
     if result.receipt.status != "compacted":
         return
     before, after = result.transcript.messages, result.shown.messages
-    # Where ids repeat or results come early, mending them says what belongs to what.
+    # Where ids repeat or results come early, repairing them says what belongs to what.
     after_repair = apply(
         before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits)
     )
