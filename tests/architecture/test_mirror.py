@@ -31,7 +31,7 @@ PROVED_IN = {
     "formats/transcripts/test_inspect_ai.py": "formats/transcripts/inspect_messages.py",
     "formats/transcripts/test_openhands.py": "formats/transcripts/devai.py",
     "formats/transcripts/test_tau_bench.py": "formats/transcripts/tau_few_shot.py",
-    "cli/test_stats.py": "inspector/stats.py",
+    "cli/commands/test_stats.py": "inspector/stats.py",
     "inspector/test_report.py": "inspector/chart.py inspector/links.py inspector/words.py",
     "inspector/test_site.py": "inspector/changing.py inspector/loading.py inspector/shelf.py "
     "inspector/surveying.py inspector/trace.py inspector/pages/compaction.py "
@@ -39,8 +39,7 @@ PROVED_IN = {
     "inspector/pages/message.py inspector/pages/messages.py inspector/pages/overview.py "
     "inspector/pages/sessions.py inspector/pages/step.py inspector/pages/tokens.py "
     "inspector/pages/what_if.py",
-    "cli/test_memory.py": "cli/memory_place.py cli/memory_reading.py cli/memory_writing.py",
-    "cli/test_sessions.py": "cli/session_tables.py",
+    "cli/commands/test_note.py": "cli/commands/note_tasks.py cli/stores.py",
     "memory/test_documents.py": "memory/documents/css.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
     "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.sample import foldline
 
 from foldline.cli.options import archive_file, make_folder, voiced
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.core.errors import StoreError
 
 
@@ -30,7 +30,7 @@ def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
 
 def test_how_a_command_speaks_is_taken_out_of_its_options() -> None:
     rest = {"as_json": True, "quiet": False, "other": 1}
-    assert voiced(rest) == Voice(json=True, quiet=False)
+    assert voiced(rest) == Output(json=True, quiet=False)
     assert rest == {"other": 1}
 
 

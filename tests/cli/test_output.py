@@ -5,8 +5,8 @@ import json
 import pytest
 
 from foldline.cli.output import (
-    Segment,
-    Voice,
+    BarSegment,
+    Output,
     bar,
     json_text,
     moment,
@@ -16,8 +16,8 @@ from foldline.cli.output import (
     size,
 )
 
-BLUE = Segment("blue", 30, "blue")
-RED = Segment("red", 70, "red")
+BLUE = BarSegment("blue", 30, "blue")
+RED = BarSegment("red", 70, "red")
 
 
 @pytest.mark.parametrize("width", [1, 7, 10, 80])
@@ -28,7 +28,7 @@ def test_a_bar_is_as_wide_as_it_shall_be(width: int) -> None:
 
 
 def test_something_is_never_drawn_as_nothing() -> None:
-    assert bar([Segment("tiny", 1, "red")], 100_000, 10).plain.startswith("█")
+    assert bar([BarSegment("tiny", 1, "red")], 100_000, 10).plain.startswith("█")
     assert "█" not in bar([], 100, 10).plain
 
 
@@ -59,8 +59,8 @@ def test_json_is_readable_and_always_writable() -> None:
 
 
 def test_a_quiet_voice_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    Voice(quiet=True).note("words")
-    Voice().warn(["a warning"])
+    Output(quiet=True).note("words")
+    Output().warn(["a warning"])
     assert capsys.readouterr().err == "warning: a warning.\n"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from foldline.cli.wrapping import Proxy, proxy
+from foldline.cli.commands.wrap import Proxy, proxy
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Request, Tool
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.cli.output import Segment
+from foldline.cli.output import BarSegment
 from foldline.core.messages import Message
 from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import by_kind
@@ -23,9 +23,9 @@ STYLES: Final = {
 """The colour of each kind; `breakdown.KINDS` has the kinds."""
 
 
-def segments(messages: Sequence[Message], counter: TokenCounter) -> list[Segment]:
+def segments(messages: Sequence[Message], counter: TokenCounter) -> list[BarSegment]:
     """Return the parts of the bar of a conversation."""
     return [
-        Segment(share.name, share.tokens, STYLES[share.name])
+        BarSegment(share.name, share.tokens, STYLES[share.name])
         for share in by_kind(messages, counter)
     ]

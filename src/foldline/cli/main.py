@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from foldline.cli.lazy import LazyGroup
+from foldline.cli.groups import LazyGroup
 from foldline.cli.streams import prepare
 
 SUMMARIES = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.core.config import POLICY_NAMES
 from foldline.core.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
@@ -83,7 +83,7 @@ policy = click.option(
 
 
 def voice(command: Command) -> Command:
-    """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives a `Voice`."""
+    """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives a `Output`."""
     for option in (
         click.option("--debug", is_flag=True, expose_value=False, hidden=True),
         click.option("-q", "--quiet", is_flag=True, help="No words on stderr, errors excepted."),
@@ -93,12 +93,12 @@ def voice(command: Command) -> Command:
     return command
 
 
-def voiced(settings: dict[str, Any]) -> Voice:
+def voiced(settings: dict[str, Any]) -> Output:
     """Take the options of `voice` out of the settings of a command."""
-    return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
+    return Output(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
 
 
-def also_after(group: click.Group) -> None:
+def accept_after_subcommand(group: click.Group) -> None:
     """
     Let the options of a group stand behind its subcommands as well, where they win.
 

@@ -34,7 +34,7 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class Output:
     """How a command speaks: one JSON object instead of tables, and quietly."""
 
     json: bool = False
@@ -126,7 +126,7 @@ def table(*columns: str, title: str = "") -> Table:
             by `flexible`, are cut first where the terminal is narrow; numbers never are.
         title: What stands above.
     """
-    from foldline.cli.grid import GAP, Grid
+    from foldline.cli.screen import GAP, Grid
 
     grid = Grid(
         box=None,
@@ -165,13 +165,13 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC)
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """Write a number with its noun: ``1 message``, ``1,200 messages``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarSegment:
     """A part of a bar: how many tokens, of what, in which colour."""
 
     name: str
@@ -179,7 +179,7 @@ class Segment:
     style: str
 
 
-def bar(segments: Sequence[Segment], whole: int, width: int, encoding: str = "utf-8") -> Text:
+def bar(segments: Sequence[BarSegment], whole: int, width: int, encoding: str = "utf-8") -> Text:
     """
     Draw tokens as a bar.
 
@@ -205,7 +205,7 @@ def bar(segments: Sequence[Segment], whole: int, width: int, encoding: str = "ut
     return out
 
 
-def legend(segments: Sequence[Segment], width: int, encoding: str = "utf-8") -> Text:
+def legend(segments: Sequence[BarSegment], width: int, encoding: str = "utf-8") -> Text:
     """Say which colour stands for what, in lines of at most ``width`` characters."""
     from rich.text import Text
 

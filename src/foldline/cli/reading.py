@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from foldline import app
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.core.amounts import meant
 from foldline.core.errors import InputError, UnknownFormat
 from foldline.core.tokens import TokenCounter
@@ -32,7 +32,7 @@ LONG = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Input:
     """A recording with the conversation of it that is meant; ``index`` counts from 0."""
 
     name: str
@@ -70,9 +70,9 @@ def open_input(
     file: str,
     format: str | None,  # noqa: A002  # as the option
     wanted: str | None,
-    voice: Voice,
+    voice: Output,
     max_bytes: int | None = None,
-) -> Opened:
+) -> Input:
     """
     Read a file, or stdin, and choose a conversation of it.
 
@@ -91,7 +91,7 @@ def open_input(
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
     index = _chosen(recording, wanted)
-    opened = Opened("stdin" if file == "-" else Path(file).name, recording, index)
+    opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
     if opened.place and wanted is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
@@ -102,7 +102,7 @@ def open_input(
 
 
 def counter_for(
-    transcript: Transcript, model: str | None, voice: Voice | None = None
+    transcript: Transcript, model: str | None, voice: Output | None = None
 ) -> TokenCounter:
     """
     Return what counts a transcript.

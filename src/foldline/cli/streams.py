@@ -7,7 +7,7 @@ import io
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
-from foldline.cli.exits import OutputError
+from foldline.cli.errors import OutputError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from foldline.cli.exits import OutputError
+from foldline.cli.errors import OutputError
 from foldline.core.errors import FoldlineError
 
 PRIVATE = 0o600

@@ -1,0 +1,117 @@
+"""``foldline mcp``: recall, past sessions, notes and memory as tools for any agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from foldline.cli import options
+from foldline.cli.output import Output
+from foldline.core.errors import MissingExtra
+from foldline.core.tokens import TokenCounter
+from foldline.counters.choose import choose_counter
+from foldline.mcp.bounding import bounded
+from foldline.mcp.keeping import memory_tool, notes_tool
+from foldline.mcp.sessions import compact_tool, opener, recall_tool, search_tool, stats_tool
+from foldline.settings import load
+from foldline.settings.folders import data_folder
+from foldline.tools.recall import MOST
+from foldline.tools.spec import Tool
+
+EPILOG = """\b
+Examples:
+  claude mcp add foldline -- foldline mcp
+  foldline mcp --write --notes ./notes
+  foldline mcp --http 8765
+
+\b
+Tools: recall, search, stats, note, memory; with --write also compact, and notes and memory can
+be changed. Over stdio unless --http says a port; then the first line is the address.
+"""
+
+LIMIT: Final = MOST
+"""Tokens that an answer takes at most."""
+
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command("mcp", epilog=EPILOG, short_help="Offer recall and search to agents, over MCP.")
+@click.option("--write", is_flag=True, help="Allow compact, and changes of notes and memory.")
+@click.option(
+    "--notes",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+)
+@click.option(
+    "--memory",
+    metavar="PATH",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the memory (default: beside the archive of the user).",
+)
+@click.option("--user", metavar="NAME", default="default", help="Whose memory.")
+@click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(200, 100_000),
+    default=LIMIT,
+    help=f"The most that an answer takes ({LIMIT:,}).",
+)
+@click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
+@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")
+@click.option("--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Ask clients for this.")
+@options.archive
+@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+def command(
+    write: bool,
+    notes: Path | None,
+    memory: Path | None,
+    user: str,
+    max_tokens: int,
+    port: int | None,
+    host: str,
+    token: str | None,
+    archive_path: Path | None,
+) -> None:
+    """Offer recall, search over past sessions, stats, notes and memory to an agent, over MCP."""
+    if port is not None and host not in LOCAL and not token:
+        raise click.UsageError(
+            f"{host} can be reached by others: say --token (or FOLDLINE_TOKEN), which clients "
+            "send as 'Authorization: Bearer …'.",
+            click.get_current_context(),
+        )
+    folder = notes or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
+    file = memory or data_folder() / "memory.db"
+    tools = (
+        *archive_tools(options.archive_file(archive_path), max_tokens, write=write),
+        notes_tool(folder, write=write),
+        memory_tool(file, user, write=write),
+    )
+    counter = TokenCounter(choose_counter())
+    _serve([bounded(tool, max_tokens, counter) for tool in tools], port, host, token or "")
+
+
+def archive_tools(path: Path, limit: int, *, write: bool) -> Iterable[Tool]:
+    """Return the tools over an archive, with those that change it if they may."""
+    opens = opener(path)
+    yield from (recall_tool(opens, limit), search_tool(opens, limit), stats_tool(opens))
+    if write:
+        yield compact_tool(path, opens, load().config)
+
+
+def _serve(tools: Sequence[Tool], port: int | None, host: str, token: str) -> None:
+    try:
+        from foldline.mcp.server import PATH, serve_http, serve_stdio
+    except ImportError as error:
+        raise MissingExtra("mcp", "mcp") from error
+    if port is None:
+        serve_stdio(tools)
+        return
+    click.echo(f"http://{host}:{port}{PATH}")
+    if not token:
+        Output().note("Every user of this machine can connect; --token keeps others out.")
+    serve_http(tools, host, port, token)

@@ -1,0 +1,268 @@
+"""The sessions of an archive as tables, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.archive import Archive
+from foldline.cli import options
+from foldline.cli.option_types import PERIOD, SIZE
+from foldline.cli.output import (
+    Output,
+    console,
+    flexible,
+    moment,
+    one_line,
+    plural,
+    size,
+    table,
+    write_json,
+    write_text,
+)
+from foldline.cli.writing import check_output, write_whole
+from foldline.core.errors import InputError
+from foldline.core.ports import SessionInfo
+from foldline.core.receipt import Receipt
+from foldline.session.export import export as export_messages
+from foldline.stores.retention import Retention
+
+
+def list_sessions(sessions: Sequence[SessionInfo], voice: Output) -> None:
+    """Write a list of sessions to stdout."""
+    if voice.json:
+        write_json("sessions/1", {"sessions": [_row(info) for info in sessions]})
+        return
+    if not sessions:
+        voice.note("The archive is empty.")
+        return
+    grid = table("*session", "format", ">messages", ">compactions", ">size", "changed")
+    for info in sessions:
+        grid.add_row(
+            flexible(info.head.name),
+            one_line(info.head.dialect, 20),
+            f"{info.messages:,}",
+            f"{info.batches:,}",
+            size(info.size),
+            _when(info.updated),
+        )
+    console().print(grid)
+    voice.note(f"{plural(len(sessions), 'session')}.")
+
+
+def show_session(info: SessionInfo, receipts: Sequence[Receipt], voice: Output) -> None:
+    """Write a session and the receipts of what was tried on it to stdout."""
+    if voice.json:
+        listed = [receipt.to_dict() for receipt in receipts]
+        write_json("sessions.show/1", {**_row(info), "receipts": listed})
+        return
+    grid = table("session", "*" + one_line(info.head.name))
+    window = f" of {info.head.window:,} tokens" if info.head.window else ""
+    for name, words in (
+        ("format", info.head.dialect or "not known yet"),
+        ("model", f"{info.head.model or 'not named'}{window}"),
+        ("started", _when(info.head.created)),
+        ("changed", _when(info.updated)),
+        ("messages", f"{info.messages:,}, {size(info.size)}"),
+    ):
+        grid.add_row(name, flexible(words))
+    console().print(grid)
+    done = [receipt for receipt in receipts if receipt.status == "compacted"]
+    if done:
+        console().print()
+        console().print(_receipts(done))
+    saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
+    voice.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens taken out of sight.")
+
+
+def _receipts(receipts: Sequence[Receipt]) -> Any:
+    grid = table(">#", ">before", ">after", ">messages", "*by", ">model")
+    for number, receipt in enumerate(receipts, 1):
+        price = f"${receipt.spent.usd:.4f}" if receipt.spent.attempts else ""
+        grid.add_row(
+            str(number),
+            f"{receipt.tokens_before:,}",
+            f"{receipt.tokens_after:,}",
+            f"{receipt.messages_before:,} → {receipt.messages_after:,}",
+            flexible(receipt.reason),
+            price,
+        )
+    return grid
+
+
+def _when(seconds: float) -> str:
+    return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _row(info: SessionInfo) -> dict[str, Any]:
+    return {
+        "name": info.head.name,
+        "format": info.head.dialect,
+        "model": info.head.model,
+        "window": info.head.window,
+        "messages": info.messages,
+        "compactions": info.batches,
+        "bytes": info.size,
+        "created": moment(info.head.created).isoformat(),
+        "updated": moment(info.updated).isoformat(),
+    }
+
+
+EPILOG = """\b
+Examples:
+  foldline sessions
+  foldline sessions show agent-1
+  foldline sessions export agent-1 -o agent-1.jsonl
+  foldline sessions delete agent-1 agent-2
+  foldline sessions delete --keep 30d --max-size 1GB --yes
+
+\b
+The archive holds what was said in plain text, readable by you only. What is deleted is
+overwritten in the file; copies and backups of it are yours to delete.
+"""
+
+
+@click.group(
+    "sessions",
+    epilog=EPILOG,
+    short_help="List, show, export and delete what the archive holds.",
+    invoke_without_command=True,
+)
+@options.archive
+@click.pass_context
+def command(ctx: click.Context, archive_path: Path | None) -> None:
+    """List, show, export and delete the sessions of the archive; without a verb, list them."""
+    ctx.obj = archive_path
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(listed, as_json=False, quiet=False, archive_path=None)
+
+
+def _archive(ctx: click.Context, given: Path | None) -> Archive:
+    """Open the archive that a verb or the group names; it must exist."""
+    return options.existing_archive(given or ctx.obj)
+
+
+@command.command("list", short_help="List the sessions, the newest first.")
+@options.archive
+@options.voice
+@click.pass_context
+def listed(ctx: click.Context, /, archive_path: Path | None, **rest: Any) -> None:
+    """List the sessions, the one that was changed last first."""
+    voice = options.voiced(rest)
+    with _archive(ctx, archive_path) as archive:
+        list_sessions(archive.sessions(), voice)
+
+
+@command.command("show", short_help="Show a session and its compactions.")
+@click.argument("name")
+@options.archive
+@options.voice
+@click.pass_context
+def show(ctx: click.Context, /, name: str, archive_path: Path | None, **rest: Any) -> None:
+    """Show how large the session NAME is, and what each compaction of it did."""
+    voice = options.voiced(rest)
+    with _archive(ctx, archive_path) as archive:
+        receipts = archive.receipts(name)
+        info = next(info for info in archive.sessions() if info.head.name == name)
+    show_session(info, receipts, voice)
+
+
+@command.command("export", short_help="Write a session out as it was on the wire.")
+@click.argument("name")
+@click.option(
+    "-o", "--output", "out", metavar="OUT", default="-", help="Where to; '-' or nothing is stdout."
+)
+@options.archive
+@options.voice
+@click.pass_context
+def export(
+    ctx: click.Context, /, name: str, out: str, archive_path: Path | None, **rest: Any
+) -> None:
+    """Write every message of the session NAME as it came, one JSON value a line."""
+    voice = options.voiced(rest)
+    target = None if out == "-" else Path(out)
+    source = str(options.archive_file(archive_path or ctx.obj))
+    if target is not None:
+        check_output(target, source)
+    lines = _Lines()
+    with _archive(ctx, archive_path) as archive:
+        count = export_messages(archive.messages(name), lines)
+    text = "".join(lines.written)
+    if target is None:
+        write_text(text)
+    else:
+        write_whole(target, text.encode(), source)
+    if voice.json and target is not None:
+        write_json("sessions.export/1", {"name": name, "messages": count, "file": str(target)})
+    voice.note(f"{plural(count, 'message')}.")
+
+
+class _Lines:
+    """A text file in memory, so that an error leaves no half of an export behind."""
+
+    def __init__(self) -> None:
+        self.written = list[str]()
+
+    def write(self, text: str) -> None:
+        self.written.append(text)
+
+
+@command.command("delete", short_help="Delete sessions for good.")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--keep", metavar="TIME", type=PERIOD, help="All that are older: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", type=SIZE, help="The oldest, until the rest is 1GB.")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
+@options.archive
+@options.voice
+@click.pass_context
+def delete(
+    ctx: click.Context,
+    /,
+    names: tuple[str, ...],
+    keep: float | None,
+    max_size: float | None,
+    everything: bool,
+    yes: bool,
+    archive_path: Path | None,
+    **rest: Any,
+) -> None:
+    """
+    Delete the sessions NAME, or those that --keep, --max-size or --all say.
+
+    Their bytes are overwritten; what another session holds too stays. Nothing brings them back.
+    """
+    voice = options.voiced(rest)
+    limits = keep is not None or max_size is not None
+    if not (names or limits or everything):
+        raise click.UsageError("Name sessions, or say --keep, --max-size or --all.", ctx)
+    if (limits or everything) and not yes:
+        raise click.UsageError("This cannot be undone; say --yes.", ctx)
+    with _archive(ctx, archive_path) as archive:
+        gone = _known(archive, names)
+        if everything:
+            gone = tuple(info.head.name for info in archive.sessions())
+        archive.delete(*gone)
+        if limits:
+            most = None if max_size is None else int(max_size)
+            gone += archive.prune(Retention(keep, most))
+        left = archive.size()
+    if voice.json:
+        write_json("sessions.delete/1", {"deleted": list(gone), "bytes_left": left})
+        return
+    voice.note(f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.")
+
+
+def _known(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of sessions that are there; one that is not is an error before any goes."""
+    there = {info.head.name for info in archive.sessions()} if names else set()
+    for name in names:
+        if name not in there:
+            raise InputError(
+                f"there is no session {name[:80]!r}; nothing was deleted",
+                hint="'foldline sessions' lists them.",
+            )
+    return tuple(dict.fromkeys(names))
