@@ -52,9 +52,7 @@ PROVED_IN = {
     "notes/test_catalog.py": "notes/sidecar.py notes/watching.py",
     "notes/test_front.py": "notes/drafting.py notes/note.py notes/searching.py notes/selecting.py",
     "notes/test_shelf.py": "notes/locking.py notes/problems.py",
-    "proxy/test_deciding.py": "proxy/clients.py proxy/endpoints.py proxy/reading.py",
-    "proxy/test_forwarding.py": "proxy/app.py",
-    "proxy/test_holding.py": "proxy/overflowing.py",
+    "proxy/test_request_rewriting.py": "proxy/clients.py proxy/requests.py",
     "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
     "retrieval/lexical.py retrieval/weights.py",
     "retrieval/test_terms.py": "retrieval/stop_words.py",

@@ -1,9 +1,9 @@
 """Headers pass as they are, but for those of one connection and the proxy's own."""
 
 from foldline.core.messages import Usage
-from foldline.proxy.clients import client_of, hint_of
-from foldline.proxy.deciding import Decision
+from foldline.proxy.clients import client_name, session_hint
 from foldline.proxy.headers import incoming, outgoing, report
+from foldline.proxy.request_rewriting import Decision
 
 CAME = [
     (b"host", b"127.0.0.1:1"),
@@ -56,8 +56,8 @@ def test_what_was_done_is_told_as_far_as_it_is_known():
 
 
 def test_clients_are_known_by_what_they_say():
-    assert client_of({"user-agent": "claude-cli/2.1.197 (external, cli)"}) == "claude-code"
-    assert client_of({"user-agent": "../..\x00/1"}) == "client"
-    assert client_of({}) == "client"
-    assert hint_of({"thread-id": "t" * 900}) == "t" * 200
-    assert hint_of({}) == ""
+    assert client_name({"user-agent": "claude-cli/2.1.197 (external, cli)"}) == "claude-code"
+    assert client_name({"user-agent": "../..\x00/1"}) == "client"
+    assert client_name({}) == "client"
+    assert session_hint({"thread-id": "t" * 900}) == "t" * 200
+    assert session_hint({}) == ""

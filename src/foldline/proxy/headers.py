@@ -7,8 +7,8 @@ from typing import Final
 
 from foldline.core.messages import Usage
 from foldline.models.transport import Headers
-from foldline.proxy.deciding import Decision
-from foldline.proxy.usage import READABLE
+from foldline.proxy.answers import READABLE
+from foldline.proxy.request_rewriting import Decision
 
 OWN: Final = b"x-foldline-"
 
@@ -65,7 +65,7 @@ def report(decision: Decision, usage: Usage | None, *, dry_run: bool) -> list[tu
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,
         "receipt": decision.receipt,
-        "client-compaction": decision.compacts,
+        "client-compaction": decision.compaction,
     }
     if decision.before:
         values |= {

@@ -15,7 +15,7 @@ from foldline.core.errors import MissingExtra
 
 if TYPE_CHECKING:
     from foldline.core.ports import Store
-    from foldline.proxy.deciding import Options
+    from foldline.proxy.request_rewriting import ProxyOptions
 
 EPILOG = """\b
 Examples:
@@ -73,7 +73,7 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     type=click.FloatRange(0.0),
     default=1.0,
     show_default=True,
-    help="The most that such accounts may cost in all, as long as the proxy runs.",
+    help="The most that such summarizers may cost in all, as long as the proxy runs.",
 )
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
 @click.option(
@@ -100,11 +100,11 @@ def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> Non
     if missing:
         raise MissingExtra(missing[0], "serve")
     # Imported here: they load the network, which the help does not need.
-    from foldline.proxy.serving import Service
+    from foldline.proxy.server import ProxyServer
     from foldline.stores.retention import Retention
 
     most = settings["max_size"]
-    service = Service(
+    service = ProxyServer(
         upstream,
         _options(upstream, **settings),
         _store(db, **settings),
@@ -126,21 +126,21 @@ def _options(
     summarizer: Literal["same", "light", "none"],
     spend: float,
     **_: Any,
-) -> Options:
+) -> ProxyOptions:
     from foldline.cli.policy_options import build_policy
     from foldline.models.place import Place
-    from foldline.proxy.accounts import Accounts
-    from foldline.proxy.deciding import Options
-    from foldline.proxy.serving import address_of
+    from foldline.proxy.background_summaries import BackgroundSummarizers
+    from foldline.proxy.request_rewriting import ProxyOptions
+    from foldline.proxy.server import resolve_upstream
     from foldline.settings.loading import load_config
 
-    config, accounts = load_config(), None
+    config, summarizers = load_config(), None
     if summarizer != "none":
-        accounts = Accounts(Place(address_of(upstream)), summarizer, spend)
+        summarizers = BackgroundSummarizers(Place(resolve_upstream(upstream)), summarizer, spend)
         # One account costs no more than all of them may; and a price that is not known, too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
     ladder = build_policy(policy, ()) if policy else None
-    return Options(config, window, ladder, dry_run, accounts)
+    return ProxyOptions(config, window, ladder, dry_run, summarizers)
 
 
 def _store(

@@ -1,21 +1,73 @@
-"""Totals of everything that passed, for people and for Prometheus."""
+"""What operators see: the request log as JSON lines, and metrics for people and Prometheus."""
 
 from __future__ import annotations
 
+import json
+import queue
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from foldline import __version__
 from foldline.core.messages import Usage
+
+WAITING: Final = 1_000
+"""Lines that wait for a slow reader; further ones are lost, and counted."""
+
+
+class RequestLog:
+    """
+    Writes lines from a thread, so that a reader who does not read holds nobody up.
+
+    Args:
+        stream: Where to write; None for nowhere.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._write, name="foldline-log", daemon=True)
+        if stream is not None:
+            self._thread.start()
+
+    def add(self, record: Mapping[str, Any]) -> bool:
+        """Add a line; False if it is lost."""
+        if self._stream is None:
+            return True
+        try:
+            self._lines.put_nowait(json.dumps(record, ensure_ascii=True))
+        except queue.Full:
+            return False
+        return True
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Write what waits, as long as somebody reads it."""
+        if self._stream is None:
+            return
+        try:
+            self._lines.put(None, timeout=seconds)
+        except queue.Full:
+            return
+        self._thread.join(seconds)
+
+    def _write(self) -> None:
+        assert self._stream is not None  # noqa: S101  # the thread is started only then
+        while (line := self._lines.get()) is not None:
+            try:
+                self._stream.write(f"{line}\n")
+                self._stream.flush()
+            except (OSError, ValueError):
+                return
+
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)
 """Upper bounds of the added time that is told apart, in seconds."""
 
 
 @dataclass
-class Meter:
+class ProxyMetrics:
     """
     Counts; only the event loop writes to it.
 

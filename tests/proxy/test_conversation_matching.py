@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.proxy.judging import compacted, decide, judge, shown, turns
+from tests.proxy.rewriting import compacted, decide, rewriter, shown, turns
 
 from foldline.archive import Archive
 
@@ -12,14 +12,14 @@ MARK = {"type": "ephemeral"}
 
 
 def test_a_history_that_goes_on_stays_in_its_session(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     names = {decide(who, LONG[:length]).session for length in (1, 3, 3, 5, 9)}
     assert len(names) == 1
     assert names.pop().startswith("serve-tester-")
 
 
 def test_what_a_client_marks_for_the_cache_makes_no_other_session(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     first = decide(who, LONG[:3])
     block = {"type": "text", "text": LONG[2]["content"], "cache_control": MARK}
     marked = [*LONG[:2], {"role": "user", "content": [block]}, *LONG[3:5]]
@@ -27,7 +27,7 @@ def test_what_a_client_marks_for_the_cache_makes_no_other_session(tmp_path):
 
 
 def test_a_title_request_under_the_same_id_is_no_continuation(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     same = {"user-agent": "claude-cli/2.1", "x-claude-code-session-id": "one"}
     tools = [{"name": "read", "input_schema": {"type": "object"}}]
     main = decide(who, LONG[:1], headers=same, tools=tools)
@@ -40,7 +40,7 @@ def test_a_title_request_under_the_same_id_is_no_continuation(tmp_path):
 
 
 def test_branches_and_parallel_agents_get_their_own_sessions(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     begun = decide(who, LONG[:5]).session
     other = [*LONG[:4], {"role": "user", "content": "something else"}]
     branch = decide(who, other).session
@@ -51,7 +51,7 @@ def test_branches_and_parallel_agents_get_their_own_sessions(tmp_path):
 
 
 def test_a_branch_shows_what_it_shares_as_it_was_shown_before(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     length, before = compacted(who, LONG)
     decide(who, LONG[: length + 2])
     edited = [*LONG[: length - 1], {"role": "user", "content": "no, do something else"}]
@@ -63,7 +63,7 @@ def test_a_branch_shows_what_it_shares_as_it_was_shown_before(tmp_path):
 
 
 def test_a_branch_from_before_a_compaction_is_shown_whole(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     compacted(who, LONG)
     early = [*LONG[:4], {"role": "user", "content": "something else from here"}]
     found = decide(who, early)
@@ -71,17 +71,17 @@ def test_a_branch_from_before_a_compaction_is_shown_whole(tmp_path):
 
 
 def test_a_rewound_question_is_never_hidden(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     length, _ = compacted(who, LONG)
     for back in range(1, length, 2):
         assert shown(decide(who, LONG[:back]))[-1] == LONG[back - 1]
 
 
 def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
-    first = judge(tmp_path / "a.db")
+    first = rewriter(tmp_path / "a.db")
     length, before = compacted(first, LONG)
     first.close()
-    again = decide(judge(tmp_path / "a.db"), LONG[: length + 2])
+    again = decide(rewriter(tmp_path / "a.db"), LONG[: length + 2])
     assert (again.session, again.outcome) == (before.session, "view")
     assert shown(again)[: len(shown(before))] == shown(before)
     cut = before.body.rindex(b"]")
@@ -89,7 +89,7 @@ def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
 
 
 def test_two_proxies_on_one_archive_lose_nothing(tmp_path):
-    both = [judge(tmp_path / "a.db"), judge(tmp_path / "a.db")]
+    both = [rewriter(tmp_path / "a.db"), rewriter(tmp_path / "a.db")]
     seen = [decide(both[n % 2], LONG[: 2 * n + 1]) for n in range(50)]
     assert {one.outcome for one in seen} == {"unchanged", "compacted", "view"}
     assert len({one.session for one in seen}) == 1
@@ -99,7 +99,7 @@ def test_two_proxies_on_one_archive_lose_nothing(tmp_path):
 
 
 def test_without_an_archive_a_session_lives_as_long_as_it_is_at_hand():
-    who = judge()
+    who = rewriter()
     length, before = compacted(who, LONG)
     assert decide(who, LONG[: length + 2]).session == before.session
 
@@ -109,11 +109,11 @@ def test_sessions_of_other_programs_are_not_taken_up(tmp_path):
 
     with Session.open(tmp_path / "a.db", "mine", window=20_000) as mine:
         mine.extend(LONG[:3])
-    assert decide(judge(tmp_path / "a.db"), LONG[:5]).session != "mine"
+    assert decide(rewriter(tmp_path / "a.db"), LONG[:5]).session != "mine"
 
 
 def test_many_at_once_keep_every_session_whole(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
 
     def run(number: int) -> set[str]:
         mine = turns(12, 30, f"agent{number}x")
@@ -129,7 +129,7 @@ def test_many_at_once_keep_every_session_whole(tmp_path):
 
 
 def test_the_same_request_many_times_at_once_is_one_session(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: decide(who, LONG[:9]), range(24)))
     assert {one.outcome for one in found} == {"unchanged"}
@@ -137,8 +137,8 @@ def test_the_same_request_many_times_at_once_is_one_session(tmp_path):
 
 
 def test_sessions_that_are_put_aside_are_found_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("foldline.proxy.deciding.AT_HAND", 2)
-    who = judge(tmp_path / "a.db")
+    monkeypatch.setattr("foldline.proxy.request_rewriting.AT_HAND", 2)
+    who = rewriter(tmp_path / "a.db")
     names = ["a", "b", "c", "d"]
     first = [decide(who, turns(2, name=name)[:3]).session for name in names]
     assert who.sessions == 2

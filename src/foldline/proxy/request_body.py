@@ -1,4 +1,4 @@
-"""A request body, read so that every message can be sent again byte for byte."""
+"""A request body, every message of which can be sent again byte for byte, and its cache marks."""
 
 from __future__ import annotations
 
@@ -148,3 +148,45 @@ def _next(text: str, at: int, closing: str) -> int:
 def write_message(wire: Any) -> str:
     """Write a message that an edit made, always in the same way."""
     return json.dumps(wire, ensure_ascii=False, separators=(",", ":"))
+
+
+MARK: Final = "cache_control"
+
+
+def strip_cache_marks(wire: Any) -> Any:
+    """Return a message without its marks; the same object where it has none."""
+    if not isinstance(wire, dict):
+        return wire
+    content = wire.get("content")
+    bare = _bare_blocks(content) if isinstance(content, list) else content
+    if bare is content and MARK not in wire:
+        return wire
+    return {name: bare if name == "content" else v for name, v in wire.items() if name != MARK}
+
+
+def _bare_blocks(blocks: list[Any]) -> list[Any]:
+    bare = [strip_cache_marks(block) for block in blocks]
+    same = all(new is old for new, old in zip(bare, blocks, strict=True))
+    return blocks if same else bare
+
+
+def cache_mark(wire: Any) -> Any:
+    """Return the last mark in a message, None where it has none."""
+    if not isinstance(wire, dict):
+        return None
+    content = wire.get("content")
+    blocks = content if isinstance(content, list) else []
+    marks = (block.get(MARK) for block in reversed(blocks) if isinstance(block, dict))
+    return wire.get(MARK) or next((mark for mark in marks if mark), None)
+
+
+def add_cache_mark(wire: Any, mark: Any) -> Any:
+    """Return a message with a mark at its last block, where it can have one."""
+    content = wire.get("content") if isinstance(wire, dict) else None
+    if isinstance(content, str) and content:
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, list) or not content or not isinstance(content[-1], dict):
+        return wire
+    if content[-1].get("type") in ("thinking", "redacted_thinking"):
+        return wire
+    return {**wire, "content": [*content[:-1], {**content[-1], MARK: mark}]}

@@ -1,15 +1,17 @@
 """The proxy says where it is, is reached by whom it may, and ends when it is told to."""
 
+from __future__ import annotations
+
 import signal
 
 import pytest
 from tests.proxy.conftest import answer, plain, request, talk
-from tests.proxy.judging import turns
+from tests.proxy.rewriting import turns
 
 from foldline.core.config import Config
 from foldline.core.errors import InputError
-from foldline.proxy.deciding import Options
-from foldline.proxy.serving import Service, address_of
+from foldline.proxy.request_rewriting import ProxyOptions
+from foldline.proxy.server import ProxyServer, resolve_upstream
 from foldline.session import Session
 
 
@@ -25,7 +27,7 @@ def test_it_ends_in_peace_on_a_signal(serve, number):
 
 def test_other_machines_need_a_token(upstream, serve):
     with pytest.raises(InputError, match="token"):
-        Service("anthropic", Options(Config()), host="0.0.0.0")  # noqa: S104
+        ProxyServer("anthropic", ProxyOptions(Config()), host="0.0.0.0")  # noqa: S104
     proxy = serve("--host", "0.0.0.0", "--token", "opensesame")  # noqa: S104
     proxy.url = proxy.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
     assert proxy.send(request(talk(1))).status == 401
@@ -89,15 +91,15 @@ def test_totals_are_those_of_prometheus_too(upstream, serve):
 )
 def test_what_is_no_address_of_a_provider_is_refused(address):
     with pytest.raises(InputError):
-        address_of(address)
+        resolve_upstream(address)
 
 
 def test_providers_have_names():
-    assert address_of("anthropic") == "https://api.anthropic.com"
-    assert address_of("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
+    assert resolve_upstream("anthropic") == "https://api.anthropic.com"
+    assert resolve_upstream("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
 
 
 def test_a_port_that_is_taken_is_told(serve):
     port = int(serve().url.rpartition(":")[2])
     with pytest.raises(InputError, match="listen"):
-        Service("anthropic", Options(Config()), port=port).run(print)
+        ProxyServer("anthropic", ProxyOptions(Config()), port=port).run(print)

@@ -1,4 +1,4 @@
-"""Running the proxy: the address, the signals, the end."""
+"""The proxy as a server: its own two addresses, the socket, the signals, the shutdown."""
 
 from __future__ import annotations
 
@@ -8,27 +8,69 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.core.errors import InputError, StoreError
 from foldline.core.ports import Store
 from foldline.models.place import Place
 from foldline.models.transport import Relay
-from foldline.proxy.app import application
-from foldline.proxy.deciding import Judge, Options
-from foldline.proxy.forwarding import Limits, Parts
-from foldline.proxy.guarding import Guard, is_loopback
-from foldline.proxy.lines import LineLog
-from foldline.proxy.meter import Meter
+from foldline.proxy.access_control import AccessControl, is_loopback
+from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
+from foldline.proxy.monitoring import ProxyMetrics, RequestLog
+from foldline.proxy.request_rewriting import ProxyOptions, RequestRewriter
 from foldline.stores.retention import Retention, prune
+
+
+def application(parts: ProxyParts) -> ASGIApp:
+    """
+    Return the application that a server runs.
+
+    Args:
+        parts: What it works with; the connections to the provider are closed when it ends.
+    """
+
+    def _with_access(request: Request, response: Response) -> Response:
+        refusal = parts.access.refusal(dict(request.headers))
+        if refusal is None:
+            return response
+        parts.metrics.refusals[refusal.reason] += 1
+        return PlainTextResponse(refusal.words, refusal.status)
+
+    async def health(request: Request) -> Response:
+        totals = parts.metrics.totals(parts.rewriter.sessions)
+        return _with_access(request, JSONResponse(totals))
+
+    async def metrics(request: Request) -> Response:
+        text = parts.metrics.exposition(parts.rewriter.sessions)
+        return _with_access(request, PlainTextResponse(text, media_type=PROMETHEUS))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await parts.relay.aclose()
+
+    routes = [
+        Route("/healthz", health, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Mount("/", app=Forwarder(parts)),
+    ]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+PROMETHEUS: Final = "text/plain; version=0.0.4"
 
 UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
@@ -52,7 +94,7 @@ SWITCH: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ProxyServer:
     """
     How the proxy is run; see ``foldline serve --help``.
 
@@ -62,12 +104,12 @@ class Service:
     """
 
     upstream: str
-    options: Options
+    options: ProxyOptions
     store: Store | None = None
     host: str = "127.0.0.1"
     port: int = 0
     token: str = field(default="", repr=False)
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestLimits = field(default_factory=RequestLimits)
     log: TextIO | None = None
     retention: Retention = field(default_factory=Retention)
 
@@ -89,38 +131,38 @@ class Service:
         Raises:
             InputError: It cannot be bound to the address.
         """
-        meter = Meter(address_of(self.upstream), self.options.dry_run)
-        log = LineLog(self.log)
-        judge = Judge(self.store, self.options)
+        metrics = ProxyMetrics(resolve_upstream(self.upstream), self.options.dry_run)
+        log = RequestLog(self.log)
+        rewriter = RequestRewriter(self.store, self.options)
         workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="foldline-proxy")
-        bound = _bound(self.host, self.port)
+        bound = _bind(self.host, self.port)
         sys.setswitchinterval(SWITCH)
         try:
-            asyncio.run(self._serve(meter, log, judge, workers, bound, ready))
+            asyncio.run(self._serve(metrics, log, rewriter, workers, bound, ready))
         finally:
             workers.shutdown(cancel_futures=True)
-            judge.close()
-            if self.options.accounts is not None:
-                self.options.accounts.close()
+            rewriter.close()
+            if self.options.summarizers is not None:
+                self.options.summarizers.close()
             bound.close()
             log.close()
 
     async def _serve(
         self,
-        meter: Meter,
-        log: LineLog,
-        judge: Judge,
+        metrics: ProxyMetrics,
+        log: RequestLog,
+        rewriter: RequestRewriter,
         workers: ThreadPoolExecutor,
         bound: socket.socket,
         ready: Callable[[str], None],
     ) -> None:
         limits = self.limits
-        parts = Parts(
-            Place(address_of(self.upstream)),
+        parts = ProxyParts(
+            Place(resolve_upstream(self.upstream)),
             Relay(connections=limits.requests + 8, silence=limits.silence),
-            judge,
-            Guard(self.host, self.token),
-            meter,
+            rewriter,
+            AccessControl(self.host, self.token),
+            metrics,
             log,
             workers,
             limits,
@@ -128,7 +170,7 @@ class Service:
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         log.add(self._started(address))
-        tending = asyncio.ensure_future(self._tend(parts))
+        tending = asyncio.ensure_future(self._prune_archive(parts))
         try:
             await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
         finally:
@@ -138,13 +180,13 @@ class Service:
         return {
             "event": "started",
             "address": address,
-            "upstream": address_of(self.upstream),
+            "upstream": resolve_upstream(self.upstream),
             "archive": self.store is not None,
             "recall": "ready" if self.store else "off: nothing is kept, nothing can be recalled",
             "dry_run": self.options.dry_run,
         }
 
-    async def _tend(self, parts: Parts) -> None:
+    async def _prune_archive(self, parts: ProxyParts) -> None:
         """Delete now and then what the archive may no longer keep."""
         if self.store is None or self.retention == Retention():
             return
@@ -204,7 +246,7 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
-def _config(parts: Parts) -> uvicorn.Config:
+def _config(parts: ProxyParts) -> uvicorn.Config:
     # What the server itself would log names addresses of clients and says nothing more.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
@@ -226,7 +268,7 @@ def _config(parts: Parts) -> uvicorn.Config:
     )
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends small pieces at once; else they wait for 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -242,7 +284,7 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
-def address_of(upstream: str) -> str:
+def resolve_upstream(upstream: str) -> str:
     """
     Return the address of a provider that is named.
 

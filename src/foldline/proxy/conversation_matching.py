@@ -21,7 +21,7 @@ from foldline.core.errors import StoreError
 from foldline.core.messages import Usage
 from foldline.core.ports import Store
 from foldline.core.receipt import Receipt
-from foldline.proxy.reading import Asked
+from foldline.proxy.requests import ConversationRequest
 from foldline.session import Session
 from foldline.session.forking import fork
 from foldline.stores.memory import MemoryStore
@@ -42,7 +42,7 @@ BYTES: Final = 128 << 20
 
 
 @dataclass(eq=False)
-class Conversation:
+class OpenConversation:
     """
     A session at hand.
 
@@ -70,7 +70,7 @@ class Conversation:
         return shared_length(self.ids, ids)
 
 
-class Conversations:
+class ConversationMatcher:
     """
     The sessions that were in use last.
 
@@ -81,42 +81,46 @@ class Conversations:
     """
 
     def __init__(
-        self, store: Store | None, opens: Callable[[Asked, Store, str], Session], *, most: int
+        self,
+        store: Store | None,
+        opens: Callable[[ConversationRequest, Store, str], Session],
+        *,
+        most: int,
     ) -> None:
         self._store = store
         self._opens = opens
         self._most = most
         self._guard = threading.Lock()
-        self._open: OrderedDict[str, Conversation] = OrderedDict()
+        self._open: OrderedDict[str, OpenConversation] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._open)
 
     @contextmanager
-    def continued(self, asked: Asked) -> Iterator[Conversation]:
+    def match(self, request: ConversationRequest) -> Iterator[OpenConversation]:
         """Take the session that a request continues; it has what the request says by then."""
         for attempt in range(ATTEMPTS):
-            conversation = self._found(asked)
+            conversation = self._find(request)
             with conversation.lock:
-                if conversation.shares(asked.ids) < len(conversation.ids):
+                if conversation.shares(request.ids) < len(conversation.ids):
                     continue  # another request was faster
                 try:
-                    _catch_up(conversation, asked)
+                    _catch_up(conversation, request)
                 except StoreError:
                     # Another process may have gone on with the session.
                     self._drop(conversation)
                     if attempt + 1 == ATTEMPTS:
                         raise
                     continue
-                conversation.size = len(asked.body.text)
+                conversation.size = len(request.body.text)
                 yield conversation
                 return
         raise StoreError("The session is changed by somebody else all the time.")
 
-    def known(self, asked: Asked) -> Conversation | None:
+    def find_open(self, request: ConversationRequest) -> OpenConversation | None:
         """Return the session at hand that a request continues, as it is; None for none."""
         with self._guard:
-            found, shared = self._nearest(asked)
+            found, shared = self._nearest(request)
         return found if found is not None and found.ids and shared == len(found.ids) else None
 
     def close(self) -> None:
@@ -127,60 +131,60 @@ class Conversations:
 
     # --- finding -----------------------------------------------------------------------------
 
-    def _found(self, asked: Asked) -> Conversation:
+    def _find(self, request: ConversationRequest) -> OpenConversation:
         with self._guard:
-            found, shared = self._nearest(asked)
+            found, shared = self._nearest(request)
             if found is not None and shared == len(found.ids or found.coming):
                 self._open.move_to_end(found.session.name)
                 return found
-            kept = self._archived(asked, shared)
+            kept = self._find_archived(request, shared)
             if kept is not None:
                 return kept
-            name = f"{PREFIX}{asked.client}-{uuid.uuid4().hex[:12]}"
+            name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
             if found is not None and shared and any(map(is_compaction, found.session.receipts)):
                 fork(found.store, found.session.name, name, shared, time.time())
-                return self._put(asked, found.store, name, list(found.ids[:shared]))
-            return self._put(asked, self._store or MemoryStore(), name, [])
+                return self._open_session(request, found.store, name, list(found.ids[:shared]))
+            return self._open_session(request, self._store or MemoryStore(), name, [])
 
-    def _nearest(self, asked: Asked) -> tuple[Conversation | None, int]:
+    def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
         """Return the session at hand that shares most, and how many messages that is."""
         best, most = None, (False, 0, False)
         for conversation in self._open.values():
-            if conversation.root != asked.root:
+            if conversation.root != request.root:
                 continue
             ids = conversation.ids or conversation.coming
-            shared = shared_length(ids, asked.ids)
+            shared = shared_length(ids, request.ids)
             goes_on = shared == len(ids)
-            rank = (goes_on, shared, bool(asked.hint) and conversation.hint == asked.hint)
+            rank = (goes_on, shared, bool(request.hint) and conversation.hint == request.hint)
             if shared and rank >= most:
                 best, most = conversation, rank
         return best, most[1]
 
-    def _archived(self, asked: Asked, shared: int) -> Conversation | None:
+    def _find_archived(self, request: ConversationRequest, shared: int) -> OpenConversation | None:
         """Take up a session of the archive that shares more than what is at hand."""
         if self._store is None:
             return None
         best, most = "", shared
-        for name in self._candidates(asked):
+        for name in self._candidates(request):
             stored = self._store.load(name)
             ids = [] if stored is None else list(stored.ids)
-            if not ids or stored is None or stored.head.dialect != asked.endpoint.dialect:
+            if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
                 continue
-            same = shared_length(ids, asked.ids)
+            same = shared_length(ids, request.ids)
             if same == len(ids):
-                return self._put(asked, self._store, name, ids)
+                return self._open_session(request, self._store, name, ids)
             if same > most and stored.batches:
                 best, most = name, same
         if not best:
             return None
-        name = f"{PREFIX}{asked.client}-{uuid.uuid4().hex[:12]}"
+        name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
         fork(self._store, best, name, most, time.time())
-        return self._put(asked, self._store, name, list(asked.ids[:most]))
+        return self._open_session(request, self._store, name, list(request.ids[:most]))
 
-    def _candidates(self, asked: Asked) -> Iterator[str]:
+    def _candidates(self, request: ConversationRequest) -> Iterator[str]:
         assert self._store is not None  # noqa: S101  # asked for by who knows
         seen: set[str] = set(self._open)
-        for number in reversed(asked.ids[-LATEST:]):
+        for number in reversed(request.ids[-LATEST:]):
             for name, _ in self._store.find(number):
                 if name.startswith(PREFIX) and name not in seen:
                     seen.add(name)
@@ -190,14 +194,18 @@ class Conversations:
 
     # --- keeping at hand -----------------------------------------------------------------------
 
-    def _put(self, asked: Asked, store: Store, name: str, ids: list[str]) -> Conversation:
-        session = self._opens(asked, store, name)
-        made = Conversation(session, store, ids, asked.root, asked.hint, coming=asked.ids)
+    def _open_session(
+        self, request: ConversationRequest, store: Store, name: str, ids: list[str]
+    ) -> OpenConversation:
+        session = self._opens(request, store, name)
+        made = OpenConversation(
+            session, store, ids, request.root, request.hint, coming=request.ids
+        )
         self._open[name] = made
-        self._let_go(made)
+        self._close_idle(made)
         return made
 
-    def _let_go(self, made: Conversation) -> None:
+    def _close_idle(self, made: OpenConversation) -> None:
         """Close the sessions that were idle longest, beyond a number and a size."""
         size = sum(one.size for one in self._open.values())
         for old in list(self._open.values()):
@@ -210,7 +218,7 @@ class Conversations:
                 old.session.close()
                 old.lock.release()
 
-    def _drop(self, conversation: Conversation) -> None:
+    def _drop(self, conversation: OpenConversation) -> None:
         with self._guard:
             self._open.pop(conversation.session.name, None)
         conversation.session.close()
@@ -225,29 +233,29 @@ def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:
     return next((at for at, (one, other) in pairs if one != other), min(size, len(ids)))
 
 
-def _catch_up(conversation: Conversation, asked: Asked) -> None:
+def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:
     """Append what is new in a request."""
     session, done = conversation.session, len(conversation.ids)
-    if conversation.around != asked.around:
-        session.surround(system=asked.system, tools=asked.tools)
-        conversation.around = asked.around
-    fresh = range(done, len(asked.ids))
+    if conversation.around != request.around:
+        session.surround(system=request.system, tools=request.tools)
+        conversation.around = request.around
+    fresh = range(done, len(request.ids))
     if not fresh:
         return
-    wires: list[Any] = [asked.wire(position) for position in fresh]
-    session.extend(wires, usage=_usage(conversation, asked))
-    conversation.ids += asked.ids[done:]
+    wires: list[Any] = [request.wire(position) for position in fresh]
+    session.extend(wires, usage=_usage(conversation, request))
+    conversation.ids += request.ids[done:]
     for position in fresh:
-        if asked.known[position].stays:
-            session.pin(asked.ids[position])
+        if request.known[position].must_stay:
+            session.pin(request.ids[position])
 
 
-def _usage(conversation: Conversation, asked: Asked) -> Usage | None:
+def _usage(conversation: OpenConversation, request: ConversationRequest) -> Usage | None:
     """Return what the provider reported with the answer that is new in a request, if it is one."""
     done = len(conversation.ids)
     if conversation.answer is None or conversation.answer[0] != done:
         return None
-    answers = [known.role == "assistant" for known in asked.known[done:]]
+    answers = [known.role == "assistant" for known in request.known[done:]]
     # One answer may be several items; what comes behind the first that is none was not answered.
     return conversation.answer[1] if answers[0] and answers == sorted(answers)[::-1] else None
 

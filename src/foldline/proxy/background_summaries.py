@@ -1,7 +1,7 @@
 """
 Accounts of what happened, by a model that the client's own key pays for, in the background.
 
-The key is the one of the client's newest request. It is held in memory as long as the session is
+The key is the one of the client's newest request. It is kept in memory as long as the session is
 at hand, shown to nobody but the provider it came for, and never written anywhere.
 """
 
@@ -27,7 +27,7 @@ from foldline.models.protocol import Wire
 from foldline.models.secret import Secret
 from foldline.models.sending import Sender
 from foldline.models.transport import Transport
-from foldline.proxy.reading import Asked
+from foldline.proxy.requests import ConversationRequest
 
 CREDENTIALS: Final = (
     *("authorization", "x-api-key", "api-key", "anthropic-version", "anthropic-beta"),
@@ -45,7 +45,7 @@ MOST: Final = 512
 """Sessions whose keys are held; further ones push out the oldest."""
 
 
-class Accounts:
+class BackgroundSummarizers:
     """
     Models that say what happened in sessions, within one sum of money.
 
@@ -69,39 +69,39 @@ class Accounts:
         """What was spent so far, in US dollars."""
         return self._spent
 
-    def of(self, session: str, asked: Asked) -> Account:
+    def of(self, session: str, request: ConversationRequest) -> SessionSummarizer:
         """Return who says what happened in a session."""
-        name = choose(self._which, asked.model or "unknown").name
+        name = choose(self._which, request.model or "unknown").name
         info = Catalogue.load().find(name)
-        return Account(self, session, name, info, WIRES[asked.endpoint.dialect]())
+        return SessionSummarizer(self, session, name, info, WIRES[request.endpoint.dialect]())
 
     def allow(self, session: str, headers: Mapping[str, str], path: str) -> None:
         """Take over what opens the door, from the newest request of a session."""
-        held = {name: Secret(headers[name]) for name in CREDENTIALS if headers.get(name)}
+        credentials = {name: Secret(headers[name]) for name in CREDENTIALS if headers.get(name)}
         with self._lock:
-            self._doors[session] = Place(self._upstream.url(path), headers=held)
+            self._doors[session] = Place(self._upstream.url(path), headers=credentials)
             self._doors.move_to_end(session)
             if len(self._doors) > MOST:
                 self._doors.popitem(last=False)
 
-    def answer(self, account: Account, ask: Ask) -> Reply:
+    def answer(self, summarizer: SessionSummarizer, ask: Ask) -> Reply:
         """Ask a model, if that can be paid."""
         with self._lock:
-            door, left = self._doors.get(account.session), self._usd - self._spent
+            door, left = self._doors.get(summarizer.session), self._usd - self._spent
         if door is None:
             return Reply(error="no request has brought a key", retry=False, attempts=0)
         # What it will cost at most is held back, so that two at once stay within the sum.
         read = len(ask.prompt.encode()) + len(ask.system.encode())
-        price = account.reader.usd(read // 2, ask.max_tokens)
+        price = summarizer.reader.usd(read // 2, ask.max_tokens)
         if price is None or price > left:
             words = "its price is not known" if price is None else "the spending limit is reached"
             return Reply(error=words, retry=False, attempts=0)
         self._pay(price)
         spent = 0.0
         try:
-            wire = account.wire
+            wire = summarizer.wire
             place = replace(door, base_url=door.base_url.removesuffix(wire.path))
-            client = Client(account.name, account.info, Sender(wire, place, self._transport))
+            client = Client(summarizer.name, summarizer.info, Sender(wire, place, self._transport))
             reply = client.answer(ask)
             spent = price if reply.attempts and reply.usd is None else reply.usd or 0.0
         finally:
@@ -120,10 +120,10 @@ class Accounts:
 
 
 @dataclass(frozen=True)
-class Account:
+class SessionSummarizer:
     """Says what happened in one session; it is asked in the background only."""
 
-    accounts: Accounts
+    summarizers: BackgroundSummarizers
     session: str
     name: str
     info: ModelInfo
@@ -136,4 +136,4 @@ class Account:
 
     def __call__(self, ask: Ask) -> Reply:
         """Answer; what goes wrong is told in the Reply."""
-        return self.accounts.answer(self, ask)
+        return self.summarizers.answer(self, ask)

@@ -15,13 +15,15 @@ from foldline.core.messages import Usage
 from foldline.core.ports import Store
 from foldline.core.strategy import Policy
 from foldline.models.catalogue import Catalogue
-from foldline.proxy.accounts import Accounts
-from foldline.proxy.body import write_message
-from foldline.proxy.clients import client_of, hint_of, own_compaction
-from foldline.proxy.conversations import Conversation, Conversations, is_compaction
-from foldline.proxy.endpoints import Endpoint
-from foldline.proxy.marks import MARK, mark_of, marked
-from foldline.proxy.reading import Asked, Reader
+from foldline.proxy.background_summaries import BackgroundSummarizers
+from foldline.proxy.clients import client_compaction, client_name, session_hint
+from foldline.proxy.conversation_matching import (
+    ConversationMatcher,
+    OpenConversation,
+    is_compaction,
+)
+from foldline.proxy.request_body import MARK, add_cache_mark, cache_mark, write_message
+from foldline.proxy.requests import ConversationRequest, Endpoint, RequestReader
 from foldline.session import Session
 
 Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
@@ -54,8 +56,8 @@ class Decision:
     ``before`` and ``after`` are the tokens of system prompt, tools and messages as counted here,
     of what came and of what the session shows; ``receipt`` names the newest compaction in effect.
     ``length`` is how many messages the session had, ``risky`` says that so much of the window is
-    taken that it may be rejected. ``compacts`` says how the client compacts by itself; see
-    `foldline.proxy.clients.own_compaction`.
+    taken that it may be rejected. ``compaction`` says how the client compacts by itself; see
+    `foldline.proxy.clients.client_compaction`.
     """
 
     body: bytes
@@ -66,20 +68,20 @@ class Decision:
     before: int = 0
     after: int = 0
     receipt: str = ""
-    conversation: Conversation | None = None
-    asked: Asked | None = None
+    conversation: OpenConversation | None = None
+    request: ConversationRequest | None = None
     length: int = 0
     risky: bool = False
-    compacts: str = ""
+    compaction: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ProxyOptions:
     """
     How sessions are opened.
 
     ``window`` is in tokens, None for the model's own. With ``dry_run`` everything is measured and
-    every request goes out as it came. ``accounts`` are models that say what happened, None for
+    every request goes out as it came. ``summarizers`` are models that say what happened, None for
     none.
     """
 
@@ -87,10 +89,10 @@ class Options:
     window: int | None = None
     policy: Policy | None = None
     dry_run: bool = False
-    accounts: Accounts | None = None
+    summarizers: BackgroundSummarizers | None = None
 
 
-class Judge:
+class RequestRewriter:
     """
     Decides; whatever goes wrong, the decision is to send what came.
 
@@ -99,10 +101,10 @@ class Judge:
         options: How sessions are opened.
     """
 
-    def __init__(self, store: Store | None, options: Options) -> None:
+    def __init__(self, store: Store | None, options: ProxyOptions) -> None:
         self._options = options
-        self._reader = Reader()
-        self._conversations = Conversations(store, self._session, most=AT_HAND)
+        self._reader = RequestReader()
+        self._conversations = ConversationMatcher(store, self._session, most=AT_HAND)
 
     @property
     def sessions(self) -> int:
@@ -122,18 +124,18 @@ class Judge:
             path: Where it was sent to.
         """
         try:
-            hint, client = hint_of(headers), client_of(headers)
-            asked = self._reader.read(endpoint, data, hint=hint, client=client)
-            if any(asked.body.fields.get(name) for name in ELSEWHERE):
+            hint, client = session_hint(headers), client_name(headers)
+            request = self._reader.read(endpoint, data, hint=hint, client=client)
+            if any(request.body.fields.get(name) for name in ELSEWHERE):
                 return Decision(data, "unread", "the provider keeps the history")
             if endpoint.counts:
-                return self._counted(asked, data)
-            with self._conversations.continued(asked) as conversation:
-                if self._options.accounts is not None:
-                    self._options.accounts.allow(conversation.session.name, headers, path)
+                return self._counted(request, data)
+            with self._conversations.match(request) as conversation:
+                if self._options.summarizers is not None:
+                    self._options.summarizers.allow(conversation.session.name, headers, path)
                 made = len(conversation.session.receipts)
                 view = conversation.session.view()
-                return self._decision(asked, data, conversation, view, made)
+                return self._decision(request, data, conversation, view, made)
         except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
             return Decision(data, "failed", _reason(error))
 
@@ -145,8 +147,8 @@ class Judge:
             decision: What was sent.
             error: What the provider said.
         """
-        asked, conversation = decision.asked, decision.conversation
-        if asked is None or conversation is None or self._options.dry_run:
+        request, conversation = decision.request, decision.conversation
+        if request is None or conversation is None or self._options.dry_run:
             return None
         try:
             with conversation.lock:
@@ -154,7 +156,7 @@ class Judge:
                     return None  # the session has gone on
                 made = len(conversation.session.receipts)
                 view = conversation.session.overflowed(error)
-                smaller = self._decision(asked, decision.body, conversation, view, made)
+                smaller = self._decision(request, decision.body, conversation, view, made)
         except ContextOverflow:
             return None
         except Exception:  # noqa: BLE001  # the client gets what the provider said
@@ -175,15 +177,15 @@ class Judge:
 
     def _decision(
         self,
-        asked: Asked,
+        request: ConversationRequest,
         data: bytes,
-        conversation: Conversation,
+        conversation: OpenConversation,
         view: Sequence[Any],
         made: int,
     ) -> Decision:
         session = conversation.session
         receipts = session.receipts
-        whole = tuple(range(len(asked.ids)))
+        whole = tuple(range(len(request.ids)))
         # What the provider may reject is the client's to hear, as long as nothing was compacted.
         pieces = _pieces(session, view) if any(map(is_compaction, receipts)) else whole
         conversation.sent = pieces
@@ -195,39 +197,39 @@ class Judge:
             "unchanged" if not changed else "compacted" if now else "view",
             receipts[-1].reason if now else "",
             session.name,
-            asked.model,
-            asked.tokens + overhead,
+            request.model,
+            request.tokens + overhead,
             session.tokens + overhead,
             _newest(session),
             conversation,
-            asked,
-            len(asked.ids),
+            request,
+            len(request.ids),
             session.tokens + overhead > RISKY * session.budget.scale,
-            own_compaction([known.compacts for known in asked.known]),
+            client_compaction([known.compaction for known in request.known]),
         )
         if not changed or self._options.dry_run:
             return found
-        return replace(found, body=_written(asked, pieces))
+        return replace(found, body=_written(request, pieces))
 
-    def _counted(self, asked: Asked, data: bytes) -> Decision:
+    def _counted(self, request: ConversationRequest, data: bytes) -> Decision:
         """Count what would be sent; nothing is recorded for it."""
-        conversation = self._conversations.known(asked)
+        conversation = self._conversations.find_open(request)
         if conversation is None or self._options.dry_run:
-            return Decision(data, "unchanged", model=asked.model)
+            return Decision(data, "unchanged", model=request.model)
         with conversation.lock:
             known = len(conversation.ids)
-            if conversation.shares(asked.ids) < known or not conversation.sent:
-                return Decision(data, "unchanged", model=asked.model)
-            pieces = (*conversation.sent, *range(known, len(asked.ids)))
+            if conversation.shares(request.ids) < known or not conversation.sent:
+                return Decision(data, "unchanged", model=request.model)
+            pieces = (*conversation.sent, *range(known, len(request.ids)))
             name = conversation.session.name
-        if pieces == tuple(range(len(asked.ids))):
-            return Decision(data, "unchanged", session=name, model=asked.model)
-        body = _written(asked, pieces)
-        return Decision(body, "view", session=name, model=asked.model)
+        if pieces == tuple(range(len(request.ids))):
+            return Decision(data, "unchanged", session=name, model=request.model)
+        body = _written(request, pieces)
+        return Decision(body, "view", session=name, model=request.model)
 
-    def _session(self, asked: Asked, store: Store, name: str) -> Session:
+    def _session(self, request: ConversationRequest, store: Store, name: str) -> Session:
         options = self._options
-        window = options.window or Catalogue.load().find(asked.model).window
+        window = options.window or Catalogue.load().find(request.model).window
         config = options.config
         if config.outputs == Outputs():
             hard = int(AT_ONCE * window)
@@ -236,20 +238,22 @@ class Judge:
             None,
             name,
             store=store,
-            model=asked.model or None,
+            model=request.model or None,
             window=options.window,
-            format=asked.endpoint.dialect,
+            format=request.endpoint.dialect,
             policy=options.policy,
             config=config,
-            counter=asked.counter,
-            output=None if options.window else _reserve(asked),
-            summarizer=None if options.accounts is None else options.accounts.of(name, asked),
+            counter=request.counter,
+            output=None if options.window else _reserve(request),
+            summarizer=None
+            if options.summarizers is None
+            else options.summarizers.of(name, request),
         )
 
 
-def _reserve(asked: Asked) -> int | None:
+def _reserve(request: ConversationRequest) -> int | None:
     """Return what a provider keeps for the answer; never more than half of a usual window."""
-    cap = asked.endpoint.cap(asked.body.fields)
+    cap = request.endpoint.cap(request.body.fields)
     return None if cap is None else min(cap, UNKNOWN_WINDOW // 2)
 
 
@@ -261,13 +265,13 @@ def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:
     )
 
 
-def _written(asked: Asked, pieces: Sequence[int | str]) -> bytes:
+def _written(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
     """Write the request; a mark of a message that is no longer shown goes to what stands there."""
-    lost = set(range(len(asked.ids))).difference(p for p in pieces if isinstance(p, int))
-    marks = [p for p in sorted(lost) if MARK in asked.body.source(p)]
-    mark = mark_of(asked.body.messages[marks[-1]]) if marks else None
+    lost = set(range(len(request.ids))).difference(p for p in pieces if isinstance(p, int))
+    marks = [p for p in sorted(lost) if MARK in request.body.source(p)]
+    mark = cache_mark(request.body.messages[marks[-1]]) if marks else None
     if mark is None:
-        return asked.body.with_messages(pieces)
+        return request.body.with_messages(pieces)
     written = list(pieces)
     behind = next(
         (at for at, p in enumerate(pieces) if isinstance(p, int) and p > marks[-1]), None
@@ -275,9 +279,9 @@ def _written(asked: Asked, pieces: Sequence[int | str]) -> bytes:
     for at in reversed(range(len(pieces) if behind is None else behind)):
         piece = pieces[at]
         if isinstance(piece, str):
-            written[at] = write_message(marked(json.loads(piece), mark))
+            written[at] = write_message(add_cache_mark(json.loads(piece), mark))
             break
-    return asked.body.with_messages(written)
+    return request.body.with_messages(written)
 
 
 def _newest(session: Session) -> str:

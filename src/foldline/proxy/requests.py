@@ -1,10 +1,10 @@
-"""What a request says: its messages with their ids and sizes, each message read once."""
+"""Which requests hold a conversation, and what they say: each message is read once."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -15,11 +15,54 @@ from foldline.core.messages import Opaque, Role
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
 from foldline.formats.registry import dialect
-from foldline.proxy.body import Body, read_body
-from foldline.proxy.clients import compacts
-from foldline.proxy.endpoints import Endpoint
-from foldline.proxy.marks import MARK, unmarked
+from foldline.proxy.clients import compaction_step
+from foldline.proxy.request_body import MARK, Body, read_body, strip_cache_marks
 from foldline.session.identities import Identities
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """
+    A place that takes conversations.
+
+    ``dialect`` is the wire format, ``key`` the field of the messages, ``system`` that of the
+    system prompt, ``caps`` those that may hold the most tokens of the answer. ``counts`` says
+    that nothing is answered but the size.
+    """
+
+    dialect: str
+    key: str
+    system: str = ""
+    caps: tuple[str, ...] = ()
+    counts: bool = False
+
+    def cap(self, fields: Mapping[str, Any]) -> int | None:
+        """Return how many tokens are reserved for the answer, None where nobody says."""
+        for name in self.caps:
+            value = fields.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+        return None
+
+
+_ENDPOINTS: Final = {
+    "/chat/completions": Endpoint(
+        "openai-chat", "messages", caps=("max_completion_tokens", "max_tokens")
+    ),
+    "/responses": Endpoint(
+        "openai-responses", "input", "instructions", caps=("max_output_tokens",)
+    ),
+    "/messages": Endpoint("anthropic", "messages", "system", caps=("max_tokens",)),
+    "/messages/count_tokens": Endpoint("anthropic", "messages", "system", counts=True),
+}
+
+
+def find_endpoint(method: str, path: str) -> Endpoint | None:
+    """Return what is at a path, None for everything that is passed on unread."""
+    if method != "POST":
+        return None
+    return next((found for end, found in _ENDPOINTS.items() if path.endswith(end)), None)
+
 
 REMEMBERED: Final = 100_000
 """Messages whose id and size are remembered; about 200 bytes each."""
@@ -34,21 +77,21 @@ KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_sum
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMessage:
     """
     A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
-    client compacts with it; see `foldline.proxy.clients.compacts`.
+    client compacts with it; see `foldline.proxy.clients.compaction_step`.
     """
 
     content: str
     tokens: int
     role: Role
-    stays: bool
-    compacts: str
+    must_stay: bool
+    compaction: str
 
 
 @dataclass(frozen=True)
-class Asked:
+class ConversationRequest:
     """
     A request for an answer.
 
@@ -57,7 +100,7 @@ class Asked:
 
     endpoint: Endpoint
     body: Body
-    known: Sequence[Known]
+    known: Sequence[KnownMessage]
     ids: Sequence[str]
     hint: str
     client: str
@@ -101,18 +144,20 @@ class Asked:
 
     def wire(self, position: int) -> Any:
         """Return a message as a session keeps it: without the marks for the cache."""
-        return unmarked(self.body.messages[position])
+        return strip_cache_marks(self.body.messages[position])
 
 
-class Reader:
+class RequestReader:
     """Reads requests; what it knows of a message it knows by the bytes that it came in."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, Known] = OrderedDict()
+        self._known: OrderedDict[bytes, KnownMessage] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
 
-    def read(self, endpoint: Endpoint, data: bytes, *, hint: str = "", client: str = "") -> Asked:
+    def read(
+        self, endpoint: Endpoint, data: bytes, *, hint: str = "", client: str = ""
+    ) -> ConversationRequest:
         """
         Read a request.
 
@@ -132,12 +177,12 @@ class Reader:
             self._message(endpoint, counter, body, position)
             for position in range(len(body.messages))
         ]
-        ids = _identified(one.content for one in known)
-        return Asked(endpoint, body, known, ids, hint, client, counter)
+        ids = _identify(one.content for one in known)
+        return ConversationRequest(endpoint, body, known, ids, hint, client, counter)
 
     def _message(
         self, endpoint: Endpoint, counter: TokenCounter, body: Body, position: int
-    ) -> Known:
+    ) -> KnownMessage:
         source = body.source(position)
         digest = blake2b(source.encode("utf-8"), digest_size=16)
         digest.update(f"\0{endpoint.dialect}\0{counter.name}".encode())
@@ -147,10 +192,14 @@ class Reader:
                 self._known.move_to_end(digest.digest())
                 return found
         wire = body.messages[position]
-        message = dialect(endpoint.dialect).decode([unmarked(wire) if MARK in source else wire])
+        message = dialect(endpoint.dialect).decode(
+            [strip_cache_marks(wire) if MARK in source else wire]
+        )
         read = message.messages[0]
-        stays = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
-        known = Known(content_hash(read), counter.message(read), read.role, stays, compacts(read))
+        must_stay = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
+        known = KnownMessage(
+            content_hash(read), counter.message(read), read.role, must_stay, compaction_step(read)
+        )
         with self._lock:
             self._known[digest.digest()] = known
             if len(self._known) > REMEMBERED:
@@ -169,7 +218,7 @@ class Reader:
             return found
 
 
-def _identified(contents: Iterable[str]) -> list[str]:
+def _identify(contents: Iterable[str]) -> list[str]:
     taken: set[str] = set()
     giving = Identities(taken)
     ids = []

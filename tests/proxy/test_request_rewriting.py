@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.proxy.judging import PATHS, compacted, decide, judge, shown, turns
+from tests.proxy.rewriting import PATHS, compacted, decide, rewriter, shown, turns
 
 from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
@@ -39,7 +39,7 @@ def on_wire(wire):
 
 @pytest.mark.parametrize("wire", PATHS)
 def test_below_the_trigger_the_very_bytes_go_out(tmp_path, wire):
-    who = judge(tmp_path / "a.db", window=None)
+    who = rewriter(tmp_path / "a.db", window=None)
     for length in (1, 3, 9):
         found = decide(who, on_wire(wire)[:length], wire, unknown={"x": [1.0, 1e3]})
         assert found.outcome == "unchanged"
@@ -49,7 +49,7 @@ def test_below_the_trigger_the_very_bytes_go_out(tmp_path, wire):
 
 @pytest.mark.parametrize("wire", PATHS)
 def test_between_two_compactions_every_request_begins_as_the_one_before(tmp_path, wire):
-    who, history = judge(tmp_path / "a.db"), on_wire(wire)
+    who, history = rewriter(tmp_path / "a.db"), on_wire(wire)
     before, made = None, 0
     for length in range(1, len(history), 2):
         found = decide(who, history[:length], wire)
@@ -71,7 +71,7 @@ def test_what_stands_around_the_messages_is_never_touched(tmp_path):
         "thinking": {"type": "adaptive"},
         "unheard_of": None,
     }
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     _, found = compacted(who, LONG, **around)
     sent = json.loads(found.body)
     assert {name: sent[name] for name in around} == around
@@ -81,7 +81,7 @@ def test_what_stands_around_the_messages_is_never_touched(tmp_path):
 def test_items_that_mean_more_than_they_say_stay(tmp_path):
     tools = {"type": "additional_tools", "tools": [{"type": "function", "name": "read"}]}
     history = [tools, *on_wire("openai-responses")]
-    _, found = compacted(judge(tmp_path / "a.db"), [tools, *history], wire="openai-responses")
+    _, found = compacted(rewriter(tmp_path / "a.db"), [tools, *history], wire="openai-responses")
     assert tools in shown(found)
 
 
@@ -91,7 +91,7 @@ def test_a_mark_for_the_cache_is_not_lost_and_old_ones_do_not_come_back(tmp_path
         block = {"type": "text", "text": last["content"], "cache_control": MARK}
         return [*history[:-1], {"role": "user", "content": [block]}]
 
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     outcomes = set()
     for length in range(1, 99, 2):
         found = decide(who, marked(LONG[:length]))
@@ -109,7 +109,7 @@ def test_a_marked_result_that_is_cut_keeps_its_mark(tmp_path):
         {"role": "assistant", "content": [call]},
         {"role": "user", "content": [{**result, "cache_control": MARK}]},
     ]
-    found = decide(judge(tmp_path / "a.db", window=60_000), history)
+    found = decide(rewriter(tmp_path / "a.db", window=60_000), history)
     assert found.outcome == "view"
     assert found.body.count(b"cache_control") == 1
     assert shown(found)[-1]["content"][-1]["cache_control"] == MARK
@@ -118,7 +118,7 @@ def test_a_marked_result_that_is_cut_keeps_its_mark(tmp_path):
 
 def test_a_history_that_its_provider_keeps_is_not_touched(tmp_path):
     output = {"type": "function_call_output", "call_id": "c1", "output": "done"}
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     found = decide(who, [output], "openai-responses", previous_response_id="r1")
     assert (found.outcome, shown(found)) == ("unread", [output])
     assert SqliteStore(tmp_path / "a.db").sessions() == ()
@@ -136,12 +136,12 @@ def test_a_history_that_its_provider_keeps_is_not_touched(tmp_path):
 )
 def test_what_looks_odd_here_is_not_mended_below_the_trigger(tmp_path, odd):
     history = [*LONG[:2], odd, *LONG[2:3]]
-    found = decide(judge(tmp_path / "a.db"), history)
+    found = decide(rewriter(tmp_path / "a.db"), history)
     assert (found.outcome, shown(found)) == ("unchanged", history)
 
 
 def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     length, made = compacted(who, LONG)
     path = "/v1/messages/count_tokens"
     found = decide(who, LONG[: length + 2], path=path)
@@ -156,9 +156,9 @@ def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):
     [b"", b"no json", b'{"messages":[{"role":7}]}', b'{"messages":[null]}', b"[" * 90_000],
 )
 def test_what_cannot_be_read_goes_out_as_it_came(tmp_path, data):
-    from foldline.proxy.endpoints import endpoint_of
+    from foldline.proxy.requests import find_endpoint
 
-    found = judge(tmp_path / "a.db").decide(endpoint_of("POST", "/v1/messages"), data, {})
+    found = rewriter(tmp_path / "a.db").decide(find_endpoint("POST", "/v1/messages"), data, {})
     assert (found.body, found.outcome) == (data, "failed")
     assert found.reason
 
@@ -169,28 +169,28 @@ def test_an_archive_that_fails_is_no_reason_to_fail(tmp_path):
             raise OSError("disk full")
 
     from foldline.core.config import Config
-    from foldline.proxy.deciding import Judge, Options
+    from foldline.proxy.request_rewriting import ProxyOptions, RequestRewriter
 
-    who = Judge(Broken(tmp_path / "a.db"), Options(Config(), 20_000))
+    who = RequestRewriter(Broken(tmp_path / "a.db"), ProxyOptions(Config(), 20_000))
     found = decide(who, LONG[:3])
     assert (found.outcome, shown(found)) == ("failed", LONG[:3])
 
 
 def test_tools_that_fill_the_window_are_no_reason_to_fail(tmp_path):
     tools = [{"name": f"t{n}", "description": "word " * 900} for n in range(40)]
-    found = decide(judge(tmp_path / "a.db"), LONG[:3], tools=tools)
+    found = decide(rewriter(tmp_path / "a.db"), LONG[:3], tools=tools)
     assert found.outcome == "failed"
     assert json.loads(found.body)["tools"] == tools
 
 
 def test_a_reason_holds_no_word_of_what_was_asked(tmp_path):
-    found = decide(judge(tmp_path / "a.db"), [{"role": 7, "content": "sk-secret"}])
+    found = decide(rewriter(tmp_path / "a.db"), [{"role": 7, "content": "sk-secret"}])
     assert found.outcome == "failed"
     assert "secret" not in found.reason
 
 
 def test_an_overflow_makes_a_request_strictly_smaller_once(tmp_path):
-    who = judge(tmp_path / "a.db", window=None)
+    who = rewriter(tmp_path / "a.db", window=None)
     found = decide(who, LONG[:31])
     smaller = who.retry(found, TOO_LONG)
     assert smaller is not None
@@ -201,13 +201,13 @@ def test_an_overflow_makes_a_request_strictly_smaller_once(tmp_path):
 
 
 def test_where_nothing_smaller_can_be_sent_the_client_hears_it(tmp_path):
-    who = judge(tmp_path / "a.db", window=None)
+    who = rewriter(tmp_path / "a.db", window=None)
     found = decide(who, [{"role": "user", "content": "Hello."}])
     assert who.retry(found, TOO_LONG) is None
 
 
 def test_a_dry_run_measures_and_sends_what_came():
-    who = judge(dry_run=True)
+    who = rewriter(dry_run=True)
     found = [decide(who, LONG[: 2 * n + 1]) for n in range(50)]
     assert {one.outcome for one in found} == {"unchanged", "compacted", "view"}
     assert [shown(one) for one in found] == [LONG[: 2 * n + 1] for n in range(50)]
@@ -216,14 +216,14 @@ def test_a_dry_run_measures_and_sends_what_came():
 
 
 def test_what_the_provider_reports_tells_when_the_window_is_full(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     found = decide(who, LONG[:5])
     who.learn(found, Usage(17_000, 10))
     assert decide(who, LONG[:7]).outcome == "compacted"
 
 
 def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
-    who = judge(tmp_path / "a.db")
+    who = rewriter(tmp_path / "a.db")
     who.learn(decide(who, LONG[:5]), Usage(17_000, 10))
     assert decide(who, [*LONG[:5], LONG[7], LONG[8], LONG[9], LONG[10]]).outcome == "unchanged"
 
@@ -238,13 +238,13 @@ def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
     ],
 )
 def test_a_clients_own_compaction_is_recognised(tmp_path, last, told):
-    found = decide(judge(tmp_path / "a.db"), [{"role": "user", "content": last}])
+    found = decide(rewriter(tmp_path / "a.db"), [{"role": "user", "content": last}])
     assert (found.outcome, found.compacts) == ("unchanged", told)
 
 
 def test_a_compaction_by_the_provider_is_recognised_and_stays(tmp_path):
     item = {"type": "compaction", "encrypted_content": "gAAAA…"}
     history = [item, *on_wire("openai-responses")]
-    _, found = compacted(judge(tmp_path / "a.db"), [item, *history], wire="openai-responses")
+    _, found = compacted(rewriter(tmp_path / "a.db"), [item, *history], wire="openai-responses")
     assert found.compacts == "server"
     assert item in shown(found)

@@ -16,7 +16,7 @@ CROSS: Final = ("cross-site", "same-site")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RequestRefusal:
     """Why a request is not passed on: a status, and a sentence for people."""
 
     status: int
@@ -25,7 +25,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class AccessControl:
     """
     Lets requests in.
 
@@ -37,23 +37,23 @@ class Guard:
     host: str
     token: str = ""
 
-    def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+    def refusal(self, headers: Mapping[str, str]) -> RequestRefusal | None:
         """Return why a request is refused, None when it is not; names are in lower case."""
         if "websocket" in headers.get("upgrade", "").lower():
             # Codex tries again seven times, for seconds, at any other status than this one.
-            return Refusal(426, "websocket", "There are no WebSockets here; use HTTP.")
+            return RequestRefusal(426, "websocket", "There are no WebSockets here; use HTTP.")
         if not self._is_ours(headers.get("host", "")):
-            return Refusal(421, "host", "This proxy is not known under that name.")
+            return RequestRefusal(421, "host", "This proxy is not known under that name.")
         origin = headers.get("origin")
         if origin is not None and not self._is_ours(_netloc(origin)):
-            return Refusal(403, "origin", "Pages of other origins are not let in.")
+            return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
         if headers.get("sec-fetch-site", "") in CROSS:
-            return Refusal(403, "origin", "Pages of other origins are not let in.")
+            return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
         if "content-length" in headers and "transfer-encoding" in headers:
-            return Refusal(400, "framing", "The request says its length in two ways.")
+            return RequestRefusal(400, "framing", "The request says its length in two ways.")
         given = headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
         if self.token and not hmac.compare_digest(given, self.token.encode()):
-            return Refusal(401, "token", f"Send the proxy's token in {TOKEN_HEADER}.")
+            return RequestRefusal(401, "token", f"Send the proxy's token in {TOKEN_HEADER}.")
         return None
 
     def _is_ours(self, netloc: str) -> bool:

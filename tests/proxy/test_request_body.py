@@ -1,5 +1,7 @@
 """A body is read so that what stays is sent byte for byte."""
 
+from __future__ import annotations
+
 import json
 
 import pytest
@@ -7,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.core.errors import InputError
-from foldline.proxy.body import read_body, write_message
+from foldline.proxy.request_body import (
+    add_cache_mark,
+    cache_mark,
+    read_body,
+    strip_cache_marks,
+    write_message,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -74,3 +82,30 @@ def test_half_a_surrogate_pair_is_written_as_the_escape_that_it_came_as():
 def test_what_is_no_single_meaning_is_refused(data):
     with pytest.raises(InputError):
         read_body(data, "messages")
+
+
+MARK = {"type": "ephemeral"}
+
+
+def test_a_message_without_marks_is_the_same_object():
+    message = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
+    assert strip_cache_marks(message) is message
+    assert strip_cache_marks("text") == "text"
+
+
+def test_marks_are_taken_from_blocks_and_from_the_blocks_in_results():
+    result = {"type": "tool_result", "content": [{"type": "text", "cache_control": MARK}]}
+    message = {"role": "user", "content": [result, {"type": "text", "cache_control": MARK}]}
+    bare = {"type": "tool_result", "content": [{"type": "text"}]}
+    assert strip_cache_marks(message) == {"role": "user", "content": [bare, {"type": "text"}]}
+    assert cache_mark(message) == MARK
+    assert cache_mark(strip_cache_marks(message)) is None
+
+
+def test_a_mark_is_put_at_the_last_block_that_can_have_one():
+    assert add_cache_mark({"role": "user", "content": "hi"}, MARK)["content"] == [
+        {"type": "text", "text": "hi", "cache_control": MARK}
+    ]
+    thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "…"}]}
+    assert add_cache_mark(thought, MARK) is thought
+    assert add_cache_mark("text", MARK) == "text"

@@ -2,14 +2,14 @@
 
 import pytest
 
-from foldline.proxy.guarding import Guard, is_loopback
+from foldline.proxy.access_control import AccessControl, is_loopback
 
-HERE = Guard("127.0.0.1")
+HERE = AccessControl("127.0.0.1")
 
 
-def reason(guard, **headers):
+def reason(access, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    found = guard.refusal({"host": "127.0.0.1:4000"} | named)
+    found = access.refusal({"host": "127.0.0.1:4000"} | named)
     return found and found.reason
 
 
@@ -45,12 +45,12 @@ def test_two_lengths_are_refused():
 
 
 def test_a_token_has_to_be_the_whole_one():
-    guard = Guard("0.0.0.0", "opensesame")  # noqa: S104
-    assert reason(guard, host="10.0.0.7") == "token"
+    access = AccessControl("0.0.0.0", "opensesame")  # noqa: S104
+    assert reason(access, host="10.0.0.7") == "token"
     right, wrong = ({"x-foldline-token": word} for word in ("opensesame", "opensesam"))
-    assert reason(guard, host="10.0.0.7", **wrong) == "token"
-    assert reason(guard, host="10.0.0.7", **right) is None
-    assert reason(guard, host="evil.example", **right) == "host"
+    assert reason(access, host="10.0.0.7", **wrong) == "token"
+    assert reason(access, host="10.0.0.7", **right) is None
+    assert reason(access, host="evil.example", **right) == "host"
 
 
 def test_only_this_machine_is_loopback():

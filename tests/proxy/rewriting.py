@@ -1,11 +1,11 @@
-"""A judge with an archive, and what a client sends it."""
+"""A rewriter with an archive, and what a client sends it."""
 
 import json
 from typing import Any
 
 from foldline.core.config import Config
-from foldline.proxy.deciding import Decision, Judge, Options
-from foldline.proxy.endpoints import endpoint_of
+from foldline.proxy.request_rewriting import Decision, ProxyOptions, RequestRewriter
+from foldline.proxy.requests import find_endpoint
 from foldline.stores.sqlite import SqliteStore
 
 PATHS = {
@@ -15,13 +15,13 @@ PATHS = {
 }
 
 
-def judge(path: Any = None, window: int | None = 20_000, **options: Any) -> Judge:
+def rewriter(path: Any = None, window: int | None = 20_000, **options: Any) -> RequestRewriter:
     store = None if path is None else SqliteStore(path, durability="process")
-    return Judge(store, Options(options.pop("config", Config()), window, **options))
+    return RequestRewriter(store, ProxyOptions(options.pop("config", Config()), window, **options))
 
 
 def decide(
-    who: Judge,
+    who: RequestRewriter,
     messages: list[Any],
     wire: str = "anthropic",
     path: str = "",
@@ -29,7 +29,7 @@ def decide(
     **more: Any,
 ) -> Decision:
     where = path or PATHS[wire]
-    endpoint = endpoint_of("POST", where)
+    endpoint = find_endpoint("POST", where)
     assert endpoint is not None
     body = {"model": "m", endpoint.key: messages, **more}
     data = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
@@ -53,7 +53,7 @@ def turns(count: int, words: int = 300, name: str = "word") -> list[dict[str, An
     ]
 
 
-def compacted(who: Judge, history: list[Any], **more: Any) -> tuple[int, Decision]:
+def compacted(who: RequestRewriter, history: list[Any], **more: Any) -> tuple[int, Decision]:
     """Send a growing history until a compaction is made; returns how long it was then."""
     for length in range(1, len(history) + 1, 2):
         found = decide(who, history[:length], **more)
