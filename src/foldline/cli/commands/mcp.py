@@ -14,9 +14,16 @@ from foldline.cli.output import Output
 from foldline.core.errors import MissingExtra
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
-from foldline.mcp.bounding import bounded
-from foldline.mcp.keeping import memory_tool, notes_tool
-from foldline.mcp.sessions import compact_tool, opener, recall_tool, search_tool, stats_tool
+from foldline.mcp.tools import (
+    compact_tool,
+    limit_answers,
+    memory_tool,
+    notes_tool,
+    opener,
+    recall_tool,
+    search_tool,
+    stats_tool,
+)
 from foldline.settings import load
 from foldline.settings.folders import data_folder
 from foldline.tools.recall import MOST
@@ -92,7 +99,7 @@ def command(
         memory_tool(file, user, write=write),
     )
     counter = TokenCounter(choose_counter())
-    _serve([bounded(tool, max_tokens, counter) for tool in tools], port, host, token or "")
+    _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")
 
 
 def archive_tools(path: Path, limit: int, *, write: bool) -> Iterable[Tool]:

@@ -1,9 +1,10 @@
-"""The tools that look into the archive: recall, search, stats, and compact, which changes it."""
+"""The tools that are offered over MCP: recall, search, stats, compact, notes and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -16,10 +17,17 @@ from foldline.core.receipt import Receipt
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
 from foldline.evaluation.breakdown import by_kind, by_tool
+from foldline.memory import Memory
 from foldline.recall import Recalled
+from foldline.recall.fitting import cap, clipped
 from foldline.session import Session
 from foldline.tools import recall as recalling
 from foldline.tools.compact import LONGEST_FOCUS
+from foldline.tools.memory import DESCRIPTION as MEMORY
+from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
+from foldline.tools.notes import DESCRIPTION as NOTES
+from foldline.tools.notes import PROPERTIES as NOTE_PROPERTIES
+from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
 
@@ -83,14 +91,14 @@ def recall_tool(opens: Opens, limit: int) -> Tool:
     }
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        wanted = {name: value for name, value in given.items() if value != ""}
+        wanted = _arguments(given)
         searched = "query" in wanted or "grep" in wanted
         if not searched:
             wanted["max_tokens"] -= recalling.NOTE
         with opens() as archive:
             return _page(archive.recall(**{"handle": "", **wanted}), searched)
 
-    return _reading("recall", recalling.DESCRIPTION, parameters, run)
+    return _tool("recall", recalling.DESCRIPTION, parameters, run)
 
 
 def _page_size(limit: int) -> dict[str, Any]:
@@ -132,7 +140,7 @@ def search_tool(opens: Opens, limit: int) -> Tool:
     }  # fmt: skip
 
     def run(given: dict[str, Any]) -> ToolOutput:
-        wanted = {name: value for name, value in given.items() if value != ""}
+        wanted = _arguments(given)
         if "before" in wanted:
             wanted["before"] = _day(wanted["before"])
         wanted["max_tokens"] -= recalling.NOTE
@@ -147,7 +155,7 @@ def search_tool(opens: Opens, limit: int) -> Tool:
             )
         return ToolOutput(text)
 
-    return _reading("search", SEARCH, parameters, run)
+    return _tool("search", SEARCH, parameters, run)
 
 
 def _day(text: str) -> float:
@@ -184,7 +192,7 @@ def stats_tool(opens: Opens) -> Tool:
         ]
         return ToolOutput("\n".join(lines))
 
-    return _reading("stats", STATS, parameters, run)
+    return _tool("stats", STATS, parameters, run)
 
 
 def _overview(sessions: tuple[SessionInfo, ...], size: int) -> str:
@@ -241,24 +249,123 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
             return ToolOutput.error(ErrorCode.EXECUTION, text)
         return ToolOutput(text)
 
-    return Tool("compact", COMPACT, parameters, _safely(run), labels=frozenset({"write"}))
+    return _tool("compact", COMPACT, parameters, run, write=True)
 
 
-# --- what goes wrong -----------------------------------------------------------------------
+# --- notes and memory ----------------------------------------------------------------------
+
+LOOKING_AT_NOTES: Final = ("read", "search", "list", "summary", "tasks")
+LOOKING_AT_MEMORY: Final = ("search", "list", "summary", "stats")
+CHANGING_NOTES: Final = ("create", "update", "delete", "restore", "task", "progress")
 
 
-def _reading(name: str, description: str, parameters: dict[str, Any], run: Action) -> Tool:
-    return Tool(name, description, parameters, _safely(run), labels=frozenset({"read"}))
+def notes_tool(folder: Path, *, write: bool) -> Tool:
+    """
+    Return the tool ``note``.
+
+    Args:
+        folder: Where the notes are.
+        write: Whether notes may be made and changed.
+    """
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        if given["action"] in LOOKING_AT_NOTES and not folder.is_dir():
+            return ToolOutput("There are no notes yet.")
+        return NoteTool(folder).tool.run(given)
+
+    actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
+    return _actions_tool("note", NOTES, NOTE_PROPERTIES, actions, run, write=write)
 
 
-def _safely(run: Action) -> Action:
-    """Turn an error of ours into an answer that the model can act on."""
+def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
+    """
+    Return the tool ``memory``.
+
+    Args:
+        file: Where it is.
+        user: Whose memories.
+        write: Whether something may be added, changed and forgotten.
+    """
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        if given["action"] in LOOKING_AT_MEMORY and not file.exists():
+            return ToolOutput("Nothing is remembered yet.")
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with MemoryTool(memory=Memory.open(file, user=user)) as memory:
+            return memory.output(**given)
+
+    actions = FOR_MODELS if write else LOOKING_AT_MEMORY
+    return _actions_tool("memory", MEMORY, PROPERTIES, actions, run, write=write)
+
+
+def _actions_tool(
+    name: str,
+    description: str,
+    properties: dict[str, Any],
+    actions: Collection[str],
+    run: Action,
+    *,
+    write: bool,
+) -> Tool:
+    """Return a tool that knows these actions and refuses all others."""
+    parameters = {
+        "type": "object",
+        "properties": {**properties, "action": {"type": "string", "enum": list(actions)}},
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+    if not write:
+        description += f" Here it can only be looked at: {', '.join(actions)}."
+    return _tool(name, description, parameters, run, write=write)
+
+
+# --- what all of them share ----------------------------------------------------------------
+
+
+def _tool(
+    name: str, description: str, parameters: dict[str, Any], run: Action, *, write: bool = False
+) -> Tool:
+    """Return a tool whose errors are answers that the model can act on."""
 
     def safe(given: dict[str, Any]) -> ToolOutput:
         try:
             return run(given)
-        except FoldlineError as error:
+        except (FoldlineError, OSError) as error:
             code = ErrorCode.NOT_FOUND if isinstance(error, RecallError) else ErrorCode.UNAVAILABLE
             return ToolOutput.error(code, str(error))
 
-    return safe
+    label = "write" if write else "read"
+    return Tool(name, description, parameters, safe, labels=frozenset({label}))
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call without empty texts, which models write for "none"."""
+    return {name: value for name, value in given.items() if value != ""}
+
+
+NOTE: Final = 40
+"""Tokens that are kept for the line that says what was cut."""
+
+
+def limit_answers(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
+    """
+    Return a tool whose answers are cut where they are too long, and say so.
+
+    Args:
+        tool: The tool.
+        limit: The most that an answer may take, in tokens.
+        counter: Counts them.
+    """
+    whole, part = cap(limit, None, counter), cap(max(1, limit - NOTE), None, counter)
+
+    def run(given: dict[str, object]) -> ToolOutput:
+        output = tool.action(given)
+        if whole(output.text):
+            return output
+        text = clipped(output.text, part)
+        left = len(output.text) - len(text)
+        note = f"[{left:,} characters more were cut: ask for less, such as with 'limit'.]"
+        status = output.status if output.status == "error" else "partial"
+        return replace(output, text=f"{text}\n{note}", status=status)
+
+    return replace(tool, action=run)

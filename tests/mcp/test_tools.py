@@ -10,9 +10,24 @@ from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.core.tokens import TokenCounter
 from foldline.counters.choose import choose_counter
-from foldline.mcp.sessions import compact_tool, opener, recall_tool, search_tool, stats_tool
+from foldline.counters.estimated import EstimatedCounter
+from foldline.mcp.tools import (
+    LOOKING_AT_MEMORY,
+    LOOKING_AT_NOTES,
+    compact_tool,
+    limit_answers,
+    memory_tool,
+    notes_tool,
+    opener,
+    recall_tool,
+    search_tool,
+    stats_tool,
+)
 from foldline.session import Session
-from foldline.tools.spec import Toolbox
+from foldline.tools.memory import FOR_MODELS
+from foldline.tools.notes import NoteTool
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Tool, Toolbox
 
 LIMIT = 1_500
 COUNTER = TokenCounter(choose_counter())
@@ -162,3 +177,92 @@ def test_without_an_archive_every_tool_says_so_and_none_is_made(tmp_path: Path) 
         assert not done.ok
         assert "no archive" in done.text
     assert not path.exists()
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(one): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def test_who_may_write_makes_finds_and_changes_notes(tmp_path: Path) -> None:
+    tool = notes_tool(tmp_path / "notes", write=True)
+    made = tool.run({"action": "create", "title": "Login fails", "content": "Only with SSO."})
+    assert made.ok
+    found = tool.run({"action": "search", "query": "login"})
+    assert "Only with SSO." in found.text
+    assert tool.run({"action": "update", "note_id": made.text, "content": "Solved."}).ok
+    assert (
+        "Solved."
+        in notes_tool(tmp_path / "notes", write=False)
+        .run({"action": "read", "note_id": made.text})
+        .text
+    )
+
+
+def test_who_may_write_remembers_and_forgets(tmp_path: Path) -> None:
+    tool = memory_tool(tmp_path / "deep" / "memory.db", "ann", write=True)
+    assert tool.run({"action": "add", "content": "The launch moved to May"}).ok
+    assert "May" in tool.run({"action": "search", "query": "launch"}).text
+    other = memory_tool(tmp_path / "deep" / "memory.db", "bob", write=False)
+    assert "Nothing" in other.run({"action": "search", "query": "launch"}).text
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_looking_at_what_is_not_there_makes_nothing(tmp_path: Path, write: bool) -> None:
+    notes = notes_tool(tmp_path / "notes", write=write)
+    memory = memory_tool(tmp_path / "kept" / "memory.db", "ann", write=write)
+    assert "no notes" in notes.run({"action": "list"}).text
+    assert "Nothing" in memory.run({"action": "search", "query": "x"}).text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_may_only_look_can_call_nothing_that_changes(tmp_path: Path) -> None:
+    NoteTool(tmp_path / "notes").notes.create("A", "B")
+    memory_tool(tmp_path / "m.db", "ann", write=True).run({"action": "add", "content": "C"})
+    before = everything(tmp_path / "notes")
+    notes = notes_tool(tmp_path / "notes", write=False)
+    memory = memory_tool(tmp_path / "m.db", "ann", write=False)
+
+    assert set(notes.parameters["properties"]["action"]["enum"]) == set(LOOKING_AT_NOTES)
+    for action in ("create", "update", "delete", "restore", "task", "progress"):
+        assert not notes.run({"action": action, "title": "x", "note_id": "x"}).ok
+    for action in set(FOR_MODELS) - set(LOOKING_AT_MEMORY) | {"clear_all"}:
+        assert not memory.run({"action": action, "content": "x", "memory_id": "x"}).ok
+
+    assert everything(tmp_path / "notes") == before
+    assert "C" in memory.run({"action": "list"}).text
+
+
+def test_a_file_that_is_no_memory_is_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "m.db").write_text("not a database " * 200)
+    done = memory_tool(tmp_path / "m.db", "ann", write=False).run({"action": "stats"})
+    assert not done.ok
+    assert "not a SQLite file" in done.text
+
+
+ESTIMATE = TokenCounter(EstimatedCounter())
+
+
+def tool(output: ToolOutput) -> Tool:
+    return Tool("t", "d", {"type": "object", "properties": {}}, lambda _: output)
+
+
+def test_a_short_answer_is_left_alone() -> None:
+    output = ToolOutput("short")
+    assert limit_answers(tool(output), 100, ESTIMATE).run({}) is output
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 5_000, "x" * 30_000, "长" * 9_000, "\U0001f600" * 4_000]
+)
+@pytest.mark.parametrize("limit", [50, 200, 1_000])
+def test_a_long_answer_is_cut_to_its_bound_and_says_so(text: str, limit: int) -> None:
+    done = limit_answers(tool(ToolOutput(text)), limit, ESTIMATE).run({})
+    assert ESTIMATE.text(done.text) <= limit
+    assert done.status == "partial"
+    assert "were cut" in done.text
+
+
+def test_an_error_stays_one() -> None:
+    output = ToolOutput.error(ErrorCode.NOT_FOUND, "no " * 5_000)
+    done = limit_answers(tool(output), 100, ESTIMATE).run({})
+    assert done.code == ErrorCode.NOT_FOUND
