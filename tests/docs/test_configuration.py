@@ -16,7 +16,7 @@ from foldline.core.events import Event
 from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
 from foldline.session.hooks import MOMENTS
-from foldline.settings.environment import NO_SETTINGS
+from foldline.settings.sources import NO_SETTINGS
 from foldline.strategies.presets import POLICIES
 from foldline.telemetry.names import METRICS, SPAN
 

@@ -19,8 +19,7 @@ from foldline.core.spending import Spent
 from foldline.core.strategy import Policy
 from foldline.core.summary import TEMPLATE_NAMES
 from foldline.core.transcript import Transcript
-from foldline.settings.environment import read_text
-from foldline.settings.templates import read_template
+from foldline.settings.sources import read_template, read_text
 from foldline.strategies.presets import POLICIES, tuning
 from foldline.strategies.presets import policy as named_policy
 

@@ -18,9 +18,14 @@ from foldline.core.config import Config
 from foldline.core.errors import BudgetError
 from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
-from foldline.settings.environment import said_in_environment, variable
-from foldline.settings.files import flat, said_in_files
-from foldline.settings.templates import KEY, resolve_template
+from foldline.settings.sources import (
+    KEY,
+    environment_settings,
+    file_settings,
+    flatten,
+    resolve_template,
+    variable,
+)
 
 SCENARIO: Final = "scenario"
 ENVIRONMENT: Final = "environment"
@@ -40,7 +45,7 @@ class Settings:
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
         """Yield key, value and origin of every setting, in order."""
-        values = flat(self.config.to_dict(), "the configuration")
+        values = flatten(self.config.to_dict(), "the configuration")
         for key, origin in self.origins.items():
             yield key, values[key], origin
 
@@ -67,13 +72,13 @@ def load(
     world = os.environ if environ is None else environ
     folder = Path.cwd() if start is None else Path(start)
     here = [
-        (ENVIRONMENT, dict(said_in_environment(world))),
-        ("argument", flat(arguments or {}, "argument")),
+        (ENVIRONMENT, dict(environment_settings(world))),
+        ("argument", flatten(arguments or {}, "argument")),
     ]
     for _, said in here:
         if KEY in said:
             said[KEY] = resolve_template(said[KEY], folder)
-    layers = [*said_in_files(folder, world), *here]
+    layers = [*file_settings(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]
     origins = dict.fromkeys(known, "default")
@@ -115,7 +120,7 @@ def _scenario(
             f"There is no scenario {str(name)[:40]!r}, in {place}.",
             hint=f"{near}Known: {', '.join(SCENARIOS)}.",
         )
-    return [(f"scenario {name}", flat(SCENARIOS[name], name))]
+    return [(f"scenario {name}", flatten(SCENARIOS[name], name))]
 
 
 def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
