@@ -39,7 +39,6 @@ PROVED_IN = {
     "inspector/pages/message.py inspector/pages/messages.py inspector/pages/overview.py "
     "inspector/pages/sessions.py inspector/pages/step.py inspector/pages/tokens.py "
     "inspector/pages/what_if.py",
-    "cli/commands/test_note.py": "cli/commands/note_tasks.py cli/stores.py",
     "memory/test_documents.py": "memory/documents/css.py",
     "memory/test_changing.py": "memory/awaiting.py memory/forgetting.py memory/limits.py",
     "memory/test_memory.py": "memory/indexing.py memory/opening.py memory/rows.py "

@@ -12,6 +12,7 @@ from foldline.cli.agent_sessions import (
     homes,
     in_folder,
     in_home,
+    project_folder,
     walk,
 )
 
@@ -86,3 +87,20 @@ def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
 def test_an_unreadable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o000)
     assert any(isinstance(found, UnreadableFile) for found in walk(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("head", "folder"),
+    [
+        ('{"cwd": "/srv/app", "x": 1}', "/srv/app"),
+        ('{"payload": {"cwd" : "C:\\\\code\\\\caf\\u00e9"}}', "C:\\code\\café"),
+        ('{"cwd": "\\ud800bad \\x"}', None),
+        ("{}", None),
+    ],
+)
+def test_the_project_is_the_folder_that_a_session_names(
+    tmp_path: Path, head: str, folder: str | None
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(head)
+    assert project_folder(SessionFile(path, path.stat().st_size, 0.0)) == (folder or str(tmp_path))

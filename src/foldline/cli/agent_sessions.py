@@ -1,19 +1,33 @@
-"""Where agents keep their sessions, and which files of a folder may be one."""
+"""Finding the session files of agents on this machine, and measuring many of them."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
 
+from foldline.cli.output import Output, plural
+from foldline.core.errors import FoldlineError, InputError, UnknownFormat
 from foldline.formats.files import may_be_transcript
 
 MAX_ENTRIES: Final = 500_000
 """Folder entries that are looked at in one scan."""
+
+Measurement = TypeVar("Measurement")
+
+MAX_SIZE: Final = 128_000_000
+"""Largest file that is measured, in bytes."""
+
+HEAD: Final = 64 * 1024
+"""Bytes at the beginning of a file in which the folder of its project is looked for."""
+
+_FOLDER: Final = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,400}")')
 
 MAX_DEPTH: Final = 24
 SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
@@ -67,6 +81,35 @@ def _folders(variable: str, *defaults: Path) -> list[Path]:
     """Return the folders that a variable names, separated by commas; else the usual ones."""
     named = [part.strip() for part in os.environ.get(variable, "").split(",")]
     return [Path(part).expanduser() for part in named if part] or list(defaults)
+
+
+def find_sessions(places: Sequence[Path] = ()) -> Iterator[SessionFile | UnreadableFile]:
+    """
+    Find session files, in files and folders that were named, or where agents keep theirs.
+
+    Raises:
+        InputError: One of the places cannot be read.
+    """
+    for home in () if places else homes():
+        if home.folder.is_dir():
+            yield from in_home(home)
+    for place in places:
+        yield from in_folder(place) if place.is_dir() else (named_file(place),)
+
+
+def named_file(path: Path) -> SessionFile:
+    """
+    Return a file that was named on the command line.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read: {reason}") from error
+    return SessionFile(path, status.st_size, status.st_mtime, "named")
 
 
 def in_home(home: AgentHome) -> Iterator[SessionFile | UnreadableFile]:
@@ -128,3 +171,96 @@ def _files(
                 waiting.append((child, depth + 1))
         elif stat.S_ISREG(status.st_mode) and status.st_size:
             yield SessionFile(child, status.st_size, status.st_mtime)
+
+
+def project_folder(found: SessionFile) -> str:
+    """Return the folder that a session says it worked in, else the folder that the file is in."""
+    try:
+        with found.path.open("rb") as file:
+            head = file.read(HEAD).decode("utf-8", "replace")
+    except OSError:
+        head = ""
+    match = _FOLDER.search(head)
+    if match:
+        try:
+            return str(json.loads(match[1]))
+        except ValueError:
+            pass
+    return str(found.path.parent)
+
+
+@dataclass(slots=True)
+class MeasuringRun(Generic[Measurement]):
+    """
+    What was measured of session files so far, and what was not.
+
+    ``others`` held no conversation, ``left`` were not reached within the limits.
+    """
+
+    measured: list[Measurement] = field(default_factory=list)
+    unreadable: list[UnreadableFile] = field(default_factory=list)
+    others: int = 0
+    left: int = 0
+
+    def find(self, places: Sequence[Path]) -> list[SessionFile]:
+        """List the files that may be sessions, each once; see `find_sessions`."""
+        found: dict[Path, SessionFile] = {}
+        for one in find_sessions(places):
+            if isinstance(one, UnreadableFile):
+                self.unreadable.append(one)
+            else:
+                found.setdefault(one.path, one)
+        return list(found.values())
+
+    def measure(
+        self,
+        files: Sequence[SessionFile],
+        measure: Callable[[SessionFile], Measurement],
+        output: Output,
+        *,
+        limit: int,
+        seconds: float,
+    ) -> None:
+        """
+        Measure files; one that cannot be read is recorded and never ends a run.
+
+        Args:
+            files: In the order in which they are worth measuring.
+            measure: Measures one.
+            output: Shows the progress.
+            limit: How many files at most.
+            seconds: After this time no other file is begun.
+        """
+        self.left += max(0, len(files) - limit)
+        deadline = time.monotonic() + seconds
+        for found in output.track(files[:limit], "Measuring sessions"):
+            if time.monotonic() > deadline:
+                self.left += 1
+            elif found.size > MAX_SIZE:
+                self._skip(found, "too large to measure")
+            else:
+                self._measure_one(found, measure)
+
+    def _measure_one(
+        self, found: SessionFile, measure: Callable[[SessionFile], Measurement]
+    ) -> None:
+        try:
+            self.measured.append(measure(found))
+        except FoldlineError as error:
+            if isinstance(error, UnknownFormat) and not found.agent:
+                self.others += 1
+            else:
+                self._skip(found, error.message)
+
+    def _skip(self, found: SessionFile, why: str) -> None:
+        self.unreadable.append(UnreadableFile(found.path, why))
+
+    def note(self, output: Output) -> None:
+        """Say what was not measured, and why."""
+        if self.left:
+            output.note(
+                f"{plural(self.left, 'file')} not measured; --limit and --seconds allow more."
+            )
+        if self.others:
+            output.note(f"{plural(self.others, 'other file')} held no conversation.")
+        output.note_unreadable([(one.path, one.why) for one in self.unreadable])

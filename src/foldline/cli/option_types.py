@@ -123,3 +123,27 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 
 
 BUDGET: Final = AmountType(shares=True)
 WINDOW: Final = AmountType(shares=False)
+
+
+class BudgetsType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
+    """Reads several amounts, separated by commas."""
+
+    name = "amounts"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Amount, ...]:
+        """Turn the text of an option into amounts, each once."""
+        if isinstance(value, tuple):
+            return value
+        words = [word for word in str(value).split(",") if word.strip()]
+        if not 1 <= len(words) <= MAX_BUDGETS:
+            self.fail(f"give 1 to {MAX_BUDGETS} budgets, such as {DEFAULT_BUDGETS}.", param, ctx)
+        return tuple(dict.fromkeys(BUDGET.convert(word, param, ctx) for word in words))
+
+
+DEFAULT_BUDGETS: Final = "5%,10%,20%"
+
+MAX_BUDGETS: Final = 12
+
+BUDGETS: Final = BudgetsType()

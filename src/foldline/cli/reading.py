@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -65,12 +66,24 @@ class Input:
         count = len(self.recording.conversations)
         return "" if count == 1 else f"conversation {self.index + 1} of {count}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read as JSON values: the file, its format, and which conversation."""
+        return {
+            "file": self.name,
+            "format": self.recording.format,
+            "conversation": {
+                "name": self.conversation.name,
+                "number": self.index + 1,
+                "of": len(self.recording.conversations),
+            },
+        }
+
 
 def open_input(
     file: str,
     format: str | None,  # noqa: A002  # as the option
     wanted: str | None,
-    voice: Output,
+    output: Output,
     max_bytes: int | None = None,
 ) -> Input:
     """
@@ -80,13 +93,13 @@ def open_input(
         file: A path, or "-" for stdin.
         format: A kind of file or a wire format; None to recognise it.
         wanted: Name or number of the conversation; None for the last.
-        voice: Tells which conversation was chosen, and what could not be read.
+        output: Tells which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
     """
-    with voice.working(f"Reading {file}", long=_is_large(file)):
+    with output.working(f"Reading {file}", long=_is_large(file)):
         recording = _recording(file, format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
@@ -95,14 +108,14 @@ def open_input(
     if opened.place and wanted is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
-        voice.note(
+        output.note(
             f"Taking {opened.place}{named}, the current one; --conversation chooses another."
         )
     return opened
 
 
 def counter_for(
-    transcript: Transcript, model: str | None, voice: Output | None = None
+    transcript: Transcript, model: str | None, output: Output | None = None
 ) -> TokenCounter:
     """
     Return what counts a transcript.
@@ -110,11 +123,11 @@ def counter_for(
     Args:
         transcript: Whose provider has the rules for media.
         model: As whom to count.
-        voice: Warns of a model that is not known.
+        output: Warns of a model that is not known.
     """
     counter = app.counter_for(transcript, model)
-    if model and voice is not None:
-        voice.warn(_unknown(model, counter.texts.name))
+    if model and output is not None:
+        output.warn(_unknown(model, counter.texts.name))
     return counter
 
 

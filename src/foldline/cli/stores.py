@@ -1,67 +1,102 @@
-"""The folder of the notes on the command line, and options that commands on it share."""
+"""Where the archive, notes, memory and knowledge are, and how commands open them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
-import click
+from foldline.core.errors import InputError, StoreError
+from foldline.settings.folders import data_folder
 
-from foldline.cli import options
-from foldline.cli.option_types import IntegerType
-from foldline.core.errors import InputError
-from foldline.notes import KINDS, LEVELS, Notes
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-TAIL = 8
-"""Letters at the end of an id that a table shows; they are random, so they tell it apart."""
-
-kind = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of note.")
-level = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
-tags = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
-limit = click.option(
-    "--limit", metavar="N", type=IntegerType(0, 10_000), default=20, help="How many at most."
-)
+if TYPE_CHECKING:
+    from foldline.archive import Archive
+    from foldline.notes import Notes
 
 
-def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
-    """Take the folder that was named before the subcommand where none is named after it."""
-    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
+def archive_file(given: Path | None) -> Path:
+    """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
+    return given or data_folder() / "archive.db"
 
 
-folder = click.option(
-    "--notes",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    callback=_or_before,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
-)
+def memory_file(given: Path | None) -> Path:
+    """Return the path of the memory: as given, in FOLDLINE_HOME, or in the user's data folder."""
+    return given or data_folder() / "memory.db"
 
 
-def in_folder(command: Command) -> Command:
-    """Give a command the folder of the notes, and what `options.voice` gives."""
-    return folder(options.voice(command))
+def notes_folder(given: Path | None) -> Path:
+    """Return the folder of the notes: as given, FOLDLINE_NOTES, or ./notes."""
+    return given or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
 
 
-def opened(folder: Path | None, *, make: bool = False) -> Notes:
+def open_archive(given: Path | None) -> Archive:
+    """
+    Open an archive that exists.
+
+    Raises:
+        StoreError: There is none.
+    """
+    from foldline.archive import Archive
+
+    path = archive_file(given)
+    return Archive.open(existing(path, "archive", made_by="compact", option="--archive"))
+
+
+def open_notes(given: Path | None, *, make: bool = False) -> Notes:
     """
     Open the folder of the notes.
 
     Args:
-        folder: As given on the command line.
+        given: As given on the command line.
         make: Whether it is made where it is missing.
 
     Raises:
         InputError: It is missing.
     """
-    path = folder or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
+    from foldline.notes import Notes
+
+    path = notes_folder(given)
     if not make and not path.is_dir():
         raise InputError(
             f"there is no folder of notes {path}",
             hint="'foldline note new' makes it, --notes or FOLDLINE_NOTES names another.",
         )
     return Notes.open(path)
+
+
+def existing(path: Path, what: str, *, made_by: str, option: str) -> Path:
+    """
+    Return the path of a store that exists.
+
+    Args:
+        path: Where it is.
+        what: What it is called in the error.
+        made_by: The command that creates it.
+        option: The option that names another one.
+
+    Raises:
+        StoreError: There is nothing.
+    """
+    if not path.exists():
+        raise StoreError(
+            f"There is no {what} {path}.",
+            hint=f"'foldline {made_by}' makes it, {option} or FOLDLINE_HOME names another.",
+        )
+    return path
+
+
+def make_folder(path: Path) -> Path:
+    """
+    Create the folder of a store, for its owner only, and return the path of the store.
+
+    Raises:
+        StoreError: It cannot be created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {path.parent} cannot be made: {error.strerror}.",
+            hint="Name another archive with --archive, or go without one: --no-archive.",
+        ) from error
+    return path

@@ -9,10 +9,13 @@ from tests.cli.sample import conversation, foldline, write_conversation
 
 from foldline import count
 from foldline.cli.agent_sessions import SessionFile
-from foldline.cli.commands.scan import measure_session, project
+from foldline.cli.commands.scan import measure_session
+from foldline.core.config import Config
 from foldline.core.errors import InputError
 from foldline.core.token_amounts import Amount
 from foldline.strategies.presets import policy
+
+POLICY, CONFIG = policy("default"), Config()
 
 
 def claude_code(path: Path, project: str, steps: int) -> Path:
@@ -171,7 +174,7 @@ def found(path: Path) -> SessionFile:
 def test_what_compaction_would_save_is_measured(session: Path) -> None:
     before = session.read_bytes()
     goal = Amount("20%", share=0.2)
-    measured = measure_session(found(session), goal, policy("default"), window=False)
+    measured = measure_session(found(session), goal, POLICY, CONFIG, window=False)
     assert measured.tokens == count(conversation())
     assert 0 < measured.after <= 0.2 * measured.tokens
     assert measured.saved == measured.tokens - measured.after
@@ -179,11 +182,9 @@ def test_what_compaction_would_save_is_measured(session: Path) -> None:
 
 
 def test_a_goal_that_cannot_be_reached_is_no_error(session: Path) -> None:
-    measured = measure_session(
-        found(session), Amount("3", tokens=3), policy("default"), window=False
-    )
+    measured = measure_session(found(session), Amount("3", tokens=3), POLICY, CONFIG, window=False)
     assert (measured.status, measured.saved) == ("failed", 0)
-    tiny = measure_session(found(session), Amount("2", tokens=2), policy("default"), window=True)
+    tiny = measure_session(found(session), Amount("2", tokens=2), POLICY, CONFIG, window=True)
     assert tiny.saved == 0
 
 
@@ -191,22 +192,9 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("no")
     with pytest.raises(InputError):
         measure_session(
-            found(tmp_path / "x.json"), Amount("9k", tokens=9_000), policy(), window=False
+            found(tmp_path / "x.json"),
+            Amount("9k", tokens=9_000),
+            policy(),
+            Config(),
+            window=False,
         )
-
-
-@pytest.mark.parametrize(
-    ("head", "folder"),
-    [
-        ('{"cwd": "/srv/app", "x": 1}', "/srv/app"),
-        ('{"payload": {"cwd" : "C:\\\\code\\\\caf\\u00e9"}}', "C:\\code\\café"),
-        ('{"cwd": "\\ud800bad \\x"}', None),
-        ("{}", None),
-    ],
-)
-def test_the_project_is_the_folder_that_a_session_names(
-    tmp_path: Path, head: str, folder: str | None
-) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_text(head)
-    assert project(found(path)) == (folder or str(tmp_path))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.groups import NamingGroup
 from foldline.cli.output import Output, one_line, plural, write_json
 from foldline.core.errors import StoreError
@@ -43,15 +42,14 @@ def command() -> None:
 @command.command("copy", short_help="Copy every session to another archive.")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
-@options.voice
-def copy(source: str, target: str, **rest: Any) -> None:
+@options.output
+def copy(source: str, target: str, output: Output) -> None:
     """
     Copy every session of the archive SRC to the archive DST.
 
     What is there already stays, and an interrupted copy goes on where it ended. Handles,
     receipts and compactions come along: every one is recalled from DST as from SRC.
     """
-    voice = options.voiced(rest)
     _same(source, target)
     sessions = messages = batches = 0
     with closing(_opened(source)) as old, closing(open_store(target)) as new:
@@ -59,31 +57,30 @@ def copy(source: str, target: str, **rest: Any) -> None:
             sessions += 1
             messages += copied.messages
             batches += copied.batches
-            voice.note(f"{one_line(copied.name, 60)}: {plural(copied.messages, 'message')} added")
-    if voice.json:
+            output.note(f"{one_line(copied.name, 60)}: {plural(copied.messages, 'message')} added")
+    if output.json:
         write_json(
             "archive.copy/1", {"sessions": sessions, "messages": messages, "batches": batches}
         )
-    voice.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')} added.")
+    output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')} added.")
 
 
 @command.command("check", short_help="Read everything, and name what is damaged.")
 @click.argument("place", metavar="[ARCHIVE]", required=False)
-@options.voice
+@options.output
 @click.pass_context
-def check(ctx: click.Context, /, place: str | None, **rest: Any) -> None:
+def check(ctx: click.Context, /, place: str | None, output: Output) -> None:
     """
     Read every message and compaction of ARCHIVE and compare it with its hash.
 
     Exits with 5 if something is damaged; the rest of the archive stays usable.
     """
-    voice = options.voiced(rest)
-    with closing(_opened(place or str(options.archive_file(None)))) as store:
+    with closing(_opened(place or str(stores.archive_file(None)))) as store:
         checks = tuple(check_sessions(store))
     damaged = [one for one in checks if one.problem]
     for one in damaged:
-        voice.note(f"{one_line(one.name, 60)}: {_damage(one.unreadable)} {one.problem}")
-    if voice.json:
+        output.note(f"{one_line(one.name, 60)}: {_damage(one.unreadable)} {one.problem}")
+    if output.json:
         write_json(
             "archive.check/1",
             {
@@ -92,7 +89,7 @@ def check(ctx: click.Context, /, place: str | None, **rest: Any) -> None:
                 "damaged": [asdict(one) for one in damaged],
             },
         )
-    _conclude(voice, len(checks), sum(one.messages for one in checks), len(damaged))
+    _conclude(output, len(checks), sum(one.messages for one in checks), len(damaged))
     ctx.exit(5 if damaged else 0)
 
 
@@ -100,9 +97,9 @@ def _damage(unreadable: int) -> str:
     return f"{plural(unreadable, 'message')} cannot be read." if unreadable else ""
 
 
-def _conclude(voice: Output, sessions: int, messages: int, damaged: int) -> None:
+def _conclude(output: Output, sessions: int, messages: int, damaged: int) -> None:
     verdict = f"{damaged} of them damaged" if damaged else "all of it readable"
-    voice.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')}: {verdict}.")
+    output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')}: {verdict}.")
 
 
 def _opened(place: str) -> Store:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from foldline.cli import options
-from foldline.cli.agent_sessions import SessionFile, UnreadableFile, homes, in_folder, in_home
-from foldline.cli.commands.scan import MAX_SIZE
+from foldline.cli.agent_sessions import MeasuringRun
 from foldline.cli.errors import OutputError
-from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
-from foldline.cli.output import Output, console, plural, write_json, write_text
+from foldline.cli.option_types import WINDOW, IntegerType
+from foldline.cli.output import Output, plural, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.config import Config
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.core.errors import InputError
 from foldline.core.strategy import Policy
 from foldline.core.token_amounts import Amount
 from foldline.evaluation import findings
@@ -46,46 +42,10 @@ what stood before a cut is compacted, and what the agent used after it is looked
 Nothing is changed or sent.
 """
 
-BUDGETS: Final = "5%,10%,20%"
-MODEL: Final = "claude-sonnet-4-5"
-MAX_BUDGETS: Final = 12
-MOST_TOLD: Final = 5
-"""How many files that could not be measured are named."""
-
-
-class BudgetsType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
-    """Reads several amounts, separated by commas."""
-
-    name = "amounts"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Amount, ...]:
-        """Turn the text of an option into amounts, each once."""
-        if isinstance(value, tuple):
-            return value
-        words = [word for word in str(value).split(",") if word.strip()]
-        if not 1 <= len(words) <= MAX_BUDGETS:
-            self.fail(f"give 1 to {MAX_BUDGETS} budgets, such as {BUDGETS}.", param, ctx)
-        return tuple(dict.fromkeys(BUDGET.convert(word, param, ctx) for word in words))
-
-
-@dataclass(slots=True)
-class BenchProgress:
-    """What was measured so far; ``others`` held no conversation, ``small`` too little of one."""
-
-    measured: list[Measured] = field(default_factory=list)
-    trouble: list[UnreadableFile] = field(default_factory=list)
-    others: int = 0
-    small: int = 0
-    left: int = 0
-
 
 @click.command("bench", epilog=EPILOG, short_help="Measure what is kept, on your own sessions.")
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--budgets", metavar="N,N", type=BudgetsType(), default=BUDGETS, help=f"Cut to ({BUDGETS})."
-)
+@options.budgets
 @click.option(
     "--policy",
     "policies",
@@ -96,7 +56,7 @@ class BenchProgress:
 )
 @click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Files (20).")
 @click.option("--seconds", type=IntegerType(1, 86_400), default=300, help="To take (300).")
-@click.option("--model", metavar="NAME", default=MODEL, help=f"Whose prices ({MODEL}).")
+@options.priced_model
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
 @click.option(
     "-o",
@@ -106,7 +66,7 @@ class BenchProgress:
     type=click.Path(path_type=Path),
     help="Write report.md there, with plots.",
 )
-@options.voice
+@options.output
 def command(
     places: tuple[Path, ...],
     budgets: tuple[Amount, ...],
@@ -114,14 +74,14 @@ def command(
     model: str,
     window: Amount | None,
     folder: Path | None,
-    **rest: Any,
+    output: Output,
+    **limits: int,
 ) -> None:
     """
     Measure what compaction keeps, on your own sessions.
 
     FILE is a transcript; of a DIR every transcript below it is taken.
     """
-    voice, limits = options.voiced(rest), rest
     info = _priced(model)
     config = load().config
     ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies)]
@@ -129,20 +89,22 @@ def command(
     plan = _plan(budgets, ladders, config)
     replays = Replays(ladders, window.tokens if window else info.readable, config, model)
     _check_folder(folder)
-    tally = BenchProgress()
-    candidates = sorted(_candidates(places, tally), key=lambda found: -found.changed)
-    tally.left = max(0, len(candidates) - limits["limit"])
-    deadline = time.monotonic() + limits["seconds"]
-    for found in _shown(candidates[: limits["limit"]], voice):
-        if time.monotonic() > deadline:
-            tally.left += 1
-        else:
-            _measure(found, tally, plan, replays)
-    if not any(one.observations for one in tally.measured):
-        raise InputError(_nothing(places, tally), hint="Name longer sessions, or a folder.")
-    _tell_trouble(tally, voice)
-    sections = _sections(tally, plan, info, replays.window)
-    _deliver(sections, tally, folder, voice)
+    run = MeasuringRun[Measured]()
+    files = sorted(run.find(places), key=lambda file: -file.changed)
+    run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
+    if not any(one.observations for one in run.measured):
+        raise InputError(_nothing(places, run), hint="Name longer sessions, or a folder.")
+    run.note(output)
+    small = sum(not one.observations for one in run.measured)
+    if small:
+        output.note(f"{plural(small, 'session')} too small to say much.")
+    sections = _sections(run.measured, plan, info, replays.window)
+    if folder is not None:
+        _write_report(folder, sections, run.measured, output)
+    if output.json:
+        write_json("bench/1", _as_json(sections, run, small))
+    else:
+        write_text("\n".join(map(as_text, sections)))
 
 
 def _priced(model: str) -> ModelInfo:
@@ -166,118 +128,55 @@ def _check_folder(folder: Path | None) -> None:
         raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
 
 
-def _candidates(places: Sequence[Path], tally: BenchProgress) -> Iterator[SessionFile]:
-    """List the files that may be sessions, each once."""
-    seen = set[Path]()
-    for found in _found(places):
-        if isinstance(found, UnreadableFile):
-            tally.trouble.append(found)
-        elif found.path not in seen:
-            seen.add(found.path)
-            yield found
-
-
-def _found(places: Sequence[Path]) -> Iterable[SessionFile | UnreadableFile]:
-    for home in () if places else homes():
-        if home.folder.is_dir():
-            yield from in_home(home)
-    for place in places:
-        try:
-            status = place.stat()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"{place} cannot be read: {reason}") from error
-        if place.is_dir():
-            yield from in_folder(place)
-        else:
-            yield SessionFile(place, status.st_size, status.st_mtime, "named")
-
-
-def _measure(found: SessionFile, tally: BenchProgress, plan: Plan, replays: Replays) -> None:
-    """Measure a file; one that cannot be read is told, and never ends a run."""
-    if found.size > MAX_SIZE:
-        tally.trouble.append(UnreadableFile(found.path, "too large to measure"))
-        return
-    try:
-        one = measure_file(found.path, plan, replays)
-    except UnknownFormat as error:
-        if found.agent:
-            tally.trouble.append(UnreadableFile(found.path, error.message))
-        else:
-            tally.others += 1
-    except InputError as error:
-        tally.trouble.append(UnreadableFile(found.path, error.message))
-    else:
-        tally.small += not one.observations
-        tally.measured.append(one)
-
-
-def _shown(candidates: list[SessionFile], voice: Output) -> Iterator[SessionFile]:
-    """Go through the candidates, with a progress bar on a terminal."""
-    if not (voice.talks and sys.stderr.isatty() and candidates):
-        yield from candidates
-        return
-    from rich.progress import Progress
-
-    with Progress(console=console(err=True), transient=True) as progress:
-        yield from progress.track(candidates, description="Measuring sessions")
-
-
-def _sections(tally: BenchProgress, plan: Plan, info: ModelInfo, window: int) -> list[Section]:
-    seen = [one for measured in tally.measured for one in measured.observations]
+def _sections(
+    measured: Sequence[Measured], plan: Plan, info: ModelInfo, window: int
+) -> list[Section]:
+    seen = [observation for one in measured for observation in one.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured
     sections = [
         findings.retention(scores, plan.methods[0].name),
         findings.validity(seen),
         findings.speed(seen),
-        findings.price(tally.measured, info.prices, info.name, window),
+        findings.price(measured, info.prices, info.name, window),
     ]
     return [section for section in sections if section is not None]
 
 
-def _deliver(
-    sections: Sequence[Section], tally: BenchProgress, folder: Path | None, voice: Output
+def _write_report(
+    folder: Path, sections: Sequence[Section], measured: Sequence[Measured], output: Output
 ) -> None:
-    if folder is not None:
-        try:
-            plotted = write_report(folder, _head(tally), sections)
-        except OSError as error:
-            raise OutputError(f"The report {folder} cannot be written: {error}.") from error
-        voice.note(f"report: {folder / 'report.md'}" + ("" if plotted else f". {NO_PLOTS}"))
-    if voice.json:
-        trouble = [{"path": str(t.path), "why": t.why} for t in tally.trouble]
-        counts = {"too_small": tally.small, "others": tally.others, "not_measured": tally.left}
-        found = [section.to_json() for section in sections]
-        write_json("bench/1", {"sections": found, **counts, "trouble": trouble})
-    else:
-        write_text("\n".join(map(as_text, sections)))
+    try:
+        plotted = write_report(folder, _head(measured), sections)
+    except OSError as error:
+        raise OutputError(f"The report {folder} cannot be written: {error}.") from error
+    output.note(f"report: {folder / 'report.md'}" + ("" if plotted else f". {NO_PLOTS}"))
 
 
-def _head(tally: BenchProgress) -> str:
+def _head(measured: Sequence[Measured]) -> str:
     import foldline
 
-    measured = plural(sum(bool(one.observations) for one in tally.measured), "session")
-    sources = ", ".join(sorted({escaped(one.source) for one in tally.measured}))
-    return f"# Compaction, measured\n\n{measured} ({sources}), foldline {foldline.__version__}."
+    sessions = plural(sum(bool(one.observations) for one in measured), "session")
+    sources = ", ".join(sorted({escaped(one.source) for one in measured}))
+    return f"# Compaction, measured\n\n{sessions} ({sources}), foldline {foldline.__version__}."
 
 
-def _tell_trouble(tally: BenchProgress, voice: Output) -> None:
-    if tally.left:
-        voice.note(f"{plural(tally.left, 'file')} not measured; --limit and --seconds allow more.")
-    if tally.small:
-        voice.note(f"{plural(tally.small, 'session')} too small to say much.")
-    if tally.others:
-        voice.note(f"{plural(tally.others, 'other file')} held no conversation.")
-    for trouble in tally.trouble[:MOST_TOLD]:
-        voice.note(f"skipped {trouble.path}: {trouble.why}")
-    if len(tally.trouble) > MOST_TOLD:
-        voice.note(f"skipped {len(tally.trouble) - MOST_TOLD:,} more; --json names them all.")
+def _as_json(
+    sections: Sequence[Section], run: MeasuringRun[Measured], small: int
+) -> dict[str, Any]:
+    return {
+        "sections": [section.to_json() for section in sections],
+        "too_small": small,
+        "others": run.others,
+        "not_measured": run.left,
+        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
+    }
 
 
-def _nothing(places: Sequence[Path], tally: BenchProgress) -> str:
+def _nothing(places: Sequence[Path], run: MeasuringRun[Measured]) -> str:
     where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
-    if len(tally.trouble) == 1 and not tally.measured:
-        return f"no session could be measured: {tally.trouble[0].path}: {tally.trouble[0].why}"
-    what = "is long enough to be measured" if tally.measured else "was found"
+    if len(run.unreadable) == 1 and not run.measured:
+        (only,) = run.unreadable
+        return f"no session could be measured: {only.path}: {only.why}"
+    what = "is long enough to be measured" if run.measured else "was found"
     return f"no session {what} in {where}"

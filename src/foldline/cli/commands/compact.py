@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from foldline.app import Compaction, answering, compact_transcript
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive
 from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
 from foldline.cli.output import Output, json_text, write_bytes, write_json, write_text
@@ -127,7 +127,7 @@ class CompactRequest:
 )
 @options.archive
 @click.option("--no-archive", is_flag=True, help="Do not keep what is removed for recall.")
-@options.voice
+@options.output
 def command(
     file: str,
     source_format: str | None,
@@ -137,6 +137,7 @@ def command(
     archive_path: Path | None,
     no_archive: bool,
     out: str | None,
+    output: Output,
     **rest: Any,
 ) -> None:
     """
@@ -146,7 +147,6 @@ def command(
     changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
     for people to stderr.
     """
-    voice = options.voiced(rest)
     who = SummarizerOptions.taken(rest)
     changes, rest["settings"] = split_settings(rest["settings"])
     if changes and rest["policy"] is not None:
@@ -157,17 +157,17 @@ def command(
         model=model,
         summarizer_options=who,
         out=None if out in (None, "-") else Path(str(out)),
-        archive=None if no_archive else options.archive_file(archive_path),
+        archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
     )
     _check(wanted)
-    opened = open_input(file, source_format, conversation, voice, max_bytes)
-    counter = counter_for(opened.transcript, model, voice)
-    with voice.working("Compacting", long=opened.long):
+    opened = open_input(file, source_format, conversation, output, max_bytes)
+    counter = counter_for(opened.transcript, model, output)
+    with output.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)
     content = _written(wanted, opened, result)
     done = keep_in_archive(CompactionResult(opened, result, counter), wanted.archive)
-    _deliver(wanted, done, content, voice)
+    _deliver(wanted, done, content, output)
 
 
 def _check(wanted: CompactRequest) -> None:
@@ -272,7 +272,7 @@ def _written(wanted: CompactRequest, opened: Input, result: Compaction[None]) ->
 
 
 def _deliver(
-    wanted: CompactRequest, done: CompactionResult, content: bytes, voice: Output
+    wanted: CompactRequest, done: CompactionResult, content: bytes, output: Output
 ) -> None:
     """Put the result where it was asked for, and tell about it."""
     if wanted.receipt is not None:
@@ -280,14 +280,14 @@ def _deliver(
         write_whole(wanted.receipt, receipt.encode(), wanted.file)
     if wanted.out is not None:
         write_whole(wanted.out, content, wanted.file)
-    if voice.json:
+    if output.json:
         shown = None if wanted.out is not None else content
         write_json("compact/1", done.to_dict(wanted.target_format, wanted.out, shown))
     elif wanted.out is None and sys.stdout.isatty():
         write_text(content.decode("utf-8", "replace"))
     elif wanted.out is None:
         write_bytes(content)
-    if voice.talks:
+    if not output.quiet:
         from foldline.cli.commands.receipt import show
 
         show(done, wanted.out)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 from click.shell_completion import get_completion_class
 
 from foldline.cli import options
-from foldline.cli.output import write_json, write_text
+from foldline.cli.output import Output, write_json, write_text
 from foldline.core.errors import FoldlineError
 
 EPILOG = """\b
@@ -24,20 +22,19 @@ VARIABLE = "_FOLDLINE_COMPLETE"
 
 @click.command("completion", epilog=EPILOG, short_help="Print the script for a shell.")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
-@options.voice
-def command(shell: str, **rest: Any) -> None:
+@options.output
+def command(shell: str, output: Output) -> None:
     """
     Print what makes a shell complete commands, options, formats and policies.
 
     Put it where the shell reads it when it starts, and open a new one.
     """
-    voice = options.voiced(rest)
     found = get_completion_class(shell)
     if found is None:
         raise FoldlineError(f"This version of click completes nothing in {shell}.")
     program = click.get_current_context().find_root()
     script = found(program.command, {}, program.info_name or "foldline", VARIABLE).source()
-    if voice.json:
+    if output.json:
         write_json("completion/1", {"shell": shell, "script": script})
     else:
         write_text(script)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.output import console, flexible, one_line, table, write_json
+from foldline.cli.output import Output, one_line
 from foldline.settings import load
 
 EPILOG = """\b
@@ -25,23 +25,18 @@ that beats foldline.toml of the user, and that the defaults.
 @click.command("config", epilog=EPILOG, short_help="Show the settings, and where they come from.")
 @click.argument("action", metavar="[show]", type=click.Choice(("show",)), default="show")
 @click.option("--changed", is_flag=True, help="Only what is not the default.")
-@options.voice
-def command(action: str, changed: bool, **rest: Any) -> None:  # noqa: ARG001  # there is but one
+@options.output
+def command(action: str, changed: bool, output: Output) -> None:  # noqa: ARG001  # there is but one
     """Show every setting that holds in this folder, its value, and where that comes from."""
-    voice = options.voiced(rest)
     settings = load()
     rows = [row for row in settings.rows() if not changed or row[2] != "default"]
-    if voice.json:
-        told = [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]
-        write_json("config/1", {"settings": told})
-        return
-    grid = table("setting", "*value", "*from")
-    for key, value, origin in rows:
-        grid.add_row(key, flexible(_words(value)), flexible(one_line(origin)))
-    if rows:
-        console().print(grid)
-    else:
-        voice.note("Every setting has its default.")
+    output.records(
+        "config/1",
+        {"settings": [{"key": k, "value": value, "origin": origin} for k, value, origin in rows]},
+        ("setting", "*value", "*from"),
+        [(key, _words(value), origin) for key, value, origin in rows],
+        empty="Every setting has its default.",
+    )
 
 
 def _words(value: Any) -> str:

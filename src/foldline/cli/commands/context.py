@@ -63,13 +63,13 @@ class ContextInputs:
 
 
 @contextmanager
-def open_inputs(settings: dict[str, Any], voice: Output) -> Iterator[ContextInputs]:
+def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInputs]:
     """
     Open what the options of `input_options` name, and close it afterwards.
 
     Args:
         settings: The options; they are taken out.
-        voice: Tells what could not be read.
+        output: Tells what could not be read.
     """
     folder, kb, memory = (settings.pop(name) for name in ("notes", "kb", "memory"))
     user, paths = settings.pop("user"), settings.pop("paths")
@@ -97,16 +97,16 @@ def open_inputs(settings: dict[str, Any], voice: Output) -> Iterator[ContextInpu
             sources.append(files(paths))
         yield ContextInputs(
             tuple(sources),
-            () if history is None else _conversation(history, voice),
+            () if history is None else _conversation(history, output),
             None if system is None else read_text(system),
         )
 
 
-def _conversation(file: str, voice: Output) -> tuple[Any, ...]:
+def _conversation(file: str, output: Output) -> tuple[Any, ...]:
     from foldline.cli.reading import open_input
 
-    there = open_input(file, None, None, voice)
-    voice.warn(there.warnings)
+    there = open_input(file, None, None, output)
+    output.warn(there.warnings)
     return tuple(there.transcript.messages)
 
 
@@ -178,7 +178,7 @@ Examples:
     "--order", type=click.Choice(("standard", "cache")), help="What comes first (standard)."
 )
 @click.option("--explain", is_flag=True, help="Say on stderr where each packet went, and why.")
-@options.voice
+@options.output
 def build(
     query: str,
     budget: int | None,
@@ -186,6 +186,7 @@ def build(
     form: str | None,
     order: str | None,
     explain: bool,
+    output: Output,
     **rest: Any,
 ) -> None:
     """
@@ -195,16 +196,15 @@ def build(
     """
     from foldline.context.builder import ContextBuilder
 
-    voice = options.voiced(rest)
     config = build_config({}, max_tokens=budget, language=lang, form=form, order=order)
-    with open_inputs(rest, voice) as given:
+    with open_inputs(rest, output) as given:
         builder = ContextBuilder(config=config, sources=given.sources)
         context = builder.build(query, given.history, given.instructions)
-    if voice.json:
+    if output.json:
         write_json("context/1", _as_json(context))
     else:
         write_text(context.text)
-    _tell(context, explain, voice)
+    _tell(context, explain, output)
 
 
 def _as_json(context: Context) -> dict[str, Any]:
@@ -220,19 +220,19 @@ def _as_json(context: Context) -> dict[str, Any]:
     }
 
 
-def _tell(context: Context, explain: bool, voice: Output) -> None:
+def _tell(context: Context, explain: bool, output: Output) -> None:
     report = context.report
-    voice.note(
+    output.note(
         f"{context.tokens:,} of {report.max_tokens:,} tokens, {len(context.packets)} packets in, "
         f"{len(context.left_out)} left out; score {report.score:.2f} (relevance "
         f"{report.relevance.value:.2f}, completeness {report.completeness.value:.2f}, density "
         f"{report.density.value:.2f}, redundancy {report.redundancy.value:.2f})."
     )
     for sentence in report.advice:
-        voice.note(f"- {sentence}")
+        output.note(f"- {sentence}")
     for row in context.explain() if explain else ():
         place = row["section"] or "out"
-        voice.note(
+        output.note(
             f"  {place:<8} {row['tokens']:>6,} of {row['whole']:>6,}  {row['relevance']:.2f}  "
             f"{row['method']:<8}  {row['packet']}: {row['why']}"
         )
@@ -260,32 +260,36 @@ Examples:
     "--with", "changed", multiple=True, required=True, metavar="KEY=VALUE",
     help="A setting of the second one; it has those of the first besides.",
 )  # fmt: skip
-@options.voice
+@options.output
 def compare(
-    file: str, budget: int | None, base: tuple[str, ...], changed: tuple[str, ...], **rest: Any
+    file: str,
+    budget: int | None,
+    base: tuple[str, ...],
+    changed: tuple[str, ...],
+    output: Output,
+    **rest: Any,
 ) -> None:
     """Build the context of every question under two configurations, and show what differs."""
     from foldline.context.builder import ContextBuilder
     from foldline.context.comparing import compare as compared
 
-    voice = options.voiced(rest)
     first = _pairs(base)
     second = {**first, **_pairs(changed)}
     configs = [build_config(pairs, max_tokens=budget) for pairs in (first, second)]
     text = read_text(file)
-    with open_inputs(rest, voice) as given:
+    with open_inputs(rest, output) as given:
         cases = _cases(text, given.history, given.instructions)
         one, other = (ContextBuilder(config=config, sources=given.sources) for config in configs)
         names = (" ".join(base) or "as it is", " ".join(changed))
-        with voice.working("Building", long=len(cases) > 20):
+        with output.working("Building", long=len(cases) > 20):
             result = compared(cases, one, other, names)
-    if voice.json:
+    if output.json:
         rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
         write_json("comparison/1", {"cases": result.cases, "names": names, "rows": rows})
     else:
         write_text(result.table())
     if any(result.failed):
-        voice.note(f"Not built, what is mandatory does not fit: {result.failed}.")
+        output.note(f"Not built, what is mandatory does not fit: {result.failed}.")
 
 
 def _pairs(settings: Iterable[str]) -> dict[str, str]:
@@ -319,8 +323,8 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
 @click.command("lint", short_help="Look for what makes a system prompt brittle or empty.")
 @click.argument("file", metavar="FILE")
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is a warning.")
-@options.voice
-def lint(file: str, strict: bool, **rest: Any) -> int:
+@options.output
+def lint(file: str, strict: bool, output: Output) -> int:
     """
     Look for programs in prose, empty wishes, rules said twice, and contradictions.
 
@@ -328,19 +332,18 @@ def lint(file: str, strict: bool, **rest: Any) -> int:
     """
     from foldline.context.prompts import lint as look
 
-    voice = options.voiced(rest)
     problems = look(read_text(file))
     warnings = sum(problem.severity == "warning" for problem in problems)
-    if voice.json:
+    if output.json:
         write_json("lint/1", {"file": file, "problems": [asdict(p) for p in problems]})
-    for problem in () if voice.json else problems:
+    for problem in () if output.json else problems:
         other = f" (and line {problem.other})" if problem.other else ""
         write_text(
             f"{file}:{problem.line}: {problem.severity}: {problem.rule}{other}: "
             f"{one_line(problem.quote, 120)}\n    {problem.why}\n    {problem.instead}"
         )
     told = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
-    voice.note(told if problems else "Nothing to say against it.")
+    output.note(told if problems else "Nothing to say against it.")
     return 3 if strict and warnings else 0
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from foldline.cli import options
-from foldline.cli.commands.bench import BUDGETS, MODEL, BudgetsType
 from foldline.cli.option_types import BUDGET, WINDOW
-from foldline.cli.output import Output, console, flexible, plural, shortened, table, write_json
+from foldline.cli.output import Output, console, plural, shortened
 from foldline.core.errors import InputError
 from foldline.core.token_amounts import Amount
 from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
@@ -37,15 +35,13 @@ again to go on after an interruption. Nothing that is read is changed or sent.
 MOST_TOLD = 5
 """Failures that are named; the tables have them all."""
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 @click.group("corpus", epilog=EPILOG, short_help="Work on many sessions, on many cores.")
 def command() -> None:
     """Work on many sessions at once, on the cores of this machine or on a Dask cluster."""
 
 
-def _running(made: Command) -> Command:
+def _running(made: Callable[..., object]) -> Callable[..., object]:
     """Give a command what all runs take."""
     for option in (
         click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
@@ -62,15 +58,15 @@ def _running(made: Command) -> Command:
         click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
     ):
         made = option(made)
-    return options.voice(made)
+    return options.output(made)
 
 
 @command.command("scan", short_help="Count messages, calls and tokens.")
 @options.model
 @_running
-def scan(model: str | None, **rest: Any) -> None:
+def scan(model: str | None, output: Output, **rest: Any) -> None:
     """Count messages, calls and tokens of every conversation."""
-    _run(Scan(model), rest)
+    _run(Scan(model), output, rest)
 
 
 @command.command("compact", short_help="Compact every conversation.")
@@ -92,6 +88,7 @@ def compact(
     policy: str | None,
     model: str | None,
     to: str,
+    output: Output,
     **rest: Any,
 ) -> None:
     """Bring every conversation within a budget, with its receipt; no model is asked."""
@@ -100,15 +97,13 @@ def compact(
     config = load().config
     size = None if budget is None else _share(budget)
     span = None if window is None else window.tokens
-    _run(Compact(size, span, policy or "", model, to, config), rest)
+    _run(Compact(size, span, policy or "", model, to, config), output, rest)
 
 
 @command.command("measure", short_help="Measure what is kept, and what sessions cost.")
-@click.option(
-    "--budgets", metavar="N,N", type=BudgetsType(), default=BUDGETS, help=f"Cut to ({BUDGETS})."
-)
+@options.budgets
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
-@click.option("--model", metavar="NAME", default=MODEL, help=f"Whose prices ({MODEL}).")
+@options.priced_model
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
 @_running
 def measure(
@@ -116,39 +111,43 @@ def measure(
     policies: tuple[str, ...],
     model: str,
     window: Amount | None,
+    output: Output,
     **rest: Any,
 ) -> None:
     """Measure what compaction keeps of every session, and what replaying it would cost."""
     sizes = tuple(map(_share, budgets))
     span = None if window is None else window.tokens
-    _run(Measure(sizes, policies, model, span, load().config), rest)
+    _run(Measure(sizes, policies, model, span, load().config), output, rest)
 
 
 @command.command("index", short_help="Index the words of every conversation.")
 @_running
-def index(**rest: Any) -> None:
+def index(output: Output, **rest: Any) -> None:
     """Index the words of every conversation, for 'foldline corpus search'."""
-    _run(Index(), rest)
+    _run(Index(), output, rest)
 
 
 @command.command("search", short_help="Search an index.")
 @click.argument("out", metavar="OUT")
 @click.argument("query", metavar="QUERY...", nargs=-1, required=True)
 @click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="The most (10).")
-@options.voice
-def find(out: str, query: tuple[str, ...], most: int, **rest: Any) -> None:
+@options.output
+def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     """Find conversations by their words in OUT, which 'foldline corpus index' has written."""
-    voice = options.voiced(rest)
     found = search(out, " ".join(query), most)
-    if voice.json:
-        rows = [{name: getattr(one, name) for name in one.__slots__} for one in found]
-        write_json("corpus-search/1", {"matches": rows})
-        return
-    grid = table("session", ">byte", ">message", ">score", "*matched")
-    for one in found:
-        path, matched = shortened(one.path, 56), flexible(" ".join(one.matched))
-        grid.add_row(path, f"{one.offset:,}", str(one.message), f"{one.score:.2f}", matched)
-    console().print(grid)
+    rows = [
+        (
+            shortened(one.path, 56),
+            one.offset,
+            str(one.message),
+            f"{one.score:.2f}",
+            " ".join(one.matched),
+        )
+        for one in found
+    ]
+    value = {"matches": [{name: getattr(one, name) for name in one.__slots__} for one in found]}
+    columns = ("session", ">byte", ">message", ">score", "*matched")
+    output.records("corpus-search/1", value, columns, rows)
 
 
 def _share(amount: Amount) -> float:
@@ -156,20 +155,18 @@ def _share(amount: Amount) -> float:
     return min(amount.share, 0.999_999) or float(amount.tokens)
 
 
-def _run(operation: Operation, rest: dict[str, Any]) -> None:
-    voice = options.voiced(rest)
-    with _progress(voice) as progress:
+def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
+    with _progress(output) as progress:
         report = run(operation, progress=progress, **rest)
-    _tell(report, voice)
+    _tell(report, output)
     if report.sessions == report.failed:
         raise InputError(f"no session of {report.sessions:,} could be read")
-    if voice.json:
-        write_json(f"corpus-{operation.name}/1", _as_json(report))
-        return
-    grid = table("sum of all sessions", ">")
-    for name, value in _readable(report.totals):
-        grid.add_row(name, f"{value:,.4f}" if isinstance(value, float) else f"{value:,}")
-    console().print(grid)
+    totals = _readable(report.totals)
+    rows = [
+        (name, f"{value:,.4f}" if isinstance(value, float) else value) for name, value in totals
+    ]
+    schema = f"corpus-{operation.name}/1"
+    output.records(schema, _as_json(report), ("sum of all sessions", ">"), rows)
 
 
 def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
@@ -181,9 +178,9 @@ def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
 
 
 @contextmanager
-def _progress(voice: Output) -> Iterator[Progress | None]:
+def _progress(output: Output) -> Iterator[Progress | None]:
     """Show how much is done, on a terminal."""
-    if not (voice.talks and sys.stderr.isatty()):
+    if not output.is_live:
         yield None
         return
     from rich.progress import Progress as Bars
@@ -193,14 +190,14 @@ def _progress(voice: Output) -> Iterator[Progress | None]:
         yield lambda done, whole: bars.update(bar, completed=done, total=whole)
 
 
-def _tell(report: Report, voice: Output) -> None:
+def _tell(report: Report, output: Output) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{plural(report.parts, 'part')}{earlier}"
-    voice.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
+    output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
     for path, offset, why in report.failures[:MOST_TOLD]:
-        voice.note(f"failed {path}{f' at byte {offset}' if offset else ''}: {why}")
+        output.note(f"failed {path}{f' at byte {offset}' if offset else ''}: {why}")
     if report.failed > MOST_TOLD:
-        voice.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
+        output.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
 
 
 def _as_json(report: Report) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import click
 
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.agent_sessions import SessionFile, homes, in_home
-from foldline.cli.output import one_line, plural, size, write_json
+from foldline.cli.output import Output, one_line, plural, size, write_json
 from foldline.core.errors import FoldlineError
 
 EPILOG = """\b
@@ -69,13 +69,12 @@ class Check:
 
 @click.command("doctor", epilog=EPILOG, short_help="Check this installation.")
 @options.archive
-@options.voice
-def command(archive_path: Path | None, **rest: Any) -> int:
+@options.output
+def command(archive_path: Path | None, output: Output) -> int:
     """Check this installation: packages, counter, archive, terminal, integrations, agents."""
-    voice = options.voiced(rest)
-    checks = list(_checks(options.archive_file(archive_path)))
+    checks = list(_checks(stores.archive_file(archive_path)))
     healthy = all(check.health != "problem" for check in checks)
-    if voice.json:
+    if output.json:
         write_json("doctor/1", {"healthy": healthy, "checks": [asdict(c) for c in checks]})
     else:
         _show(checks)

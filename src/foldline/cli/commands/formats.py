@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.output import console, flexible, table, write_json
+from foldline.cli.output import Output, console, table, write_json
 
 EPILOG = """\b
 Examples:
@@ -17,8 +17,8 @@ Examples:
 
 
 @click.command("formats", epilog=EPILOG, short_help="List the formats that are read and written.")
-@options.voice
-def command(**rest: Any) -> None:
+@options.output
+def command(output: Output) -> None:
     """
     List the wire formats and the kinds of transcript files that are read and written.
 
@@ -29,10 +29,9 @@ def command(**rest: Any) -> None:
     from foldline.formats.registry import DIALECTS
     from foldline.formats.unread import UNREAD
 
-    voice = options.voiced(rest)
     wires = [(name, wire.title) for name, wire in DIALECTS.items()]
     kinds = [(name, kind.title) for name, kind in FILE_FORMATS.items()]
-    if voice.json:
+    if output.json:
         write_json(
             "formats/1",
             {"wire": _rows(wires, to=True), "files": _rows(kinds, to=False), "not_read": UNREAD},
@@ -44,12 +43,9 @@ def command(**rest: Any) -> None:
         ("kind of file", kinds),
         ("known, not read", not_read),
     ):
-        grid = table(heading, "*what it is")
-        for name, title in rows:
-            grid.add_row(name, flexible(title))
-        console().print(grid)
+        console().print(table(heading, "*what it is", rows=rows))
         console().print()
-    voice.note("All but the last are read and written, gzip is read. --to takes wire formats.")
+    output.note("All but the last are read and written, gzip is read. --to takes wire formats.")
 
 
 def _rows(names: list[tuple[str, str]], *, to: bool) -> list[dict[str, Any]]:

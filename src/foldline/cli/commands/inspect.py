@@ -6,16 +6,15 @@ import re
 import time
 import webbrowser
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import click
 
 from foldline.archive import Archive
-from foldline.cli import options
-from foldline.cli.agent_sessions import SessionFile, UnreadableFile, homes, in_folder, in_home
-from foldline.cli.commands.scan import project
+from foldline.cli import options, stores
+from foldline.cli.agent_sessions import SessionFile, find_sessions, named_file, project_folder
 from foldline.cli.output import Output, write_bytes, write_json
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
@@ -73,7 +72,7 @@ class Target:
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Of the page (any free).")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @options.archive
-@options.voice
+@options.output
 def command(
     what: str | None,
     source_format: str | None,
@@ -84,25 +83,24 @@ def command(
     port: int,
     opens: bool,
     archive_path: Path | None,
-    **rest: Any,
+    output: Output,
 ) -> None:
     """
     See in a browser what a model saw, what it no longer sees, why, and what that cost.
 
     Takes a transcript, a folder, an archive, or a handle that the archive knows.
     """
-    voice = options.voiced(rest)
     config = load().config
-    archive = options.archive_file(archive_path)
+    archive = stores.archive_file(archive_path)
     start = _start(what, archive, source_format or "auto")
     if out is not None:
         if str(out) != "-":
             check_output(out, str(start.path))
-        trace = _trace(start, config, (conversation, model or "", session or ""), voice)
-        _write(trace, out, start, voice)
+        trace = _trace(start, config, (conversation, model or "", session or ""), output)
+        _write(trace, out, start, output)
         return
     shelf = Shelf(lambda: _listed(start, archive), config, model or "")
-    _serve(shelf, start, config, (model or "", port), opens, voice)
+    _serve(shelf, start, config, (model or "", port), opens, output)
 
 
 def _start(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
@@ -142,19 +140,12 @@ def _listed(start: Target, archive: Path) -> Iterator[Listed]:
         yield from in_archive(start.path)
         return
     if start.kind == "file":
-        status = start.path.stat()
-        yield _as_listed(
-            SessionFile(start.path, status.st_size, status.st_mtime), format=start.format
-        )
+        yield _as_listed(replace(named_file(start.path), agent=""), format=start.format)
         return
-    places = (
-        in_folder(start.path)
-        if start.kind == "folder"
-        else (found for home in homes() if home.folder.is_dir() for found in in_home(home))
-    )
-    found = [place for place in places if not isinstance(place, UnreadableFile)]
-    for candidate in sorted(found, key=lambda one: -one.changed)[:MOST]:
-        yield _as_listed(candidate)
+    places = (start.path,) if start.kind == "folder" else ()
+    found = [one for one in find_sessions(places) if isinstance(one, SessionFile)]
+    for file in sorted(found, key=lambda one: -one.changed)[:MOST]:
+        yield _as_listed(file)
     if start.kind == "machine" and archive.exists():
         try:
             yield from in_archive(archive)
@@ -168,7 +159,7 @@ def _as_listed(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A00
         agent=found.agent or "transcript",
         origin="file",
         place=found.path,
-        project=project(found),
+        project=project_folder(found),
         size=found.size,
         changed=found.changed,
         format=format,
@@ -179,7 +170,7 @@ def _as_listed(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A00
 
 
 def _trace(
-    start: Target, config: Config, said: tuple[str | None, str, str], voice: Output
+    start: Target, config: Config, said: tuple[str | None, str, str], output: Output
 ) -> Trace:
     """
     Read the one session that is to be written.
@@ -190,7 +181,7 @@ def _trace(
     from foldline.inspector.loading import from_archive, from_file
 
     conversation, model, session = said
-    with voice.working(f"Reading {start.path}", long=True):
+    with output.working(f"Reading {start.path}", long=True):
         if start.kind == "file":
             index = int(conversation) - 1 if conversation and conversation.isdecimal() else None
             return from_file(
@@ -213,7 +204,7 @@ def _silent(_: float, __: str) -> None:
     """Tell nobody how far it is."""
 
 
-def _write(trace: Trace, out: Path, start: Target, voice: Output) -> None:
+def _write(trace: Trace, out: Path, start: Target, output: Output) -> None:
     from foldline.inspector.report import report
 
     data = report(trace, time.time()).encode("utf-8", "replace")
@@ -221,10 +212,10 @@ def _write(trace: Trace, out: Path, start: Target, voice: Output) -> None:
         write_bytes(data)
         return
     write_whole(out, data, str(start.path))
-    if voice.json:
+    if output.json:
         write_json("inspect/1", {"report": str(out), "bytes": len(data)})
     else:
-        voice.note(f"Wrote {out}, {len(data):,} bytes. It needs no network and no server.")
+        output.note(f"Wrote {out}, {len(data):,} bytes. It needs no network and no server.")
 
 
 # --- the page -------------------------------------------------------------------------------
@@ -236,7 +227,7 @@ def _serve(
     config: Config,
     said: tuple[str, int],
     opens: bool,
-    voice: Output,
+    output: Output,
 ) -> None:
     """
     Serve the pages until Ctrl-C.
@@ -257,11 +248,11 @@ def _serve(
     place = listen(port)
     access = Access(place.getsockname()[1])
     link = access.link(first)
-    if voice.json:
+    if output.json:
         write_json("inspect/1", {"link": link})
     else:
         click.echo(link)
-        voice.note("Open this link; only this machine can. Ctrl-C ends it.")
+        output.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
     serve(Site(shelf, Survey(config, model), access.token), access, place)

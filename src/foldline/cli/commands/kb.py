@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,17 +15,17 @@ from foldline.cli.option_types import IntegerType, NumberType
 from foldline.cli.output import (
     Output,
     console,
-    flexible,
+    local_time,
     moment,
     one_line,
     plural,
     shortened,
     size,
-    table,
     write_json,
     write_text,
 )
-from foldline.core.errors import InputError, StoreError
+from foldline.cli.stores import existing, make_folder
+from foldline.core.errors import InputError
 from foldline.memory.knowledge import Added, Findings, Knowledge, Report
 from foldline.memory.knowledge.front import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
@@ -45,9 +43,6 @@ Examples:
 \b
 Nothing is sent anywhere. Documents that have not changed are left as they are.
 """
-
-MOST_TOLD = 5
-"""So many files that were skipped are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,69 +74,57 @@ def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
     ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 
 
-@contextmanager
-def opened(place: KnowledgeTarget, *, make: bool = False) -> Iterator[Knowledge]:
+def _open(target: KnowledgeTarget) -> Knowledge:
     """
     Open the store.
 
     Raises:
-        StoreError: There is none, and none is to be made.
+        StoreError: There is none.
     """
-    if make:
-        options.make_folder(place.file)
-    elif not place.file.exists():
-        raise StoreError(
-            f"There is no knowledge {place.file}.",
-            hint="'foldline kb add' makes it, --file or FOLDLINE_HOME names another.",
-        )
-    with Knowledge.open(place.file, namespace=place.namespace) as knowledge:
-        yield knowledge
+    file = existing(target.file, "knowledge", made_by="kb add", option="--file")
+    return Knowledge.open(file, namespace=target.namespace)
 
 
 @command.command("add", short_help="Add files and folders.")
 @click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
 @click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
 @click.option("--only", metavar="PATTERN", default="", help="Of folders, only these: '*.md'.")
-@options.voice
+@options.output
 @click.pass_obj
 def add(
-    place: KnowledgeTarget, /, paths: tuple[str, ...], name: str, only: str, **rest: Any
+    target: KnowledgeTarget, /, paths: tuple[str, ...], name: str, only: str, output: Output
 ) -> None:
     """
     Add files, or all text files of folders; "-" is stdin, which needs --name.
 
     What has changed is replaced, what has not is left, and what is gone from a folder is removed.
     """
-    voice = options.voiced(rest)
     if name and len(paths) > 1:
         raise click.UsageError("--name is for one file.", click.get_current_context())
-    with opened(place, make=True) as knowledge:
-        reports = [_added(knowledge, path, name, only, voice) for path in paths]
+    with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
+        reports = [_add_path(knowledge, path, name, only, output) for path in paths]
     report = Report(
         tuple(one for r in reports for one in r.documents),
         tuple(one for r in reports for one in r.skipped),
         tuple(one for r in reports for one in r.removed),
     )
-    if voice.json:
+    if output.json:
         write_json("kb.add/1", _as_json(report))
         return
     for one in report.documents:
-        voice.warn(f"{one.document}: {warning}" for warning in one.warnings)
-    for skipped in report.skipped[:MOST_TOLD]:
-        voice.note(f"skipped {skipped.path}: {skipped.why}")
-    if len(report.skipped) > MOST_TOLD:
-        voice.note(f"skipped {len(report.skipped) - MOST_TOLD:,} more; --json names them all.")
-    voice.note(_told(report))
+        output.warn(f"{one.document}: {warning}" for warning in one.warnings)
+    output.note_unreadable([(one.path, one.why) for one in report.skipped])
+    output.note(_summary(report))
 
 
-def _added(knowledge: Knowledge, path: str, name: str, only: str, voice: Output) -> Report:
+def _add_path(knowledge: Knowledge, path: str, name: str, only: str, output: Output) -> Report:
     if path == "-":
-        return Report((_from_stdin(knowledge, name),))
-    with voice.working(f"Reading {path}", long=Path(path).is_dir()):
+        return Report((_add_stdin(knowledge, name),))
+    with output.working(f"Reading {path}", long=Path(path).is_dir()):
         return knowledge.add(path, name=name, only=only)
 
 
-def _from_stdin(knowledge: Knowledge, name: str) -> Added:
+def _add_stdin(knowledge: Knowledge, name: str) -> Added:
     from foldline.memory.documents import ReadLimits, read_document
 
     if not name:
@@ -154,14 +137,14 @@ def _from_stdin(knowledge: Knowledge, name: str) -> Added:
     return knowledge.add_reading(name, reading)
 
 
-def _told(report: Report) -> str:
+def _summary(report: Report) -> str:
     full = Report(tuple(one for one in report.documents if one.chunks))
     outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
     counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
     counts += [(len(report.documents) - len(full.documents), "without text")]
     counts += [(len(report.removed), "removed")]
-    said = ", ".join(f"{number:,} {word}" for number, word in counts if number)
-    return f"Documents: {said}." if said else "No document was found."
+    parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    return f"Documents: {parts}." if parts else "No document was found."
 
 
 def _as_json(report: Report) -> dict[str, Any]:
@@ -190,27 +173,26 @@ def _as_json(report: Report) -> dict[str, Any]:
     type=IntegerType(1),
     help="Write the evidence as a part of a prompt, within so many tokens.",
 )
-@options.voice
+@options.output
 @click.pass_obj
 def search(
-    place: KnowledgeTarget,
+    target: KnowledgeTarget,
     /,
     query: str,
     limit: int,
     threshold: float,
     budget: int | None,
-    **rest: Any,
+    output: Output,
 ) -> None:
     """Find the passages that QUERY means, the best first, with their sources."""
-    voice = options.voiced(rest)
-    with opened(place) as knowledge:
+    with _open(target) as knowledge:
         if budget is not None:
             packed = knowledge.evidence(query, budget, limit=limit, threshold=threshold)
             found = packed.findings
             text = packed.text
         else:
             found, text = knowledge.search(query, limit, threshold=threshold), ""
-    if voice.json:
+    if output.json:
         extra = {} if budget is None else {"text": text}
         rows = [passage.to_dict() for passage in found]
         head = {"evidence": found.evidence, "strongest": round(found.strongest, 4)}
@@ -220,7 +202,7 @@ def search(
         write_text(text)
     elif found and budget is None:
         _show(found)
-    voice.note(found.told)
+    output.note(found.told)
 
 
 def _show(found: Findings) -> None:
@@ -230,66 +212,63 @@ def _show(found: Findings) -> None:
 
 
 @command.command("ls", short_help="List the documents.")
-@options.voice
+@options.output
 @click.pass_obj
-def listed(place: KnowledgeTarget, /, **rest: Any) -> None:
+def listed(target: KnowledgeTarget, /, output: Output) -> None:
     """List the documents by name."""
-    voice = options.voiced(rest)
-    with opened(place) as knowledge:
+    with _open(target) as knowledge:
         found = knowledge.documents()
-    if voice.json:
-        rows = [asdict(one) | {"added": moment(one.added).isoformat()} for one in found]
-        write_json("kb.ls/1", {"documents": rows})
-        return
-    if not found:
-        voice.note("There is no document.")
-        return
-    screen = console()
-    grid = table("*document", "*title", "kind", ">chunks", ">tokens", "added")
-    for one in found:
-        grid.add_row(
-            flexible(shortened(one.name, max(20, screen.width - 60))),
-            flexible(one.title, 40),
-            one.kind,
-            f"{one.chunks:,}",
-            f"{one.tokens:,}",
-            f"{moment(one.added).astimezone():%Y-%m-%d %H:%M}",
-        )
-    screen.print(grid)
-    voice.note(f"{plural(len(found), 'document')}.")
+    records = [asdict(one) | {"added": moment(one.added).isoformat()} for one in found]
+    room = max(20, console().width - 60)
+    output.records(
+        "kb.ls/1",
+        {"documents": records},
+        ("*document", "*title", "kind", ">chunks", ">tokens", "added"),
+        [
+            (
+                shortened(one.name, room),
+                one_line(one.title, 40),
+                one.kind,
+                one.chunks,
+                one.tokens,
+                local_time(one.added),
+            )
+            for one in found
+        ],
+        empty="There is no document.",
+        noun="document",
+    )
 
 
 @command.command("rm", short_help="Remove documents.")
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
-@options.voice
+@options.output
 @click.pass_obj
-def remove(place: KnowledgeTarget, /, names: tuple[str, ...], **rest: Any) -> None:
+def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -> None:
     """Remove documents, by the names that 'ls' shows or the paths of their files."""
-    voice = options.voiced(rest)
     removed, missing = list[str](), list[str]()
-    with opened(place) as knowledge:
+    with _open(target) as knowledge:
         for name in names:
             path = str(Path(name).absolute())
             found = next((one for one in (name, path) if knowledge.remove(one)), None)
             (missing if found is None else removed).append(found or name)
-    if voice.json:
+    if output.json:
         write_json("kb.rm/1", {"removed": removed, "missing": missing})
     else:
-        voice.note(f"{plural(len(removed), 'document')} removed.")
+        output.note(f"{plural(len(removed), 'document')} removed.")
     if missing:
         hint = "'foldline kb ls' lists the names."
         raise InputError(f"there is no document {missing[0][:80]!r}", hint=hint)
 
 
 @command.command("stats", short_help="Show what the store holds.")
-@options.voice
+@options.output
 @click.pass_obj
-def stats(place: KnowledgeTarget, /, **rest: Any) -> None:
+def stats(target: KnowledgeTarget, /, output: Output) -> None:
     """Show how many documents, chunks and tokens there are."""
-    voice = options.voiced(rest)
-    with opened(place) as knowledge:
+    with _open(target) as knowledge:
         found = knowledge.stats()
-    if voice.json:
+    if output.json:
         write_json("kb.stats/1", asdict(found))
         return
     others = [name for name in found.namespaces if name != found.namespace]
@@ -299,7 +278,7 @@ def stats(place: KnowledgeTarget, /, **rest: Any) -> None:
         f"{size(found.bytes)} in all"
     )
     if others:
-        voice.note(f"Other namespaces: {one_line(', '.join(others), 400)}.")
+        output.note(f"Other namespaces: {one_line(', '.join(others), 400)}.")
 
 
 options.accept_after_subcommand(command)

@@ -86,35 +86,30 @@ QUESTIONS = {
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report as a page of HTML, too.",
 )
-@options.voice
-def command(path: Path, question: str | None, **rest: Any) -> None:
+@options.output
+def command(path: Path, question: str | None, output: Output, **rest: Any) -> None:
     """
     Maintain the codebase in PATH: answer a QUESTION, or hold a conversation.
 
     The answer, or with --json one object, goes to stdout; what is done for it to stderr.
     """
-    voice, page, resume, mode = (
-        options.voiced(rest),
-        rest.pop("page"),
-        rest.pop("resume"),
-        rest.pop("mode"),
-    )
+    page, resume, mode = (rest.pop(name) for name in ("page", "resume", "mode"))
     if resume and not rest["model"]:
         raise click.UsageError("--resume needs the --model that goes on.")
     if question is not None and not rest["model"]:
-        voice.note(
+        output.note(
             "Nobody answers the question: it needs a --model. This is what can be counted without."
         )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with ExitStack() as stack:
         one = stack.enter_context(_opened(path, rest))
         if resume:
-            voice.warn(one.check().lines())
-        if talks and not voice.json:
-            talk(one, voice, mode, resume=resume)
+            output.warn(one.check().lines())
+        if talks and not output.json:
+            talk(one, output, mode, resume=resume)
             return
         asked = None if resume else question or QUESTIONS[mode]
-        _show(one, answer(one, voice, asked, mode), voice, page)
+        _show(one, answer(one, output, asked, mode), output, page)
 
 
 def _opened(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
@@ -140,17 +135,17 @@ def _opened(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
     )
 
 
-def _show(one: CodebaseMaintainer, said: Any, voice: Output, page: Path | None) -> None:
+def _show(one: CodebaseMaintainer, said: Any, output: Output, page: Path | None) -> None:
     from foldline.agents.maintainer.page import page as drawn
 
-    report = one.generate_report(save_to_file=False) if page or voice.json else {}
+    report = one.generate_report(save_to_file=False) if page or output.json else {}
     if page is not None:
         try:
             page.write_text(drawn(report, one.survey()), encoding="utf-8", errors="replace")
         except OSError as error:
             raise InputError(f"{page} cannot be written: {error.strerror}") from error
-        voice.note(f"The page is {page}.")
-    if voice.json:
+        output.note(f"The page is {page}.")
+    if output.json:
         write_json("maintain/1", {"answer": said.to_dict(), "report": report})
     else:
         write_text(str(said))
@@ -165,35 +160,35 @@ Ctrl-C breaks off an answer; nothing of it is lost."""
 LONGEST_HISTORY: Final = 1_000
 
 
-def answer(one: CodebaseMaintainer, voice: Output, question: str | None, mode: Mode) -> Answer:
+def answer(one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode) -> Answer:
     """Ask one question, or go on with one, and tell on stderr what is done for it."""
     if question is not None and one.opened is None:
-        with voice.working("Counting", long=True):
+        with output.working("Counting", long=True):
             return one.run(question, mode)
-    return one.ended(_told(one.stream(question, mode), voice), mode)
+    return one.ended(_told(one.stream(question, mode), output), mode)
 
 
-def _told(events: Iterator[Event], voice: Output) -> Iterator[Event]:
+def _told(events: Iterator[Event], output: Output) -> Iterator[Event]:
     from foldline.agents import Called, Compacted, Resumed, Retried
 
     for event in events:
         match event:
             case Called(call):
-                voice.note(f"  {call.name} {one_line(call.arguments, 100)}")
+                output.note(f"  {call.name} {one_line(call.arguments, 100)}")
             case Compacted(receipt):
                 before, after = receipt.tokens_before, receipt.tokens_after
-                voice.note(f"  compacted: {before:,} → {after:,} tokens")
+                output.note(f"  compacted: {before:,} → {after:,} tokens")
             case Retried(reason=reason):
-                voice.note(f"  asked again: {one_line(reason, 100)}")
+                output.note(f"  asked again: {one_line(reason, 100)}")
             case Resumed(changes=changes):
-                voice.note(f"  resumed; changed meanwhile: {changes}")
+                output.note(f"  resumed; changed meanwhile: {changes}")
         yield event
 
 
-def talk(one: CodebaseMaintainer, voice: Output, mode: Mode, *, resume: bool) -> None:
+def talk(one: CodebaseMaintainer, output: Output, mode: Mode, *, resume: bool) -> None:
     """Hold a conversation until the person leaves."""
-    talking = MaintainerPrompt(one, voice, mode)
-    voice.note(f"{one.project_name} in {one.root.path}. Ask, or type /help.")
+    talking = MaintainerPrompt(one, output, mode)
+    output.note(f"{one.project_name} in {one.root.path}. Ask, or type /help.")
     with _history(one):
         if resume:
             talking.ask(None)
@@ -201,10 +196,10 @@ def talk(one: CodebaseMaintainer, voice: Output, mode: Mode, *, resume: bool) ->
             try:
                 line = input(f"{talking.mode}> ").strip()
             except EOFError:
-                voice.note("")
+                output.note("")
                 return
             except KeyboardInterrupt:
-                voice.note("")
+                output.note("")
                 continue
             if line in ("/quit", "/exit"):
                 return
@@ -215,10 +210,10 @@ def talk(one: CodebaseMaintainer, voice: Output, mode: Mode, *, resume: bool) ->
 class MaintainerPrompt:
     """What a line of a conversation does."""
 
-    def __init__(self, one: CodebaseMaintainer, voice: Output, mode: Mode) -> None:
+    def __init__(self, one: CodebaseMaintainer, output: Output, mode: Mode) -> None:
         self.mode = mode
         self._one = one
-        self._voice = voice
+        self._output = output
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/mode": self._change_mode,
@@ -244,16 +239,16 @@ class MaintainerPrompt:
     def ask(self, question: str | None) -> None:
         """Ask, or go on where ``question`` is None; Ctrl-C breaks it off."""
         try:
-            said = answer(self._one, self._voice, question, self.mode)
+            said = answer(self._one, self._output, question, self.mode)
         except KeyboardInterrupt:
-            self._voice.note("\nBroken off; /resume goes on.")
+            self._output.note("\nBroken off; /resume goes on.")
             return
         except FoldlineError as error:
             self._say(f"{error}\n/resume goes on.")
             return
         write_text(str(said))
         if said.status != "done" and said.result is not None:
-            self._voice.note(f"Ended early: {said.result.note}.")
+            self._output.note(f"Ended early: {said.result.note}.")
 
     def _change_mode(self, name: str) -> None:
         from foldline.agents.maintainer.modes import MODES

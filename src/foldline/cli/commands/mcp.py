@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.output import Output
 from foldline.core.errors import MissingExtra
 from foldline.core.tokens import TokenCounter
@@ -94,7 +94,7 @@ def command(
     folder = notes or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
     file = memory or data_folder() / "memory.db"
     tools = (
-        *archive_tools(options.archive_file(archive_path), max_tokens, write=write),
+        *archive_tools(stores.archive_file(archive_path), max_tokens, write=write),
         notes_tool(folder, write=write),
         memory_tool(file, user, write=write),
     )

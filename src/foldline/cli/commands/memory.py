@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,20 +14,11 @@ import click
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.option_types import IntegerType, NumberType
-from foldline.cli.output import (
-    Output,
-    console,
-    flexible,
-    moment,
-    plural,
-    table,
-    write_json,
-    write_text,
-)
-from foldline.core.errors import InputError, StoreError
+from foldline.cli.output import Output, moment, write_json, write_text
+from foldline.cli.stores import existing, make_folder, memory_file
+from foldline.core.errors import InputError
 from foldline.memory import Item, Memory
 from foldline.memory.items import KINDS
-from foldline.settings.folders import data_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +29,15 @@ class MemoryTarget:
     user: str
 
 
-@contextmanager
-def opened(place: MemoryTarget, /, *, make: bool = False) -> Iterator[Memory]:
+def _open(target: MemoryTarget) -> Memory:
     """
     Open the memory.
 
     Raises:
-        StoreError: There is none, and none is to be made.
+        StoreError: There is none.
     """
-    if make:
-        options.make_folder(place.file)
-    elif not place.file.exists():
-        raise StoreError(
-            f"There is no memory {place.file}.",
-            hint="'foldline memory add' makes it, --file or FOLDLINE_HOME names another.",
-        )
-    with Memory.open(place.file, user=place.user) as memory:
-        yield memory
+    file = existing(target.file, "memory", made_by="memory add", option="--file")
+    return Memory.open(file, user=target.user)
 
 
 def seconds(when: datetime | None) -> float | None:
@@ -65,7 +47,7 @@ def seconds(when: datetime | None) -> float | None:
 
 def memories(number: int) -> str:
     """Write a number of memories."""
-    return plural(number, "memory") if number == 1 else f"{number:,} memories"
+    return f"{number:,} memory" if number == 1 else f"{number:,} memories"
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -103,25 +85,24 @@ def _narrowed(taking: Command) -> Command:
     help="Only what is at least so strong evidence, 0 to 1.",
 )
 @_narrowed
-@options.voice
+@options.output
 @click.pass_obj
-def search(place: MemoryTarget, /, query: str, **rest: Any) -> None:
+def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> None:
     """Find what has to do with QUERY, the most relevant first."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         found = memory.search(query, **_filters(rest))
-    if voice.json:
-        rows = [
-            one.item.to_dict()
-            | {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
-            for one in found
-        ]
-        write_json("memory.search/1", {"results": rows})
-        return
-    if not found:
-        voice.note("Nothing is remembered about that.")
-        return
-    _show([(one.item, f"{one.strength:.0%}") for one in found], "evidence")
+    records = [
+        one.item.to_dict()
+        | {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
+        for one in found
+    ]
+    output.records(
+        "memory.search/1",
+        {"results": records},
+        _columns("evidence"),
+        [_cells(one.item, f"{one.strength:.0%}") for one in found],
+        empty="Nothing is remembered about that.",
+    )
 
 
 @click.command("list", short_help="Go through memories.")
@@ -133,53 +114,50 @@ def search(place: MemoryTarget, /, query: str, **rest: Any) -> None:
     show_default=True,
 )
 @_narrowed
-@options.voice
+@options.output
 @click.pass_obj
-def listed(place: MemoryTarget, /, **rest: Any) -> None:
+def listed(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
     """Go through memories, the latest or most important first."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         items = memory.items(**_filters(rest))
-    if voice.json:
-        write_json("memory.list/1", {"memories": [item.to_dict() for item in items]})
-        return
-    if not items:
-        voice.note("Nothing is remembered.")
-        return
-    _show([(item, f"{item.importance:.2f}") for item in items], "importance")
+    output.records(
+        "memory.list/1",
+        {"memories": [item.to_dict() for item in items]},
+        _columns("importance"),
+        [_cells(item, f"{item.importance:.2f}") for item in items],
+        empty="Nothing is remembered.",
+    )
 
 
 @click.command("show", short_help="Show one memory with its history.")
 @click.argument("id")
-@options.voice
+@options.output
 @click.pass_obj
-def show(place: MemoryTarget, /, id: str, **rest: Any) -> None:  # noqa: A002  # as the argument is called
+def show(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as the argument is called
     """Show the memory ID; its earlier revisions go to stderr."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         found, history = memory.get(id), memory.history(id)
     if not history:
         raise InputError(f"there is no memory {id[:60]!r}", field="id")
-    if voice.json:
+    if output.json:
         past = [item.to_dict() | {"state": state} for item, state in history]
         now = None if found is None else found.to_dict()
         write_json("memory.show/1", {"memory": now, "history": past})
         return
     for item, state in history:
-        voice.note(f"{item.name}  {moment(item.added):%Y-%m-%d %H:%M}  {state}")
+        output.note(f"{item.name}  {moment(item.added):%Y-%m-%d %H:%M}  {state}")
     if found is not None:
         write_text(found.content)
 
 
 @click.command("stats", short_help="Show what a memory holds.")
-@options.voice
+@options.output
 @click.pass_obj
-def stats(place: MemoryTarget, /, **rest: Any) -> None:
+def stats(target: MemoryTarget, /, output: Output) -> None:
     """Show how much is remembered, by kind."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         figures, summary = memory.stats(), memory.summary(5)
-    if voice.json:
+    if output.json:
         write_json("memory.stats/1", figures)
         return
     write_text(summary)
@@ -191,12 +169,12 @@ def _filters(given: dict[str, Any]) -> dict[str, Any]:
     return out | {"time_range": (seconds(out.pop("since")), until)}
 
 
-def _show(rows: list[tuple[Item, str]], figure: str) -> None:
-    grid = table("id", "kind", f">{figure}", "happened", "*content")
-    for item, number in rows:
-        day = f"{moment(item.happened):%Y-%m-%d}"
-        grid.add_row(item.id, item.kind, number, day, flexible(item.content))
-    console().print(grid)
+def _columns(figure: str) -> tuple[str, ...]:
+    return "id", "kind", f">{figure}", "happened", "*content"
+
+
+def _cells(item: Item, figure: str) -> tuple[str, ...]:
+    return item.id, item.kind, figure, f"{moment(item.happened):%Y-%m-%d}", item.content
 
 
 DAY: Final = 86_400.0
@@ -213,35 +191,35 @@ MOST_READ: Final = 1 << 20
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
-@options.voice
+@options.output
 @click.pass_obj
-def add(place: MemoryTarget, /, content: str, happened: datetime | None, **rest: Any) -> None:
+def add(
+    target: MemoryTarget, /, content: str, happened: datetime | None, output: Output, **rest: Any
+) -> None:
     """Remember TEXT, or stdin; the same words again refresh what is there."""
-    voice = options.voiced(rest)
-    with opened(place, make=True) as memory:
-        done = memory.add(_given(content), happened=seconds(happened), **rest)
-    if voice.json:
+    with Memory.open(make_folder(target.file), user=target.user) as memory:
+        done = memory.add(_read_content(content), happened=seconds(happened), **rest)
+    if output.json:
         item = None if done.item is None else done.item.to_dict()
         evicted = list(done.evicted)
         write_json("memory.add/1", {"status": done.status, "memory": item, "evicted": evicted})
         return
     if done.item is None:
-        voice.note("Nothing was added: all of it came out of a memory.")
+        output.note("Nothing was added: all of it came out of a memory.")
         return
     write_text(done.item.id)
-    voice.note("Known already; refreshed." if done.status == "known" else "Added.")
+    output.note("Known already; refreshed." if done.status == "known" else "Added.")
 
 
 @click.command("rm", short_help="Forget one memory.")
 @click.argument("id")
-@options.voice
+@options.output
 @click.pass_obj
-def remove(place: MemoryTarget, /, id: str, **rest: Any) -> None:  # noqa: A002  # as above
+def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as above
     """Forget the memory ID; 'undo' brings it back."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         done = memory.remove(id)
-    _told(voice, done.batch, done.ids)
+    _report_forgotten(output, done.batch, done.ids)
 
 
 @click.command("forget", short_help="Forget what matters little, is old, or is too much.")
@@ -276,79 +254,77 @@ def remove(place: MemoryTarget, /, id: str, **rest: Any) -> None:  # noqa: A002 
     help="How many stay, the most important first.",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
-@options.voice
+@options.output
 @click.pass_obj
-def forget(place: MemoryTarget, /, by: Any, below: float, older_than: float, **rest: Any) -> None:
+def forget(
+    target: MemoryTarget, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
+) -> None:
     """Forget what matters little, is old, or is too much; 'undo' brings it back."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
-    _told(voice, done.batch, done.ids)
+    _report_forgotten(output, done.batch, done.ids)
 
 
 @click.command("undo", short_help="Bring back what was forgotten.")
 @click.argument("batch", type=IntegerType(1))
-@options.voice
+@options.output
 @click.pass_obj
-def undo(place: MemoryTarget, /, batch: int, **rest: Any) -> None:
+def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
     """Bring back what was forgotten together, by the number that 'forget' or 'rm' told."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
+    with _open(target) as memory:
         ids = memory.undo(batch)
-    if voice.json:
+    if output.json:
         write_json("memory.undo/1", {"ids": list(ids)})
         return
-    voice.note(f"Brought back {memories(len(ids))}.")
+    output.note(f"Brought back {memories(len(ids))}.")
 
 
 @click.command("consolidate", short_help="Take over what matters into another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
-@click.option("--to", "target", type=click.Choice(KINDS), default="episodic", show_default=True)
+@click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @click.option(
     "--min-importance", metavar="X", type=NumberType(0, 1), default=0.7, show_default=True
 )
-@options.voice
+@options.output
 @click.pass_obj
 def consolidate(
-    place: MemoryTarget, /, source: Any, target: Any, min_importance: float, **rest: Any
+    target: MemoryTarget, /, source: Any, into: Any, min_importance: float, output: Output
 ) -> None:
     """Take over what matters from one kind into another."""
-    voice = options.voiced(rest)
-    with opened(place) as memory:
-        made = memory.consolidate(source, target, min_importance=min_importance)
-    if voice.json:
+    with _open(target) as memory:
+        made = memory.consolidate(source, into, min_importance=min_importance)
+    if output.json:
         write_json("memory.consolidate/1", {"memories": [item.to_dict() for item in made]})
         return
-    voice.note(f"Consolidated {memories(len(made))} from {source} to {target}.")
+    output.note(f"Consolidated {memories(len(made))} from {source} to {into}.")
 
 
 @click.command("clear", short_help="Erase all memories of the user for good.")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
-@options.voice
+@options.output
 @click.pass_obj
-def clear(place: MemoryTarget, /, yes: bool, **rest: Any) -> None:
+def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
     """Erase all memories of the user, their history included; nothing brings them back."""
-    voice = options.voiced(rest)
     if not yes:
         raise click.UsageError("This cannot be undone; say --yes.", click.get_current_context())
-    with opened(place) as memory:
+    with _open(target) as memory:
         count = memory.clear()
-    if voice.json:
+    if output.json:
         write_json("memory.clear/1", {"count": count})
         return
-    voice.note(f"Erased {memories(count)}.")
+    output.note(f"Erased {memories(count)}.")
 
 
-def _given(content: str) -> str:
+def _read_content(content: str) -> str:
     return sys.stdin.read(MOST_READ) if content == "-" else content
 
 
-def _told(voice: Output, batch: int, ids: tuple[str, ...]) -> None:
-    if voice.json:
+def _report_forgotten(output: Output, batch: int, ids: tuple[str, ...]) -> None:
+    if output.json:
         write_json("memory.forget/1", {"batch": batch, "ids": list(ids)})
         return
     undo = f" 'foldline memory undo {batch}' brings them back." if ids else ""
-    voice.note(f"Forgot {memories(len(ids))}.{undo}")
+    output.note(f"Forgot {memories(len(ids))}.{undo}")
 
 
 EPILOG = """\b
@@ -382,7 +358,7 @@ Nothing is overwritten or erased, except by 'clear'.
 @click.pass_context
 def command(ctx: click.Context, file: Path | None, user: str) -> None:
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(file or data_folder() / "memory.db", user)
+    ctx.obj = MemoryTarget(memory_file(file), user)
 
 
 for one in (add, search, listed, show, remove, forget, undo, consolidate, stats, clear):

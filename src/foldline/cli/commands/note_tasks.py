@@ -2,109 +2,129 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from foldline.cli import options
-from foldline.cli.output import Output, console, flexible, one_line, plural, table, write_json
-from foldline.cli.stores import TAIL, in_folder, opened
-from foldline.notes import Notes, Plan, Standing, TaskGraph
+from foldline.cli.output import Output, one_line, write_json
+from foldline.cli.stores import open_notes
+from foldline.notes import Card, Notes, Plan, Standing, TaskGraph
+
+TAIL: Final = 8
+"""Letters at the end of an id that a table shows; they are random, so they tell it apart."""
+
+
+def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    """Take the folder that was named before the subcommand where none is named after it."""
+    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
+
+
+folder_option = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+)
+
+
+def on_notes(command: Callable[..., object]) -> Callable[..., object]:
+    """Give a command the folder of the notes as ``folder``, and its `Output`."""
+    return folder_option(options.output(command))
+
+
+def short_id(card: Card) -> str:
+    """Return the end of the id of a note, which is enough to name it."""
+    return card.id[-TAIL:]
 
 
 @click.command("tasks")
 @click.option("--ready", is_flag=True, help="Only those that can begin now.")
-@in_folder
-def tasks(ready: bool, **rest: Any) -> None:
+@on_notes
+def tasks(ready: bool, output: Output, **rest: Any) -> None:
     """List tasks: how each stands, and what keeps it from beginning."""
-    voice = options.voiced(rest)
-    with opened(rest["folder"]) as notes:
+    with open_notes(rest["folder"]) as notes:
         graph = notes.tasks.graph()
     shown = graph.in_state("ready") if ready else _ordered(graph)
-    if voice.json:
-        value = {"tasks": [_row(one) for one in shown], "cycles": [list(c) for c in graph.cycles]}
-        write_json("note-tasks/1", value)
-        return
-    if shown:
-        grid = table("id", "state", "*title", "*why")
-        for one in shown:
-            told = one.why or one.card.outcome
-            card = one.card
-            grid.add_row(card.id[-TAIL:], one.state, flexible(card.title), flexible(told))
-        console().print(grid)
-    voice.note(f"{plural(len(shown), 'task')}.")
+    value = {"tasks": [_row(one) for one in shown], "cycles": [list(c) for c in graph.cycles]}
+    rows = [(short_id(t.card), t.state, t.card.title, t.why or t.card.outcome) for t in shown]
+    columns = ("id", "state", "*title", "*why")
+    output.records("note-tasks/1", value, columns, rows, noun="task")
 
 
 @click.command("task")
 @click.argument("what", type=click.Choice(("start", "done", "fail", "cancel", "reopen", "need")))
 @click.argument("note_id", metavar="ID")
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
-@in_folder
-def task(what: str, note_id: str, words: tuple[str, ...], **rest: Any) -> None:
+@on_notes
+def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
     """Say what became of a task, or which tasks it needs."""
-    voice, told = options.voiced(rest), " ".join(words)
-    with opened(rest["folder"]) as notes:
+    outcome = " ".join(words)
+    with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
         match what:
             case "start":
                 note = on.start(one)
             case "done":
-                note = on.finish(one, told)
+                note = on.finish(one, outcome)
             case "fail":
-                note = on.fail(one, told)
+                note = on.fail(one, outcome)
             case "cancel":
-                note = on.cancel(one, told)
+                note = on.cancel(one, outcome)
             case "reopen":
                 note = on.reopen(one)
             case _:
                 note = on.need(one, *(notes.resolve(word) for word in words))
         free = [card for card in on.ready() if one in card.needs]
-    if voice.json:
+    if output.json:
         ready = [card.id for card in free]
         write_json("note-task/1", {"note": note.to_dict(), "now_ready": ready})
         return
-    voice.note(f"{one_line(note.title, 60)!r} is {note.status}.")
+    output.note(f"{one_line(note.title, 60)!r} is {note.status}.")
     for card in free:
-        voice.note(f"Now ready: {one_line(card.title, 60)!r} ({card.id}).")
+        output.note(f"Now ready: {one_line(card.title, 60)!r} ({card.id}).")
 
 
 @click.command("tidy")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--undo", metavar="ID", help="Take back what was done under this id.")
-@in_folder
-def tidy(only_plan: bool, undo: str | None, **rest: Any) -> None:
+@on_notes
+def tidy(only_plan: bool, undo: str | None, output: Output, **rest: Any) -> None:
     """Merge, promote and expire temporary notes, so that it can be undone."""
-    voice = options.voiced(rest)
-    with opened(rest["folder"]) as notes:
+    with open_notes(rest["folder"]) as notes:
         if undo is not None:
-            _undo(notes, undo, voice)
+            _undo(notes, undo, output)
             return
         done = None if only_plan else notes.consolidate()
         plan = notes.plan() if done is None else done.plan
-    if voice.json:
+    if output.json:
         write_json("note-tidy/1", {"id": done.id if done else None, **_plan(plan)})
         return
     for merge in plan.merges:
-        voice.note(f"{', '.join(merge.sources)} into {merge.into} ({merge.likeness:.0%} alike)")
+        output.note(f"{', '.join(merge.sources)} into {merge.into} ({merge.likeness:.0%} alike)")
     for one in plan.promotions:
-        voice.note(f"{one.id} from {one.before} to {one.after}: {one.why}")
+        output.note(f"{one.id} from {one.before} to {one.after}: {one.why}")
     for gone in plan.expired:
-        voice.note(f"{gone} expires; it goes to the trash")
+        output.note(f"{gone} expires; it goes to the trash")
     if not plan:
-        voice.note("There is nothing to do.")
+        output.note("There is nothing to do.")
     elif done is not None:
-        voice.note(f"Done; 'foldline note tidy --undo {done.id}' takes it back.")
+        output.note(f"Done; 'foldline note tidy --undo {done.id}' takes it back.")
 
 
-def _undo(notes: Notes, undo: str, voice: Output) -> None:
-    told = notes.undo(undo)
-    if voice.json:
-        value = {"reverted": told.reverted, "restored": told.restored, "kept": told.kept}
+def _undo(notes: Notes, undo: str, output: Output) -> None:
+    done = notes.undo(undo)
+    if output.json:
+        value = {"reverted": done.reverted, "restored": done.restored, "kept": done.kept}
         write_json("note-undo/1", {name: list(ids) for name, ids in value.items()})
         return
-    voice.note(
-        f"{len(told.reverted)} as they were, {len(told.restored)} back from the trash, "
-        f"{len(told.kept)} changed since and kept."
+    output.note(
+        f"{len(done.reverted)} as they were, {len(done.restored)} back from the trash, "
+        f"{len(done.kept)} changed since and kept."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foldline.archive import Archive
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.commands.sessions import list_sessions
 from foldline.cli.option_types import IntegerType
 from foldline.cli.output import Output, json_text, write_json, write_text
@@ -46,13 +46,14 @@ Examples:
     help="Go on from this match or character.",
 )
 @options.archive
-@options.voice
+@options.output
 def command(
     handle: str | None,
     listed: bool,
     archive_path: Path | None,
     session: str | None,
     raw: bool,
+    output: Output,
     **rest: Any,
 ) -> None:
     """
@@ -60,14 +61,13 @@ def command(
 
     All of it goes to stdout as it was; a note about what is left out goes to stderr.
     """
-    voice = options.voiced(rest)
     if (handle is None) == (not listed):
         raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
-    with options.existing_archive(archive_path) as archive:
+    with stores.open_archive(archive_path) as archive:
         if handle is None:
-            list_sessions(archive.sessions(), voice)
+            list_sessions(archive.sessions(), output)
         else:
-            _recall(archive, handle, session, raw, voice, rest)
+            _recall(archive, handle, session, raw, output, rest)
 
 
 def _recall(
@@ -75,11 +75,11 @@ def _recall(
     handle: str,
     session: str | None,
     raw: bool,
-    voice: Output,
+    output: Output,
     access: dict[str, Any],
 ) -> None:
     found = archive.recall(handle, session=session, **access)
-    if voice.json:
+    if output.json:
         write_json(
             "recall/1",
             {
@@ -94,7 +94,7 @@ def _recall(
         return
     write_text(json_text(_wire(found.raw)) if raw else found.text)
     if found.note and not raw:
-        voice.note(found.note)
+        output.note(found.note)
 
 
 def _wire(raw: Any) -> Any:

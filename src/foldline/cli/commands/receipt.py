@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.app import Compaction
 from foldline.archive import Archive
-from foldline.cli import output
-from foldline.cli.bars import segments
-from foldline.cli.options import make_folder
-from foldline.cli.output import one_line, plural, printable, share
+from foldline.cli.bars import bar, legend, segments
+from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
 from foldline.cli.policy_options import bill
 from foldline.cli.reading import Input
+from foldline.cli.stores import make_folder
 from foldline.core.edits import Drop, Fold, Rewrite
 from foldline.core.protect import is_snapshot
 from foldline.core.receipt import Receipt
@@ -58,13 +57,7 @@ class CompactionResult:
         """
         opened = self.opened
         return {
-            "file": opened.name,
-            "format": opened.recording.format,
-            "conversation": {
-                "name": opened.conversation.name,
-                "number": opened.index + 1,
-                "of": len(opened.recording.conversations),
-            },
+            **opened.to_dict(),
             "to": to,
             "output": None if out is None else str(out),
             "archive": None if self.archive is None else str(self.archive),
@@ -118,14 +111,14 @@ def show(done: CompactionResult, out: Path | None) -> None:
     from rich.panel import Panel
     from rich.text import Text
 
-    console = output.console(err=True)
-    width = min(console.width, 100)
-    rows: list[RenderableType] = [_bars(done, console, width - 4), Text()]
+    screen = console(err=True)
+    width = min(screen.width, 100)
+    rows: list[RenderableType] = [_bars(done, screen, width - 4), Text()]
     if done.receipt.status == "compacted":
         rows += [_rungs(done), Text()]
     rows.append(_facts(done, out))
     title = Text(one_line(f" {done.opened.name} ", width - 8), style="bold")
-    console.print(Panel(Group(*rows), title=title, title_align="left", width=width))
+    screen.print(Panel(Group(*rows), title=title, title_align="left", width=width))
 
 
 def _plain(done: CompactionResult) -> None:
@@ -142,7 +135,7 @@ def _plain(done: CompactionResult) -> None:
     sys.stderr.write("\n".join(map(printable, lines)) + "\n")
 
 
-def _bars(done: CompactionResult, console: Console, width: int) -> RenderableType:
+def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType:
     """Draw what it took before and what it takes now to the same scale."""
     from rich.console import Group
     from rich.table import Table
@@ -160,23 +153,23 @@ def _bars(done: CompactionResult, console: Console, width: int) -> RenderableTyp
         numbers = f" {tokens:>9,}{percent:>6}"
         room = max(10, width - len("before ") - 16)
         line = Text(f"{name:7}", style="bold")
-        line.append(output.bar(parts, receipt.tokens_before, room, console.encoding))
+        line.append(bar(parts, receipt.tokens_before, room, screen.encoding))
         lines.append(line.append(numbers))
     seen = {segment.name: segment for segment in (*before, *after)}
     key = Table.grid()
-    key.add_row(" " * 7, output.legend([*seen.values()], width - 7, console.encoding))
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, screen.encoding))
     return Group(*lines, key)
 
 
 def _rungs(done: CompactionResult) -> Table:
-    grid = output.table("rung", ">tokens freed", "*what it did")
+    grid = table("rung", ">tokens freed", "*what it did")
     for rung in done.receipt.rungs:
         freed = f"{rung.freed:,}" if rung.is_in_effect else ""
         words = _did(done, rung.name) if rung.is_in_effect else rung.reason
         if rung.outcome == "fallback":
             words = f"{words}; without a model: {rung.reason}"
         style = "" if rung.is_in_effect else "dim"
-        grid.add_row(rung.name, freed, output.flexible(words), style=style)
+        grid.add_row(rung.name, freed, flexible(words), style=style)
     return grid
 
 

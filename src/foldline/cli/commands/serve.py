@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.option_types import PERIOD, SIZE
 from foldline.core.errors import MissingExtra
 
@@ -73,7 +73,7 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     type=click.FloatRange(0.0),
     default=1.0,
     show_default=True,
-    help="The most that such summarizers may cost in all, as long as the proxy runs.",
+    help="The most that such summaries may cost in all, as long as the proxy runs.",
 )
 @click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
 @click.option(
@@ -152,8 +152,8 @@ def _store(
     from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
 
-    path = options.archive_file(db)
-    options.make_folder(path)
+    path = stores.archive_file(db)
+    stores.make_folder(path)
     # The client has everything that was said: after a power cut it says it again.
     store = SqliteStore(path, durability="process")
     return RedactingStore(store, redacted) if redact else store

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from foldline.archive import Archive
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.option_types import PERIOD, SIZE
 from foldline.cli.output import (
     Output,
     console,
-    flexible,
+    local_time,
     moment,
     one_line,
     plural,
@@ -31,70 +31,66 @@ from foldline.session.export import export as export_messages
 from foldline.stores.retention import Retention
 
 
-def list_sessions(sessions: Sequence[SessionInfo], voice: Output) -> None:
+def list_sessions(sessions: Sequence[SessionInfo], output: Output) -> None:
     """Write a list of sessions to stdout."""
-    if voice.json:
-        write_json("sessions/1", {"sessions": [_row(info) for info in sessions]})
-        return
-    if not sessions:
-        voice.note("The archive is empty.")
-        return
-    grid = table("*session", "format", ">messages", ">compactions", ">size", "changed")
-    for info in sessions:
-        grid.add_row(
-            flexible(info.head.name),
-            one_line(info.head.dialect, 20),
-            f"{info.messages:,}",
-            f"{info.batches:,}",
-            size(info.size),
-            _when(info.updated),
-        )
-    console().print(grid)
-    voice.note(f"{plural(len(sessions), 'session')}.")
+    output.records(
+        "sessions/1",
+        {"sessions": [_row(info) for info in sessions]},
+        ("*session", "format", ">messages", ">compactions", ">size", "changed"),
+        [
+            (
+                info.head.name,
+                one_line(info.head.dialect, 20),
+                info.messages,
+                info.batches,
+                size(info.size),
+                local_time(info.updated),
+            )
+            for info in sessions
+        ],
+        empty="The archive is empty.",
+        noun="session",
+    )
 
 
-def show_session(info: SessionInfo, receipts: Sequence[Receipt], voice: Output) -> None:
+def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output) -> None:
     """Write a session and the receipts of what was tried on it to stdout."""
-    if voice.json:
+    if output.json:
         listed = [receipt.to_dict() for receipt in receipts]
         write_json("sessions.show/1", {**_row(info), "receipts": listed})
         return
-    grid = table("session", "*" + one_line(info.head.name))
     window = f" of {info.head.window:,} tokens" if info.head.window else ""
-    for name, words in (
+    rows = (
         ("format", info.head.dialect or "not known yet"),
         ("model", f"{info.head.model or 'not named'}{window}"),
-        ("started", _when(info.head.created)),
-        ("changed", _when(info.updated)),
+        ("started", local_time(info.head.created)),
+        ("changed", local_time(info.updated)),
         ("messages", f"{info.messages:,}, {size(info.size)}"),
-    ):
-        grid.add_row(name, flexible(words))
-    console().print(grid)
+    )
+    console().print(table("session", "*" + one_line(info.head.name), rows=rows))
     done = [receipt for receipt in receipts if receipt.status == "compacted"]
     if done:
         console().print()
         console().print(_receipts(done))
     saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
-    voice.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens taken out of sight.")
+    output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens taken out of sight.")
 
 
-def _receipts(receipts: Sequence[Receipt]) -> Any:
-    grid = table(">#", ">before", ">after", ">messages", "*by", ">model")
-    for number, receipt in enumerate(receipts, 1):
-        price = f"${receipt.spent.usd:.4f}" if receipt.spent.attempts else ""
-        grid.add_row(
-            str(number),
-            f"{receipt.tokens_before:,}",
-            f"{receipt.tokens_after:,}",
-            f"{receipt.messages_before:,} → {receipt.messages_after:,}",
-            flexible(receipt.reason),
-            price,
-        )
-    return grid
-
-
-def _when(seconds: float) -> str:
-    return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
+def _receipts(receipts: Sequence[Receipt]) -> Table:
+    return table(
+        *(">#", ">before", ">after", ">messages", "*by", ">model"),
+        rows=[
+            (
+                number,
+                receipt.tokens_before,
+                receipt.tokens_after,
+                f"{receipt.messages_before:,} → {receipt.messages_after:,}",
+                receipt.reason,
+                f"${receipt.spent.usd:.4f}" if receipt.spent.attempts else "",
+            )
+            for number, receipt in enumerate(receipts, 1)
+        ],
+    )
 
 
 def _row(info: SessionInfo) -> dict[str, Any]:
@@ -110,6 +106,9 @@ def _row(info: SessionInfo) -> dict[str, Any]:
         "updated": moment(info.updated).isoformat(),
     }
 
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 EPILOG = """\b
 Examples:
@@ -142,32 +141,30 @@ def command(ctx: click.Context, archive_path: Path | None) -> None:
 
 def _archive(ctx: click.Context, given: Path | None) -> Archive:
     """Open the archive that a verb or the group names; it must exist."""
-    return options.existing_archive(given or ctx.obj)
+    return stores.open_archive(given or ctx.obj)
 
 
 @command.command("list", short_help="List the sessions, the newest first.")
 @options.archive
-@options.voice
+@options.output
 @click.pass_context
-def listed(ctx: click.Context, /, archive_path: Path | None, **rest: Any) -> None:
+def listed(ctx: click.Context, /, archive_path: Path | None, output: Output) -> None:
     """List the sessions, the one that was changed last first."""
-    voice = options.voiced(rest)
     with _archive(ctx, archive_path) as archive:
-        list_sessions(archive.sessions(), voice)
+        list_sessions(archive.sessions(), output)
 
 
 @command.command("show", short_help="Show a session and its compactions.")
 @click.argument("name")
 @options.archive
-@options.voice
+@options.output
 @click.pass_context
-def show(ctx: click.Context, /, name: str, archive_path: Path | None, **rest: Any) -> None:
+def show(ctx: click.Context, /, name: str, archive_path: Path | None, output: Output) -> None:
     """Show how large the session NAME is, and what each compaction of it did."""
-    voice = options.voiced(rest)
     with _archive(ctx, archive_path) as archive:
         receipts = archive.receipts(name)
         info = next(info for info in archive.sessions() if info.head.name == name)
-    show_session(info, receipts, voice)
+    show_session(info, receipts, output)
 
 
 @command.command("export", short_help="Write a session out as it was on the wire.")
@@ -176,15 +173,14 @@ def show(ctx: click.Context, /, name: str, archive_path: Path | None, **rest: An
     "-o", "--output", "out", metavar="OUT", default="-", help="Where to; '-' or nothing is stdout."
 )
 @options.archive
-@options.voice
+@options.output
 @click.pass_context
 def export(
-    ctx: click.Context, /, name: str, out: str, archive_path: Path | None, **rest: Any
+    ctx: click.Context, /, name: str, out: str, archive_path: Path | None, output: Output
 ) -> None:
     """Write every message of the session NAME as it came, one JSON value a line."""
-    voice = options.voiced(rest)
     target = None if out == "-" else Path(out)
-    source = str(options.archive_file(archive_path or ctx.obj))
+    source = str(stores.archive_file(archive_path or ctx.obj))
     if target is not None:
         check_output(target, source)
     lines = _Lines()
@@ -195,9 +191,9 @@ def export(
         write_text(text)
     else:
         write_whole(target, text.encode(), source)
-    if voice.json and target is not None:
+    if output.json and target is not None:
         write_json("sessions.export/1", {"name": name, "messages": count, "file": str(target)})
-    voice.note(f"{plural(count, 'message')}.")
+    output.note(f"{plural(count, 'message')}.")
 
 
 class _Lines:
@@ -217,7 +213,7 @@ class _Lines:
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
 @options.archive
-@options.voice
+@options.output
 @click.pass_context
 def delete(
     ctx: click.Context,
@@ -228,14 +224,13 @@ def delete(
     everything: bool,
     yes: bool,
     archive_path: Path | None,
-    **rest: Any,
+    output: Output,
 ) -> None:
     """
     Delete the sessions NAME, or those that --keep, --max-size or --all say.
 
     Their bytes are overwritten; what another session holds too stays. Nothing brings them back.
     """
-    voice = options.voiced(rest)
     limits = keep is not None or max_size is not None
     if not (names or limits or everything):
         raise click.UsageError("Name sessions, or say --keep, --max-size or --all.", ctx)
@@ -250,10 +245,10 @@ def delete(
             most = None if max_size is None else int(max_size)
             gone += archive.prune(Retention(keep, most))
         left = archive.size()
-    if voice.json:
+    if output.json:
         write_json("sessions.delete/1", {"deleted": list(gone), "bytes_left": left})
         return
-    voice.note(f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.")
+    output.note(f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.")
 
 
 def _known(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:

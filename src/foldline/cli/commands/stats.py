@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foldline.cli import options, output
-from foldline.cli.bars import STYLES
+from foldline.cli import options
+from foldline.cli.bars import STYLES, BarSegment, bar
 from foldline.cli.option_types import IntegerType
 from foldline.cli.output import (
-    BarSegment,
     Output,
-    flexible,
+    console,
     one_line,
     plural,
     share,
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from foldline.inspector.stats import Stats
-
 EPILOG = """\b
 Examples:
   foldline stats session.jsonl
@@ -48,7 +45,7 @@ Examples:
 @options.conversation
 @options.model
 @click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
-@options.voice
+@options.output
 def command(
     file: str,
     source_format: str | None,
@@ -56,39 +53,27 @@ def command(
     conversation: str | None,
     model: str | None,
     top: int,
-    **rest: Any,
+    output: Output,
 ) -> None:
     """
     Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
 
     FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
     """
-    voice = options.voiced(rest)
-    opened = open_input(file, source_format, conversation, voice, max_bytes)
-    voice.warn(opened.warnings)
-    counter = counter_for(opened.transcript, model, voice)
-    with voice.working("Counting tokens", long=opened.long):
+    opened = open_input(file, source_format, conversation, output, max_bytes)
+    output.warn(opened.warnings)
+    counter = counter_for(opened.transcript, model, output)
+    with output.working("Counting tokens", long=opened.long):
         stats = measure(opened.transcript, counter, top)
-    _show(opened, counter, stats, voice)
-
-
-def _show(opened: Input, counter: TokenCounter, stats: Stats, voice: Output) -> None:
-    if voice.json:
+    if output.json:
         write_json("stats/1", _as_json(opened, counter, stats))
-        return
-
-    show(opened, counter, stats)
+    else:
+        _show(opened, counter, stats)
 
 
 def _as_json(opened: Input, counter: TokenCounter, stats: Stats) -> dict[str, Any]:
     return {
-        "file": opened.name,
-        "format": opened.recording.format,
-        "conversation": {
-            "name": opened.conversation.name,
-            "number": opened.index + 1,
-            "of": len(opened.recording.conversations),
-        },
+        **opened.to_dict(),
         "counter": {"name": counter.name, "exact": counter.texts.exact},
         "tokens": stats.tokens,
         "messages": stats.messages,
@@ -107,25 +92,24 @@ def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
     return [asdict(item) for item in items]
 
 
-def show(opened: Input, counter: TokenCounter, stats: Stats) -> None:
+def _show(opened: Input, counter: TokenCounter, stats: Stats) -> None:
     """Print everything that is known about a conversation."""
     from rich.text import Text
 
-    console = output.console()
+    screen = console()
     segments = [BarSegment(kind.name, kind.tokens, STYLES[kind.name]) for kind in stats.kinds]
-    width = min(console.width, 100)
-    console.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
+    screen.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
     counted_by = counter.name if counter.texts.exact else f"{counter.name}, not exact"
     sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
-    console.print(f"{sizes} · counter {counted_by}")
-    console.print(output.bar(segments, stats.tokens, width, console.encoding))
-    for section in _sections(stats, console):
+    screen.print(f"{sizes} · counter {counted_by}")
+    screen.print(bar(segments, stats.tokens, min(screen.width, 100), screen.encoding))
+    for section in _sections(stats, screen):
         if section.row_count:
-            console.print()
-            console.print(section)
+            screen.print()
+            screen.print(section)
     for line in _around(stats):
-        console.print()
-        console.print(line)
+        screen.print()
+        screen.print(line)
 
 
 def _title(opened: Input) -> str:
@@ -136,76 +120,70 @@ def _title(opened: Input) -> str:
     return one_line(f"{opened.name} · {kind}{place}")
 
 
-def _sections(stats: Stats, console: Console) -> Iterable[Table]:
-    yield _kinds(stats, console.encoding)
+def _sections(stats: Stats, screen: Console) -> Iterable[Table]:
+    yield _kinds(stats, screen.encoding)
     yield _tools(stats)
-    yield _files(stats, console.width // 2 - 4)
-    yield _largest(stats)
-    yield _waste(stats)
+    yield _files(stats, screen.width // 2 - 4)
+    yield table(
+        *(">#", "largest message", ">tokens", ">share", "*begins"),
+        rows=[
+            (m.index, one_line(m.what, 24), m.tokens, share(m.tokens, stats.tokens), m.text)
+            for m in stats.largest
+        ],
+    )
+    yield table(
+        *("waste", ">tokens", ">share", ">count", "*what it is"),
+        rows=[
+            (w.name, w.tokens, share(w.tokens, stats.tokens), w.count, WASTE[w.name])
+            for w in stats.waste
+        ],
+    )
 
 
 def _kinds(stats: Stats, encoding: str) -> Table:
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"
-    grid = table("kind", ">tokens", ">share", ">parts")
-    for kind in stats.kinds:
-        name = Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
-        part = share(kind.tokens, stats.tokens)
-        grid.add_row(name, f"{kind.tokens:,}", part, f"{kind.count:,}")
-    return grid
+    names = [
+        Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
+        for kind in stats.kinds
+    ]
+    return table(
+        *("kind", ">tokens", ">share", ">parts"),
+        rows=[
+            (name, kind.tokens, share(kind.tokens, stats.tokens), kind.count)
+            for name, kind in zip(names, stats.kinds, strict=True)
+        ],
+    )
 
 
 def _tools(stats: Stats) -> Table:
-    grid = table("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results")
-    for tool in stats.tools:
-        grid.add_row(
-            one_line(tool.name, 40),
-            f"{tool.tokens:,}",
-            share(tool.tokens, stats.tokens),
-            f"{tool.calls:,}",
-            f"{tool.errors:,}" if tool.errors else "",
-            f"{tool.call_tokens:,}",
-            f"{tool.result_tokens:,}",
-        )
-    return grid
+    return table(
+        *("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
+        rows=[
+            (
+                one_line(tool.name, 40),
+                tool.tokens,
+                share(tool.tokens, stats.tokens),
+                tool.calls,
+                tool.errors or "",
+                tool.call_tokens,
+                tool.result_tokens,
+            )
+            for tool in stats.tools
+        ],
+    )
 
 
 def _files(stats: Stats, width: int) -> Table:
-    grid = table("file", ">tokens", ">share", "*what was done")
+    rows = []
     for file in stats.files:
         done = ", ".join(
             f"{name} {count}×" if count > 1 else name for name, count in file.operations.items()
         )
-        grid.add_row(
-            shortened(file.path, width),
-            f"{file.tokens:,}",
-            share(file.tokens, stats.tokens),
-            flexible(done),
-        )
-    return grid
-
-
-def _largest(stats: Stats) -> Table:
-    grid = table(">#", "largest message", ">tokens", ">share", "*begins")
-    for large in stats.largest:
-        grid.add_row(
-            f"{large.index:,}",
-            one_line(large.what, 24),
-            f"{large.tokens:,}",
-            share(large.tokens, stats.tokens),
-            flexible(large.text),
-        )
-    return grid
-
-
-def _waste(stats: Stats) -> Table:
-    grid = table("waste", ">tokens", ">share", ">count", "*what it is")
-    for found in stats.waste:
-        part = share(found.tokens, stats.tokens)
-        words = flexible(WASTE[found.name])
-        grid.add_row(found.name, f"{found.tokens:,}", part, f"{found.count:,}", words)
-    return grid
+        path = shortened(file.path, width)
+        rows.append((path, file.tokens, share(file.tokens, stats.tokens), done))
+    return table("file", ">tokens", ">share", "*what was done", rows=rows)
 
 
 def _around(stats: Stats) -> Iterable[str]:

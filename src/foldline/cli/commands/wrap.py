@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from foldline.cli import options
+from foldline.cli import options, stores
 from foldline.cli.commands.coding_agents import (
     CLIENTS,
     WrappedClient,
@@ -77,7 +77,7 @@ def command(
 ) -> int:
     """Run CLIENT through a proxy that keeps it inside its context window, and ends with it."""
     agent = CLIENTS[client]
-    archive = options.archive_file(archive_path)
+    archive = stores.archive_file(archive_path)
     mcp = _mcp(archive, write=rest.pop("write")) if not rest.pop("no_mcp") else ()
     if rest["no_archive"]:
         mcp = ()  # there is nothing to recall from
@@ -90,7 +90,7 @@ def command(
         raise InputError(
             f"{agent.program} is not installed", hint=f"Run: npm install -g {agent.package}"
         )
-    options.make_folder(archive)
+    stores.make_folder(archive)
     split = {name: split_address(address) for name, address in addresses.items()}
     wanted = {
         name: ["--upstream", origin, "--db", str(archive), *_options(**rest)]
