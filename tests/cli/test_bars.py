@@ -4,10 +4,10 @@ import pytest
 from tests.cli.sample import conversation
 
 from foldline.cli.bars import STYLES, BarSegment, bar, segments
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.evaluation.breakdown import KINDS
 from foldline.formats.registry import dialect
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
 
 
 def test_every_kind_has_a_colour_of_its_own() -> None:

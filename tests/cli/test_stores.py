@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foldline.cli.stores import archive_file, existing, make_folder
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 def test_the_archive_is_where_it_was_named_else_in_the_home_of_foldline(

@@ -8,9 +8,6 @@ from tests.cli.sample import PLANTED
 
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
-from foldline.counters.estimated import EstimatedCounter
 from foldline.mcp.tools import (
     LOOKING_AT_MEMORY,
     LOOKING_AT_NOTES,
@@ -24,10 +21,13 @@ from foldline.mcp.tools import (
     stats_tool,
 )
 from foldline.session import Session
+from foldline.tokens.choose import choose_counter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools.memory import FOR_MODELS
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool, Toolbox
+from foldline.values.tokens import TokenCounter
 
 LIMIT = 1_500
 COUNTER = TokenCounter(choose_counter())

@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
+from foldline.errors import ModelError
 from foldline.models.transport import Passed
 from foldline.proxy.answers import LONGEST, BufferedAnswer, UsageReader, find_rejection
+from foldline.values.messages import Usage
 
 PIECES = [b"one", b"two", b"three"]
 

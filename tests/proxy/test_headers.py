@@ -1,9 +1,9 @@
 """Headers pass as they are, but for those of one connection and the proxy's own."""
 
-from foldline.core.messages import Usage
 from foldline.proxy.clients import client_name, session_hint
 from foldline.proxy.headers import incoming, outgoing, report
 from foldline.proxy.request_rewriting import Decision
+from foldline.values.messages import Usage
 
 CAME = [
     (b"host", b"127.0.0.1:1"),

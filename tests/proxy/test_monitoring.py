@@ -7,8 +7,8 @@ import json
 import re
 import threading
 
-from foldline.core.messages import Usage
 from foldline.proxy.monitoring import WAITING, ProxyMetrics, RequestLog
+from foldline.values.messages import Usage
 
 
 def test_lines_are_json_in_the_order_in_which_they_came():

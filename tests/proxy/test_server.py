@@ -9,7 +9,7 @@ from tests.proxy.conftest import answer, plain, request, talk
 from tests.proxy.rewriting import turns
 
 from foldline.core.config import Config
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.proxy.request_rewriting import ProxyOptions
 from foldline.proxy.server import ProxyServer, resolve_upstream
 from foldline.session import Session

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from foldline.cli.output import Output, plural
-from foldline.core.errors import FoldlineError, InputError, UnknownFormat
+from foldline.errors import FoldlineError, InputError, UnknownFormat
 from foldline.formats.files import may_be_transcript
 
 MAX_ENTRIES: Final = 500_000

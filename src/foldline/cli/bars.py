@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from foldline.core.messages import Message
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import by_kind
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
-from foldline.core.errors import BudgetError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import BudgetError
 
 
 class IntegerType(click.IntRange):

@@ -12,16 +12,16 @@ import click
 
 from foldline.cli.option_types import NumberType
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.handles import handles
-from foldline.core.records import leaves, unknown
+from foldline.core.settings_codec import leaves, unknown
 from foldline.core.spending import Spent
 from foldline.core.strategy import Policy
-from foldline.core.summary import TEMPLATE_NAMES
-from foldline.core.transcript import Transcript
+from foldline.core.summary_settings import TEMPLATE_NAMES
+from foldline.engine.policies import POLICIES, tuning
+from foldline.engine.policies import policy as named_policy
+from foldline.errors import BudgetError, InputError
 from foldline.settings.sources import read_template, read_text
-from foldline.strategies.presets import POLICIES, tuning
-from foldline.strategies.presets import policy as named_policy
+from foldline.values.handles import handles
+from foldline.values.transcript import Transcript
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

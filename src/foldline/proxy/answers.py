@@ -14,13 +14,13 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
-from foldline.core.overflow import overflow_in
+from foldline.errors import ModelError
 from foldline.models.failures import failure
+from foldline.models.overflow import overflow_in
 from foldline.models.protocol import count, mapping, openai_usage
 from foldline.models.sse import Event, Events
 from foldline.models.transport import Passed
+from foldline.values.messages import Usage
 
 
 class BufferedAnswer:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
+from foldline.errors import ModelError
 from foldline.models.place import Place
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers
@@ -21,6 +20,7 @@ from foldline.proxy.clients import client_name
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import Decision, RequestRewriter
 from foldline.proxy.requests import Endpoint, find_endpoint
+from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

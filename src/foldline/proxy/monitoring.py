@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
 from foldline import __version__
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 WAITING: Final = 1_000
 """Lines that wait for a slow reader; further ones are lost, and counted."""

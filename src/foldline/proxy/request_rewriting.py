@@ -9,11 +9,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.config import Config
-from foldline.core.errors import ContextOverflow, FoldlineError, InputError, ModelError
-from foldline.core.keeping import Outputs
-from foldline.core.messages import Usage
-from foldline.core.ports import Store
+from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Policy
+from foldline.errors import ContextOverflow, FoldlineError, InputError, ModelError
 from foldline.models.catalogue import Catalogue
 from foldline.proxy.background_summaries import BackgroundSummarizers
 from foldline.proxy.clients import client_compaction, client_name, session_hint
@@ -25,6 +23,8 @@ from foldline.proxy.conversation_matching import (
 from foldline.proxy.request_body import MARK, add_cache_mark, cache_mark, write_message
 from foldline.proxy.requests import ConversationRequest, Endpoint, RequestReader
 from foldline.session import Session
+from foldline.stores.protocol import Store
+from foldline.values.messages import Usage
 
 Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
 """

@@ -10,14 +10,14 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final
 
-from foldline.core.identity import content_hash
-from foldline.core.messages import Opaque, Role
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.formats.registry import dialect
 from foldline.proxy.clients import compaction_step
 from foldline.proxy.request_body import MARK, Body, read_body, strip_cache_marks
 from foldline.session.identities import Identities
+from foldline.tokens.choose import choose_counter
+from foldline.values.identity import content_hash
+from foldline.values.messages import Opaque, Role
+from foldline.values.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,14 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from foldline.core.errors import InputError, StoreError
-from foldline.core.ports import Store
+from foldline.errors import InputError, StoreError
 from foldline.models.place import Place
 from foldline.models.transport import Relay
 from foldline.proxy.access_control import AccessControl, is_loopback
 from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import ProxyOptions, RequestRewriter
+from foldline.stores.protocol import Store
 from foldline.stores.retention import Retention, prune
 
 

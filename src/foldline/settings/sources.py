@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final, get_origin
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.records import Leaf, leaves, optional
-from foldline.core.summary import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
+from foldline.core.settings_codec import Leaf, leaves, optional
+from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
+from foldline.errors import BudgetError, InputError
 from foldline.settings.folders import config_folder
 
 PREFIX: Final = "FOLDLINE_"

@@ -16,7 +16,7 @@ from foldline.cli.commands.coding_agents import (
     shell_commands,
     split_address,
 )
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 MCP = ("/usr/bin/python", "-m", "foldline", "mcp", "--archive", '/kept/a "b".db')
 

@@ -10,10 +10,10 @@ from tests.cli.sample import conversation, foldline, write_conversation
 from foldline import count
 from foldline.cli.agent_sessions import SessionFile
 from foldline.cli.commands.scan import measure_session
+from foldline.core.budget import Amount
 from foldline.core.config import Config
-from foldline.core.errors import InputError
-from foldline.core.token_amounts import Amount
-from foldline.strategies.presets import policy
+from foldline.engine.policies import policy
+from foldline.errors import InputError
 
 POLICY, CONFIG = policy("default"), Config()
 

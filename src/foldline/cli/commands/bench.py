@@ -14,10 +14,10 @@ from foldline.cli.errors import OutputError
 from foldline.cli.option_types import WINDOW, IntegerType
 from foldline.cli.output import Output, plural, write_json, write_text
 from foldline.cli.policy_options import build_policy
+from foldline.core.budget import Amount
 from foldline.core.config import Config
-from foldline.core.errors import InputError
 from foldline.core.strategy import Policy
-from foldline.core.token_amounts import Amount
+from foldline.errors import InputError
 from foldline.evaluation import findings
 from foldline.evaluation.markdown import escaped
 from foldline.evaluation.measuring import Plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from foldline.app import Compaction, answering, compact_transcript
+from foldline.api import Compaction, answering, compact_transcript
 from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive
 from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
@@ -24,20 +24,19 @@ from foldline.cli.policy_options import (
 )
 from foldline.cli.reading import Input, counter_for, open_input
 from foldline.cli.writing import check_apart, check_output, write_whole
-from foldline.core.budget import Budget
+from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.edits import apply
-from foldline.core.errors import CannotFit
-from foldline.core.receipt import Receipt
-from foldline.core.repair import repair
 from foldline.core.strategy import Policy, forced
-from foldline.core.token_amounts import Amount
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
+from foldline.engine.receipt import Receipt
+from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
+from foldline.repair.repair import repair
 from foldline.session.summarizing import sized
 from foldline.settings import load
+from foldline.values.edits import apply
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 EPILOG = """\b
 Examples:

@@ -20,8 +20,8 @@ from foldline.context.built import Context
 from foldline.context.comparing import Case
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import Source, files, source
-from foldline.core.amounts import named
-from foldline.core.errors import InputError
+from foldline.core.validation import named
+from foldline.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -11,11 +11,11 @@ import click
 from foldline.cli import options
 from foldline.cli.option_types import BUDGET, WINDOW
 from foldline.cli.output import Output, console, plural, shortened
-from foldline.core.errors import InputError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
 from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.running import Progress
+from foldline.errors import InputError
 from foldline.formats.registry import DIALECTS
 from foldline.settings import load
 

@@ -25,7 +25,7 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.cli.stores import existing, make_folder
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory.knowledge import Added, Findings, Knowledge, Report
 from foldline.memory.knowledge.front import THRESHOLD
 from foldline.memory.knowledge.values import Outcome

@@ -14,7 +14,7 @@ import click
 from foldline.cli import options
 from foldline.cli.option_types import IntegerType, NumberType
 from foldline.cli.output import Output, one_line, write_json, write_text
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 
 if TYPE_CHECKING:
     from foldline.agents import Event

@@ -11,9 +11,7 @@ import click
 
 from foldline.cli import options, stores
 from foldline.cli.output import Output
-from foldline.core.errors import MissingExtra
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.errors import MissingExtra
 from foldline.mcp.tools import (
     compact_tool,
     limit_answers,
@@ -26,8 +24,10 @@ from foldline.mcp.tools import (
 )
 from foldline.settings import load
 from foldline.settings.folders import data_folder
+from foldline.tokens.choose import choose_counter
 from foldline.tools.recall import MOST
 from foldline.tools.spec import Tool
+from foldline.values.tokens import TokenCounter
 
 EPILOG = """\b
 Examples:

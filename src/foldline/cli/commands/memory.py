@@ -16,7 +16,7 @@ from foldline.cli.groups import NamingGroup
 from foldline.cli.option_types import IntegerType, NumberType
 from foldline.cli.output import Output, moment, write_json, write_text
 from foldline.cli.stores import existing, make_folder, memory_file
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import Item, Memory
 from foldline.memory.items import KINDS
 

@@ -14,7 +14,7 @@ from foldline.cli.groups import NamingGroup
 from foldline.cli.option_types import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes import KINDS, LEVELS, STATUSES, Card, Note, NoteSummary, Trouble
 from foldline.notes.note import Level
 

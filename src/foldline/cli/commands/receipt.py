@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.app import Compaction
+from foldline.api import Compaction
 from foldline.archive import Archive
 from foldline.cli.bars import bar, legend, segments
 from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
 from foldline.cli.policy_options import bill
 from foldline.cli.reading import Input
 from foldline.cli.stores import make_folder
-from foldline.core.edits import Drop, Fold, Rewrite
-from foldline.core.protect import is_snapshot
-from foldline.core.receipt import Receipt
-from foldline.core.tokens import TokenCounter
+from foldline.engine.receipt import Receipt
+from foldline.values.edits import Drop, Fold, Rewrite
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun, SessionFile, homes, project_folder
 from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
@@ -27,11 +27,10 @@ from foldline.cli.output import (
 )
 from foldline.cli.policy_options import build_policy
 from foldline.cli.reading import counter_for
-from foldline.core.budget import Budget
+from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
 from foldline.core.strategy import Policy
-from foldline.core.token_amounts import Amount
+from foldline.errors import BudgetError, InputError
 from foldline.formats.files import read_file
 from foldline.settings import load
 

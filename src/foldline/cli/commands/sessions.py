@@ -24,10 +24,10 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.cli.writing import check_output, write_whole
-from foldline.core.errors import InputError
-from foldline.core.ports import SessionInfo
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
+from foldline.errors import InputError
 from foldline.session.export import export as export_messages
+from foldline.stores.protocol import SessionInfo
 from foldline.stores.retention import Retention
 
 

@@ -22,9 +22,9 @@ from foldline.cli.output import (
     write_json,
 )
 from foldline.cli.reading import Input, counter_for, open_input
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import WASTE
 from foldline.inspector.stats import Stats, measure
+from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from rich.console import Console

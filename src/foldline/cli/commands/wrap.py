@@ -29,8 +29,8 @@ from foldline.cli.commands.coding_agents import (
 )
 from foldline.cli.option_types import WINDOW
 from foldline.cli.output import Output, write_text
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import FoldlineError, InputError
 from foldline.settings.folders import data_folder
 
 EPILOG = """\b
