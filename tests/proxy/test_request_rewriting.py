@@ -239,12 +239,12 @@ def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
 )
 def test_a_clients_own_compaction_is_recognised(tmp_path, last, told):
     found = decide(rewriter(tmp_path / "a.db"), [{"role": "user", "content": last}])
-    assert (found.outcome, found.compacts) == ("unchanged", told)
+    assert (found.outcome, found.compaction) == ("unchanged", told)
 
 
 def test_a_compaction_by_the_provider_is_recognised_and_stays(tmp_path):
     item = {"type": "compaction", "encrypted_content": "gAAAA…"}
     history = [item, *on_wire("openai-responses")]
     _, found = compacted(rewriter(tmp_path / "a.db"), [item, *history], wire="openai-responses")
-    assert found.compacts == "server"
+    assert found.compaction == "server"
     assert item in shown(found)

@@ -61,7 +61,8 @@ class Outcome:
     The result of a compaction.
 
     Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
+    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight, ``needed``
+    the tokens of what must stay where that is more than the budget, else 0.
     """
 
     status: Status
@@ -71,6 +72,7 @@ class Outcome:
     rungs: tuple[RungReport, ...] = ()
     spent: Spent = field(default_factory=Spent)
     evicted: Evicted = field(default_factory=Evicted)
+    needed: int = 0
 
 
 def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
@@ -196,7 +198,7 @@ def _judge(
         reason = (
             f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"
         )
-        return Outcome("failed", reason, view, rungs=rungs)
+        return Outcome("failed", reason, view, rungs=rungs, needed=now.tokens)
     if now.tokens >= view.tokens:
         refused = [f"{r.name}: {r.reason}" for r in rungs if not r.is_in_effect and r.reason]
         reason = "; ".join(["nothing was made smaller", *refused[:3]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,19 +224,13 @@ def _enough(
     transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
 ) -> int:
     """Return a budget that does; what must stay may take more of a larger one, so it is tried."""
-    needed = _needed(receipt.reason, receipt.budget)
+    needed = receipt.needed or receipt.budget + 1
     for _ in range(TRIES):
         again = compact_transcript(transcript, counter, Budget.of_tokens(needed), policy).receipt
         if again.status != "failed":
             return needed
-        needed = max(_needed(again.reason, needed), round(needed * GROWTH))
+        needed = max(again.needed, needed + 1, round(needed * GROWTH))
     return receipt.tokens_before
-
-
-def _needed(reason: str, budget: int) -> int:
-    """Return how many tokens would do; a receipt says so in its reason only."""
-    found = re.search(r"takes ([\d,]+) tokens", reason)
-    return int(found[1].replace(",", "")) if found else budget + 1
 
 
 def _budget(
