@@ -11,11 +11,11 @@ from foldline.core.config import Config
 from foldline.mcp.tools import (
     LOOKING_AT_MEMORY,
     LOOKING_AT_NOTES,
+    archive_opener,
     compact_tool,
     limit_answers,
     memory_tool,
     notes_tool,
-    opener,
     recall_tool,
     search_tool,
     stats_tool,
@@ -35,7 +35,7 @@ COUNTER = TokenCounter(choose_counter())
 
 @pytest.fixture
 def tools(archive: Path) -> Toolbox:
-    opens = opener(archive)
+    opens = archive_opener(archive)
     return Toolbox(
         [
             recall_tool(opens, LIMIT),
@@ -166,7 +166,7 @@ def test_what_is_not_there_is_an_answer_and_makes_nothing(
 
 def test_without_an_archive_every_tool_says_so_and_none_is_made(tmp_path: Path) -> None:
     path = tmp_path / "none.db"
-    opens = opener(path)
+    opens = archive_opener(path)
     for tool, given in (
         (recall_tool(opens, LIMIT), {"handle": "abcdef"}),
         (search_tool(opens, LIMIT), {"query": "x"}),

@@ -42,11 +42,11 @@ def test_without_a_stream_nothing_is_written():
 
 def test_totals_are_the_sums_of_what_passed():
     metrics = ProxyMetrics("http://upstream")
-    metrics.passed("unchanged", 100, 100, 0.002)
-    metrics.passed("compacted", 900, 300, 0.2)
-    metrics.answered(200, Usage(1, 2, 3, 4))
-    metrics.answered(529, None)
-    metrics.answered(200, Usage(1, 2, 3, 4))
+    metrics.count_request("unchanged", 100, 100, 0.002)
+    metrics.count_request("compacted", 900, 300, 0.2)
+    metrics.count_answer(200, Usage(1, 2, 3, 4))
+    metrics.count_answer(529, None)
+    metrics.count_answer(200, Usage(1, 2, 3, 4))
     totals = metrics.totals(sessions=2)
     assert (totals["requests"], totals["compactions"], totals["sessions"]) == (2, 1, 2)
     assert (totals["tokens_before"], totals["tokens_saved"]) == (1_000, 600)
@@ -55,8 +55,8 @@ def test_totals_are_the_sums_of_what_passed():
 
 def test_the_exposition_is_what_prometheus_reads():
     metrics = ProxyMetrics("http://upstream")
-    metrics.passed("failed", 1, 1, 99.0)
-    metrics.answered(503, None)
+    metrics.count_request("failed", 1, 1, 99.0)
+    metrics.count_answer(503, None)
     metrics.refusals["origin"] += 1
     text = metrics.exposition(sessions=1)
     line = re.compile(r'(# TYPE \w+ \w+|\w+(\{\w+="[^"]+"\})? [0-9.]+)\n')

@@ -89,7 +89,7 @@ def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) ->
         result = command()
         sys.stdout.flush()
     except (BrokenPipeError, ReaderGone):
-        return _hung_up()
+        return _end_quietly()
     except click.ClickException as error:
         if error.format_message().startswith("Usage:"):  # no command at all: its help
             click.echo(error.format_message(), err=True)
@@ -107,7 +107,7 @@ def _failure(error: Exception) -> CommandFailure:
     kind = type(error).__name__
     if isinstance(error, FoldlineError):
         known = {k: v for k, v in vars(error).items() if k not in ("message", "hint")}
-        return CommandFailure(kind, exit_code(error), _closed(error), error.hint, known)
+        return CommandFailure(kind, exit_code(error), _sentence(error), error.hint, known)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return CommandFailure(kind, Exit.UNEXPECTED, f"{where}{error.strerror or error}.")
@@ -125,7 +125,7 @@ def _usage(error: click.ClickException) -> CommandFailure:
     return CommandFailure("UsageError", Exit.USAGE, message + stop, f"Try '{path} --help'.")
 
 
-def _closed(error: FoldlineError) -> str:
+def _sentence(error: FoldlineError) -> str:
     """Return the message, closed with a full stop where it has none."""
     message = error.message[:1].upper() + error.message[1:] if _is_prose(error) else error.message
     return message if message.endswith((".", "!", "?")) else f"{message}."
@@ -153,7 +153,7 @@ def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
     return failure.code
 
 
-def _hung_up() -> int:
+def _end_quietly() -> int:
     """Nobody reads on: go quietly, and keep the interpreter from complaining at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):

@@ -128,12 +128,12 @@ def accept_after_subcommand(group: click.Group) -> None:
                 type=option.type,
                 metavar=option.metavar,
                 help=option.help,
-                callback=_replaced,
+                callback=_override,
                 expose_value=False,
             )
             command.params.append(again)
 
 
-def _replaced(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+def _override(ctx: click.Context, option: click.Parameter, value: Any) -> None:
     if value is not None and option.name:
         ctx.obj = replace(ctx.obj, **{option.name: value})

@@ -222,7 +222,7 @@ def flexible(text: str, most: int = 200) -> Text:
     return Text(one_line(text, most), no_wrap=True, overflow="ellipsis")
 
 
-def shortened(path: str, most: int) -> str:
+def shorten_path(path: str, most: int) -> str:
     """Return a path on one line, its beginning cut where it is longer than ``most``."""
     shown = one_line(path, 1_000)
     return shown if len(shown) <= most else f"…{shown[1 - most :]}"

@@ -100,10 +100,10 @@ def open_input(
         InputError: It cannot be read, or has no such conversation.
     """
     with output.working(f"Reading {file}", long=_is_large(file)):
-        recording = _recording(file, format, max_bytes)
+        recording = _read(file, format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
-    index = _chosen(recording, wanted)
+    index = _choose(recording, wanted)
     opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
     if opened.place and wanted is None:
         title = opened.conversation.name
@@ -127,11 +127,11 @@ def counter_for(
     """
     counter = api.counter_for(transcript, model)
     if model and output is not None:
-        output.warn(_unknown(model, counter.texts.name))
+        output.warn(_warn_unknown(model, counter.texts.name))
     return counter
 
 
-def _unknown(model: str, counter: str) -> Iterator[str]:
+def _warn_unknown(model: str, counter: str) -> Iterator[str]:
     """Say that a model is not known, and which one may have been meant."""
     # Imported here: the catalogue is read from a file, which only a named model needs.
     from foldline.models.catalogue import Catalogue
@@ -142,7 +142,7 @@ def _unknown(model: str, counter: str) -> Iterator[str]:
         yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
 
 
-def _recording(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
+def _read(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
         data = _stdin(limit) if file == "-" else _content(file, limit)
@@ -208,7 +208,7 @@ def _is_large(file: str) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size > LARGE
 
 
-def _chosen(recording: Recording, wanted: str | None) -> int:
+def _choose(recording: Recording, wanted: str | None) -> int:
     names = [conversation.name for conversation in recording.conversations]
     if wanted is None:
         return len(names) - 1

@@ -57,7 +57,7 @@ COMPACT: Final = (
 )
 
 
-def opener(path: Path) -> Opens:
+def archive_opener(path: Path) -> Opens:
     """
     Return what opens an archive that exists.
 

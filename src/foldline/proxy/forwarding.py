@@ -91,7 +91,7 @@ class Forwarder:
             await exchange.run()
         finally:
             parts.metrics.in_flight -= 1
-            parts.metrics.answered(exchange.status, exchange.usage)
+            parts.metrics.count_answer(exchange.status, exchange.usage)
             exchange.write()
 
 
@@ -134,7 +134,7 @@ class Exchange:
 
     async def run(self) -> None:
         """Serve the request; the provider is let go as soon as the client has gone."""
-        work = asyncio.ensure_future(self._work())
+        work = asyncio.ensure_future(self._serve())
         watch = asyncio.ensure_future(self._watch())
         try:
             await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
@@ -147,14 +147,14 @@ class Exchange:
             work.cancel()
             await asyncio.wait({work, watch})
         if not work.cancelled() and (error := work.exception()) is not None:
-            await self._failed(error)
+            await self._report_failure(error)
 
     async def _watch(self) -> None:
         await self._read.wait()
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
-    async def _failed(self, error: BaseException) -> None:
+    async def _report_failure(self, error: BaseException) -> None:
         """Say what went wrong, if that can still be said."""
         if isinstance(error, _Gone):
             self.problem = self.problem or str(error)
@@ -185,15 +185,15 @@ class Exchange:
 
     # --- the work ------------------------------------------------------------------------------
 
-    async def _work(self) -> None:
+    async def _serve(self) -> None:
         if self.endpoint is None:
-            await self._pass(await self._sent(self._unread()))
+            await self._pass_on(await self._send_upstream(self._unread()))
             return
         body, whole = await self._body()
         if not whole or not self._is_plain():
             self.decision = Decision(b"", "unread", "too large" if not whole else "encoded")
             rest = self._rest(body) if not whole else body
-            await self._pass(await self._sent(rest))
+            await self._pass_on(await self._send_upstream(rest))
             return
         arrived = monotonic()
         try:
@@ -204,7 +204,7 @@ class Exchange:
         except TimeoutError:
             self.decision = Decision(body, "failed", "deciding took too long")
         self.added = monotonic() - arrived
-        await self._pass(await self._answered(self.decision))
+        await self._pass_on(await self._send_with_retry(self.decision))
 
     def _is_plain(self) -> bool:
         return self.headers.get("content-encoding", "identity").lower() in ("", "identity")
@@ -213,9 +213,9 @@ class Exchange:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.parts.workers, work, *arguments)
 
-    async def _answered(self, decision: Decision) -> Passed:
+    async def _send_with_retry(self, decision: Decision) -> Passed:
         """Send what was decided, and once more, smaller, if the provider says it is too long."""
-        answer = await self._sent(decision.body)
+        answer = await self._send_upstream(decision.body)
         if decision.conversation is None:
             return answer
         answer, error = await find_rejection(answer, risky=decision.risky)
@@ -227,7 +227,7 @@ class Exchange:
         await answer.aclose()
         self.decision, self.retried = smaller, True
         self.parts.metrics.retries += 1
-        return await self._sent(smaller.body)
+        return await self._send_upstream(smaller.body)
 
     # --- the request ---------------------------------------------------------------------------
 
@@ -271,23 +271,23 @@ class Exchange:
         self._read.set()
         return b""
 
-    async def _sent(self, body: bytes | AsyncIterator[bytes]) -> Passed:
+    async def _send_upstream(self, body: bytes | AsyncIterator[bytes]) -> Passed:
         decision, parts = self.decision, self.parts
         url = parts.upstream.url(self.path)
         if self.scope["query_string"]:
             url = f"{url}?{self.scope['query_string'].decode('latin-1')}"
         length = not isinstance(body, bytes) and "content-length" in self.headers
-        sent = headers.outgoing(
+        sent = headers.request_headers(
             self.scope["headers"], reads=self.endpoint is not None, length=length
         )
         if not self.retried:
             named = decision or Decision(b"", "unread")
-            parts.metrics.passed(named.outcome, named.before, named.after, self.added)
+            parts.metrics.count_request(named.outcome, named.before, named.after, self.added)
         return await parts.relay.send(self.scope["method"], url, sent, body)
 
     # --- the answer ----------------------------------------------------------------------------
 
-    async def _pass(self, answer: Passed) -> None:
+    async def _pass_on(self, answer: Passed) -> None:
         """Pass an answer on as it arrives; where it breaks off, the client sees that too."""
         plain = {n.lower().decode("latin-1"): v.decode("latin-1") for n, v in answer.headers}
         reader = UsageReader(plain.get("content-type", ""), plain.get("content-encoding", ""))
@@ -317,10 +317,10 @@ class Exchange:
 
     async def _start(self, answer: Passed) -> None:
         self.status, self._started = answer.status, True
-        sent = headers.incoming(answer.headers)
+        sent = headers.response_headers(answer.headers)
         if self.decision is not None:
             dry_run = self.parts.metrics.dry_run
-            sent += headers.report(self.decision, self.usage, dry_run=dry_run)
+            sent += headers.report_headers(self.decision, self.usage, dry_run=dry_run)
         await self.send({"type": "http.response.start", "status": answer.status, "headers": sent})
 
     async def _chunk(self, chunk: bytes) -> None:

@@ -89,7 +89,7 @@ class ProxyMetrics:
     _added: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     _added_sum: float = 0.0
 
-    def passed(self, outcome: str, before: int, after: int, added: float) -> None:
+    def count_request(self, outcome: str, before: int, after: int, added: float) -> None:
         """Count a request that went out."""
         self.outcomes[outcome] += 1
         self.before += before
@@ -97,7 +97,7 @@ class ProxyMetrics:
         self._added[sum(added > bound for bound in BOUNDS)] += 1
         self._added_sum += added
 
-    def answered(self, status: int, usage: Usage | None) -> None:
+    def count_answer(self, status: int, usage: Usage | None) -> None:
         """Count an answer."""
         self.statuses[f"{status // 100}xx"] += 1
         if usage is not None:

@@ -47,11 +47,11 @@ class Body:
             pieces: Positions of messages that are sent as they came, and the JSON of others.
         """
         start, end = self.spans[0][0], self.spans[-1][1]
-        written = [self.text[:start], *self._joined(pieces), self.text[end:]]
+        written = [self.text[:start], *self._join(pieces), self.text[end:]]
         # A lone surrogate, which JSON may hold as an escape, is written as one again.
         return "".join(written).encode("utf-8", "backslashreplace")
 
-    def _joined(self, pieces: Sequence[int | str]) -> Iterator[str]:
+    def _join(self, pieces: Sequence[int | str]) -> Iterator[str]:
         usual = self.text[self.spans[0][1] : self.spans[1][0]] if len(self.spans) > 1 else ","
         for number, piece in enumerate(pieces):
             before = pieces[number - 1] if number else None
@@ -86,60 +86,60 @@ def _read(text: str, key: str) -> Body:
     places: dict[str, tuple[int, int]] = {}
     messages: list[Any] | None = None
     spans: list[tuple[int, int]] = []
-    at = _past(text, 0, "{")
+    at = _skip_sign(text, 0, "{")
     while text[at] != "}":
         name, at = _DECODER.raw_decode(text, at)
-        at = _past(text, at, ":")
+        at = _skip_sign(text, at, ":")
         if not isinstance(name, str) or name in fields or (name == key and messages is not None):
             raise InputError("a field is there twice, or has no name")
         if name == key and text[at] == "[":
-            messages, spans, at = _listed(text, at)
+            messages, spans, at = _read_list(text, at)
         else:
             start = at
             fields[name], at = _DECODER.raw_decode(text, at)
             places[name] = (start, at)
-        at = _next(text, at, "}")
-    if _space(text, at + 1) != len(text):
+        at = _next_member(text, at, "}")
+    if _skip_space(text, at + 1) != len(text):
         raise InputError("something stands behind the body")
     if not messages:
         raise InputError("the body has no list of messages", field=key)
     return Body(text, fields, places, messages, spans)
 
 
-def _listed(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:
+def _read_list(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:
     """Read the list that begins at a position; returns where it ends, too."""
     values: list[Any] = []
     spans: list[tuple[int, int]] = []
-    at = _past(text, at, "[")
+    at = _skip_sign(text, at, "[")
     while text[at] != "]":
         value, end = _DECODER.raw_decode(text, at)
         values.append(value)
         spans.append((at, end))
-        at = _next(text, end, "]")
+        at = _next_member(text, end, "]")
     return values, spans, at + 1
 
 
-def _space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     if text[at : at + 1] > " ":
         return at
     found = _SPACE.match(text, at)
     return at if found is None else found.end()
 
 
-def _past(text: str, at: int, sign: str) -> int:
+def _skip_sign(text: str, at: int, sign: str) -> int:
     """Return where something stands behind a sign."""
-    at = _space(text, at)
+    at = _skip_space(text, at)
     if text[at] != sign:
         raise InputError(f"{sign} is missing")
-    return _space(text, at + 1)
+    return _skip_space(text, at + 1)
 
 
-def _next(text: str, at: int, closing: str) -> int:
+def _next_member(text: str, at: int, closing: str) -> int:
     """Return where the next member stands, or what closes the whole."""
-    at = _space(text, at)
+    at = _skip_space(text, at)
     if text[at] == closing:
         return at
-    at = _past(text, at, ",")
+    at = _skip_sign(text, at, ",")
     if text[at] == closing:
         raise InputError("a member is missing")
     return at

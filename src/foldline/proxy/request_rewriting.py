@@ -129,13 +129,13 @@ class RequestRewriter:
             if any(request.body.fields.get(name) for name in ELSEWHERE):
                 return Decision(data, "unread", "the provider keeps the history")
             if endpoint.counts:
-                return self._counted(request, data)
+                return self._count_only(request, data)
             with self._conversations.match(request) as conversation:
                 if self._options.summarizers is not None:
                     self._options.summarizers.allow(conversation.session.name, headers, path)
                 made = len(conversation.session.receipts)
                 view = conversation.session.view()
-                return self._decision(request, data, conversation, view, made)
+                return self._decide(request, data, conversation, view, made)
         except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
             return Decision(data, "failed", _reason(error))
 
@@ -156,7 +156,7 @@ class RequestRewriter:
                     return None  # the session has gone on
                 made = len(conversation.session.receipts)
                 view = conversation.session.overflowed(error)
-                smaller = self._decision(request, decision.body, conversation, view, made)
+                smaller = self._decide(request, decision.body, conversation, view, made)
         except ContextOverflow:
             return None
         except Exception:  # noqa: BLE001  # the client gets what the provider said
@@ -175,7 +175,7 @@ class RequestRewriter:
 
     # --- one decision --------------------------------------------------------------------------
 
-    def _decision(
+    def _decide(
         self,
         request: ConversationRequest,
         data: bytes,
@@ -200,7 +200,7 @@ class RequestRewriter:
             request.model,
             request.tokens + overhead,
             session.tokens + overhead,
-            _newest(session),
+            _newest_compaction(session),
             conversation,
             request,
             len(request.ids),
@@ -209,9 +209,9 @@ class RequestRewriter:
         )
         if not changed or self._options.dry_run:
             return found
-        return replace(found, body=_written(request, pieces))
+        return replace(found, body=_write(request, pieces))
 
-    def _counted(self, request: ConversationRequest, data: bytes) -> Decision:
+    def _count_only(self, request: ConversationRequest, data: bytes) -> Decision:
         """Count what would be sent; nothing is recorded for it."""
         conversation = self._conversations.find_open(request)
         if conversation is None or self._options.dry_run:
@@ -224,7 +224,7 @@ class RequestRewriter:
             name = conversation.session.name
         if pieces == tuple(range(len(request.ids))):
             return Decision(data, "unchanged", session=name, model=request.model)
-        body = _written(request, pieces)
+        body = _write(request, pieces)
         return Decision(body, "view", session=name, model=request.model)
 
     def _session(self, request: ConversationRequest, store: Store, name: str) -> Session:
@@ -265,7 +265,7 @@ def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:
     )
 
 
-def _written(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
+def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
     """Write the request; a mark of a message that is no longer shown goes to what stands there."""
     lost = set(range(len(request.ids))).difference(p for p in pieces if isinstance(p, int))
     marks = [p for p in sorted(lost) if MARK in request.body.source(p)]
@@ -284,7 +284,7 @@ def _written(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes
     return request.body.with_messages(written)
 
 
-def _newest(session: Session) -> str:
+def _newest_compaction(session: Session) -> str:
     """Name the newest compaction, "" where there is none."""
     receipts = session.receipts
     numbers = [at for at, one in enumerate(receipts) if is_compaction(one)]

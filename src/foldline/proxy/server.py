@@ -169,14 +169,14 @@ class ProxyServer:
         )
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        log.add(self._started(address))
+        log.add(self._start_record(address))
         tending = asyncio.ensure_future(self._prune_archive(parts))
         try:
             await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
         finally:
             tending.cancel()
 
-    def _started(self, address: str) -> dict[str, Any]:
+    def _start_record(self, address: str) -> dict[str, Any]:
         return {
             "event": "started",
             "address": address,

@@ -86,10 +86,10 @@ def load(
     for place, said in layers:
         for key, value in said.items():
             if key not in origins:
-                raise _unknown(key, place, known)
+                raise _unknown_setting(key, place, known)
             values[key] = value
             origins[key] = variable(key) if place == ENVIRONMENT else place
-    return Settings(_made(values, origins), origins)
+    return Settings(_build(values, origins), origins)
 
 
 def load_config(**arguments: Any) -> Config:
@@ -123,7 +123,7 @@ def _scenario(
     return [(f"scenario {name}", flatten(SCENARIOS[name], name))]
 
 
-def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
+def _unknown_setting(key: str, place: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting, with the one that may have been meant."""
     last = {name.rpartition(".")[2]: name for name in known}
     near = meant(key, known) or meant(key.rpartition(".")[2], last)
@@ -133,7 +133,7 @@ def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
     )
 
 
-def _made(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
+def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
     table: dict[str, Any] = {}
     for key, value in values.items():
         section, _, name = key.rpartition(".")

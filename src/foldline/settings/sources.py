@@ -173,7 +173,7 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
     project = _project(start)
     if project is not None and project != user:
         said = flatten(_table(project), str(project))
-        _undecided(project, said)
+        _check_user_settings(project, said)
         if isinstance(said.get(ROOT), str):
             said[ROOT] = _inside(project, said[ROOT])
         yield str(project), _with_template(said, project, inside=True)
@@ -237,7 +237,7 @@ def _table(path: Path) -> dict[str, Any]:
     return mine if isinstance(mine, dict) else {}
 
 
-def _undecided(file: Path, said: Mapping[str, Any]) -> None:
+def _check_user_settings(file: Path, said: Mapping[str, Any]) -> None:
     """Refuse what a file that came with somebody else's code must not decide."""
     for key in USERS:
         if key in said:

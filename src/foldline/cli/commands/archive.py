@@ -50,9 +50,9 @@ def copy(source: str, target: str, output: Output) -> None:
     What is there already stays, and an interrupted copy goes on where it ended. Handles,
     receipts and compactions come along: every one is recalled from DST as from SRC.
     """
-    _same(source, target)
+    _refuse_same(source, target)
     sessions = messages = batches = 0
-    with closing(_opened(source)) as old, closing(open_store(target)) as new:
+    with closing(_open(source)) as old, closing(open_store(target)) as new:
         for copied in copy_sessions(old, new):
             sessions += 1
             messages += copied.messages
@@ -75,7 +75,7 @@ def check(ctx: click.Context, /, place: str | None, output: Output) -> None:
 
     Exits with 5 if something is damaged; the rest of the archive stays usable.
     """
-    with closing(_opened(place or str(stores.archive_file(None)))) as store:
+    with closing(_open(place or str(stores.archive_file(None)))) as store:
         checks = tuple(check_sessions(store))
     damaged = [one for one in checks if one.problem]
     for one in damaged:
@@ -102,13 +102,13 @@ def _conclude(output: Output, sessions: int, messages: int, damaged: int) -> Non
     output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')}: {verdict}.")
 
 
-def _opened(place: str) -> Store:
+def _open(place: str) -> Store:
     if not is_url(place) and not Path(place).is_file():
         raise StoreError(f"There is no archive {place}.", hint="Name a file, or a URL.")
     return open_store(place)
 
 
-def _same(source: str, target: str) -> None:
+def _refuse_same(source: str, target: str) -> None:
     both = [place if is_url(place) else str(Path(place).absolute()) for place in (source, target)]
     if both[0] == both[1]:
         raise click.UsageError("SRC and DST are the same archive.")

@@ -82,7 +82,7 @@ def command(
 
     FILE is a transcript; of a DIR every transcript below it is taken.
     """
-    info = _priced(model)
+    info = _find_prices(model)
     config = load().config
     ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies)]
     ladders = ladders or [build_policy(None, (), config)]
@@ -93,7 +93,7 @@ def command(
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
     if not any(one.observations for one in run.measured):
-        raise InputError(_nothing(places, run), hint="Name longer sessions, or a folder.")
+        raise InputError(_explain_nothing(places, run), hint="Name longer sessions, or a folder.")
     run.note(output)
     small = sum(not one.observations for one in run.measured)
     if small:
@@ -107,7 +107,7 @@ def command(
         write_text("\n".join(map(as_text, sections)))
 
 
-def _priced(model: str) -> ModelInfo:
+def _find_prices(model: str) -> ModelInfo:
     info = Catalogue.load().find(model)
     if info.prices is None:
         raise click.UsageError(
@@ -173,7 +173,7 @@ def _as_json(
     }
 
 
-def _nothing(places: Sequence[Path], run: MeasuringRun[Measured]) -> str:
+def _explain_nothing(places: Sequence[Path], run: MeasuringRun[Measured]) -> str:
     where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
     if len(run.unreadable) == 1 and not run.measured:
         (only,) = run.unreadable

@@ -144,14 +144,14 @@ def _opencode(bases: Mapping[str, str], mcp: Sequence[str], env: Mapping[str, st
         given = json.loads(env.get(OPENCODE) or "{}")
     except ValueError as error:
         raise InputError(f"{OPENCODE} is no JSON: {error}") from error
-    return ClientSetup({OPENCODE: json.dumps(_merged(given, ours))})
+    return ClientSetup({OPENCODE: json.dumps(_merge(given, ours))})
 
 
-def _merged(given: Any, ours: Any) -> Any:
+def _merge(given: Any, ours: Any) -> Any:
     """Return what the user set with what we set in it."""
     if not isinstance(given, dict) or not isinstance(ours, dict):
         return ours
-    return given | {key: _merged(given.get(key), value) for key, value in ours.items()}
+    return given | {key: _merge(given.get(key), value) for key, value in ours.items()}
 
 
 CLIENTS: Final = {

@@ -163,7 +163,7 @@ def command(
     counter = counter_for(opened.transcript, model, output)
     with output.working("Compacting", long=opened.long):
         result = _compact(wanted, opened, counter)
-    content = _written(wanted, opened, result)
+    content = _encode(wanted, opened, result)
     done = keep_in_archive(CompactionResult(opened, result, counter), wanted.archive)
     _deliver(wanted, done, content, output)
 
@@ -214,13 +214,13 @@ def _compact(wanted: CompactRequest, opened: Input, counter: TokenCounter) -> Co
     if receipt.status == "failed":
         raise CannotFit(
             f"{opened.name} cannot be brought within the budget: {receipt.reason}.",
-            needed=_enough(transcript, counter, policy, receipt),
+            needed=_find_budget(transcript, counter, policy, receipt),
             budget=receipt.budget,
         )
     return result
 
 
-def _enough(
+def _find_budget(
     transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
 ) -> int:
     """Return a budget that does; what must stay may take more of a larger one, so it is tried."""
@@ -248,7 +248,7 @@ def _budget(
     return config.budget(window, overhead=overhead)
 
 
-def _written(wanted: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
+def _encode(wanted: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
     """Write the conversation, in the format of the file or in the one that was asked for."""
     changed = result.receipt.status == "compacted"
     if wanted.target_format is not None:

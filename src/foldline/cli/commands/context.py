@@ -204,7 +204,7 @@ def build(
         write_json("context/1", _as_json(context))
     else:
         write_text(context.text)
-    _tell(context, explain, output)
+    _report(context, explain, output)
 
 
 def _as_json(context: Context) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _as_json(context: Context) -> dict[str, Any]:
     }
 
 
-def _tell(context: Context, explain: bool, output: Output) -> None:
+def _report(context: Context, explain: bool, output: Output) -> None:
     report = context.report
     output.note(
         f"{context.tokens:,} of {report.max_tokens:,} tokens, {len(context.packets)} packets in, "

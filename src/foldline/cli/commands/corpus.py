@@ -10,7 +10,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.option_types import BUDGET, WINDOW
-from foldline.cli.output import Output, console, plural, shortened
+from foldline.cli.output import Output, console, plural, shorten_path
 from foldline.core.budget import Amount
 from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
 from foldline.corpus.operation import Operation
@@ -41,7 +41,7 @@ def command() -> None:
     """Work on many sessions at once, on the cores of this machine or on a Dask cluster."""
 
 
-def _running(made: Callable[..., object]) -> Callable[..., object]:
+def _run_options(made: Callable[..., object]) -> Callable[..., object]:
     """Give a command what all runs take."""
     for option in (
         click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
@@ -63,7 +63,7 @@ def _running(made: Callable[..., object]) -> Callable[..., object]:
 
 @command.command("scan", short_help="Count messages, calls and tokens.")
 @options.model
-@_running
+@_run_options
 def scan(model: str | None, output: Output, **rest: Any) -> None:
     """Count messages, calls and tokens of every conversation."""
     _run(Scan(model), output, rest)
@@ -81,7 +81,7 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
     default="openai-chat",
     help="Write messages in this wire format (openai-chat).",
 )
-@_running
+@_run_options
 def compact(
     budget: Amount | None,
     window: Amount | None,
@@ -105,7 +105,7 @@ def compact(
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
 @options.priced_model
 @click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
-@_running
+@_run_options
 def measure(
     budgets: tuple[Amount, ...],
     policies: tuple[str, ...],
@@ -121,7 +121,7 @@ def measure(
 
 
 @command.command("index", short_help="Index the words of every conversation.")
-@_running
+@_run_options
 def index(output: Output, **rest: Any) -> None:
     """Index the words of every conversation, for 'foldline corpus search'."""
     _run(Index(), output, rest)
@@ -137,7 +137,7 @@ def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
     found = search(out, " ".join(query), most)
     rows = [
         (
-            shortened(one.path, 56),
+            shorten_path(one.path, 56),
             one.offset,
             str(one.message),
             f"{one.score:.2f}",
@@ -158,7 +158,7 @@ def _share(amount: Amount) -> float:
 def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
     with _progress(output) as progress:
         report = run(operation, progress=progress, **rest)
-    _tell(report, output)
+    _report(report, output)
     if report.sessions == report.failed:
         raise InputError(f"no session of {report.sessions:,} could be read")
     totals = _readable(report.totals)
@@ -190,7 +190,7 @@ def _progress(output: Output) -> Iterator[Progress | None]:
         yield lambda done, whole: bars.update(bar, completed=done, total=whole)
 
 
-def _tell(report: Report, output: Output) -> None:
+def _report(report: Report, output: Output) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{plural(report.parts, 'part')}{earlier}"
     output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")

@@ -99,7 +99,7 @@ def command(
         trace = _trace(start, config, (conversation, model or "", session or ""), output)
         _write(trace, out, start, output)
         return
-    shelf = Shelf(lambda: _listed(start, archive), config, model or "")
+    shelf = Shelf(lambda: _list_sessions(start, archive), config, model or "")
     _serve(shelf, start, config, (model or "", port), opens, output)
 
 
@@ -134,18 +134,18 @@ def _is_archive(path: Path) -> bool:
         return False
 
 
-def _listed(start: Target, archive: Path) -> Iterator[Listed]:
+def _list_sessions(start: Target, archive: Path) -> Iterator[Listed]:
     """List the sessions that can be looked at; those that cannot be listed are left out."""
     if start.kind == "archive":
         yield from in_archive(start.path)
         return
     if start.kind == "file":
-        yield _as_listed(replace(named_file(start.path), agent=""), format=start.format)
+        yield _listing(replace(named_file(start.path), agent=""), format=start.format)
         return
     places = (start.path,) if start.kind == "folder" else ()
     found = [one for one in find_sessions(places) if isinstance(one, SessionFile)]
     for file in sorted(found, key=lambda one: -one.changed)[:MOST]:
-        yield _as_listed(file)
+        yield _listing(file)
     if start.kind == "machine" and archive.exists():
         try:
             yield from in_archive(archive)
@@ -153,7 +153,7 @@ def _listed(start: Target, archive: Path) -> Iterator[Listed]:
             return
 
 
-def _as_listed(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A002  # as the option
+def _listing(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A002  # as the option
     return Listed(
         title=found.path.name,
         agent=found.agent or "transcript",
@@ -187,20 +187,22 @@ def _trace(
             return from_file(
                 start.path,
                 config,
-                _silent,
+                _no_progress,
                 conversation=index,
                 model=model,
                 format=start.format,
             )
         if start.kind == "archive":
-            name = session or (_holder(start) if start.handle else in_archive(start.path)[0].name)
-            return from_archive(start.path, name, config, _silent, model=model)
+            name = session or (
+                _find_session(start) if start.handle else in_archive(start.path)[0].name
+            )
+            return from_archive(start.path, name, config, _no_progress, model=model)
     raise InputError(
         "A report is of one session", hint="Name its file, or an archive with --session NAME."
     )
 
 
-def _silent(_: float, __: str) -> None:
+def _no_progress(_: float, __: str) -> None:
     """Tell nobody how far it is."""
 
 
@@ -264,13 +266,13 @@ def _first_page(shelf: Shelf, start: Target) -> str:
     if start.kind == "file":
         return f"/s/{found[0].key}"
     if start.handle:
-        name = _holder(start)
+        name = _find_session(start)
         listed = next(one for one in found if one.name == name)
         return f"/s/{listed.key}/messages/{_message(start, name)}"
     return "/"
 
 
-def _holder(start: Target) -> str:
+def _find_session(start: Target) -> str:
     """
     Return the session that has something under a handle.
 

@@ -19,7 +19,7 @@ from foldline.cli.output import (
     moment,
     one_line,
     plural,
-    shortened,
+    shorten_path,
     size,
     write_json,
     write_text,
@@ -214,7 +214,7 @@ def _show(found: Findings) -> None:
 @command.command("ls", short_help="List the documents.")
 @options.output
 @click.pass_obj
-def listed(target: KnowledgeTarget, /, output: Output) -> None:
+def list_documents(target: KnowledgeTarget, /, output: Output) -> None:
     """List the documents by name."""
     with _open(target) as knowledge:
         found = knowledge.documents()
@@ -226,7 +226,7 @@ def listed(target: KnowledgeTarget, /, output: Output) -> None:
         ("*document", "*title", "kind", ">chunks", ">tokens", "added"),
         [
             (
-                shortened(one.name, room),
+                shorten_path(one.name, room),
                 one_line(one.title, 40),
                 one.kind,
                 one.chunks,

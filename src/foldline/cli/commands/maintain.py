@@ -102,7 +102,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         )
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with ExitStack() as stack:
-        one = stack.enter_context(_opened(path, rest))
+        one = stack.enter_context(_open(path, rest))
         if resume:
             output.warn(one.check().lines())
         if talks and not output.json:
@@ -112,7 +112,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         _show(one, answer(one, output, asked, mode), output, page)
 
 
-def _opened(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
+def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
     """Open the maintainer; whoever sits at the terminal is asked for approvals."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
@@ -165,10 +165,10 @@ def answer(one: CodebaseMaintainer, output: Output, question: str | None, mode: 
     if question is not None and one.opened is None:
         with output.working("Counting", long=True):
             return one.run(question, mode)
-    return one.ended(_told(one.stream(question, mode), output), mode)
+    return one.ended(_report_events(one.stream(question, mode), output), mode)
 
 
-def _told(events: Iterator[Event], output: Output) -> Iterator[Event]:
+def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
     from foldline.agents import Called, Compacted, Resumed, Retried
 
     for event in events:

@@ -13,11 +13,11 @@ from foldline.cli import options, stores
 from foldline.cli.output import Output
 from foldline.errors import MissingExtra
 from foldline.mcp.tools import (
+    archive_opener,
     compact_tool,
     limit_answers,
     memory_tool,
     notes_tool,
-    opener,
     recall_tool,
     search_tool,
     stats_tool,
@@ -104,7 +104,7 @@ def command(
 
 def archive_tools(path: Path, limit: int, *, write: bool) -> Iterable[Tool]:
     """Return the tools over an archive, with those that change it if they may."""
-    opens = opener(path)
+    opens = archive_opener(path)
     yield from (recall_tool(opens, limit), search_tool(opens, limit), stats_tool(opens))
     if write:
         yield compact_tool(path, opens, load().config)

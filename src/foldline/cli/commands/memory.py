@@ -53,7 +53,7 @@ def memories(number: int) -> str:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _narrowed(taking: Command) -> Command:
+def _filter_options(taking: Command) -> Command:
     """Give a command the options that narrow down which memories are meant."""
     for option in (
         click.option("--session", metavar="NAME", help="Only of this conversation."),
@@ -84,7 +84,7 @@ def _narrowed(taking: Command) -> Command:
     default=0.0,
     help="Only what is at least so strong evidence, 0 to 1.",
 )
-@_narrowed
+@_filter_options
 @options.output
 @click.pass_obj
 def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> None:
@@ -113,10 +113,10 @@ def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> 
     default="added",
     show_default=True,
 )
-@_narrowed
+@_filter_options
 @options.output
 @click.pass_obj
-def listed(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
+def list_memories(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
     """Go through memories, the latest or most important first."""
     with _open(target) as memory:
         items = memory.items(**_filters(rest))
@@ -361,6 +361,6 @@ def command(ctx: click.Context, file: Path | None, user: str) -> None:
     ctx.obj = MemoryTarget(memory_file(file), user)
 
 
-for one in (add, search, listed, show, remove, forget, undo, consolidate, stats, clear):
+for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
     command.add_command(one)
 options.accept_after_subcommand(command)

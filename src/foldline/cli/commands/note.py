@@ -249,7 +249,7 @@ def edit(
         if revert is not None:
             note = notes.revert(before.id, revert)
         else:
-            given = given or _edited(before.content) | {"version": before.version}
+            given = given or _edit_content(before.content) | {"version": before.version}
             note = notes.update(before.id, **given)
     if output.json:
         write_json("note/1", {"note": note.to_dict()})
@@ -283,7 +283,7 @@ def _content(given: str) -> str:
     return data.decode("utf-8", "replace").removesuffix("\n")
 
 
-def _edited(content: str) -> dict[str, Any]:
+def _edit_content(content: str) -> dict[str, Any]:
     """Let a person edit a content; nothing comes back where they did not save."""
     saved = click.edit(f"{content}\n", extension=".md")
     return {} if saved is None else {"content": saved.removesuffix("\n")}

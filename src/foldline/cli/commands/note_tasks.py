@@ -49,7 +49,7 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
     """List tasks: how each stands, and what keeps it from beginning."""
     with open_notes(rest["folder"]) as notes:
         graph = notes.tasks.graph()
-    shown = graph.in_state("ready") if ready else _ordered(graph)
+    shown = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in shown], "cycles": [list(c) for c in graph.cycles]}
     rows = [(short_id(t.card), t.state, t.card.title, t.why or t.card.outcome) for t in shown]
     columns = ("id", "state", "*title", "*why")
@@ -128,7 +128,7 @@ def _undo(notes: Notes, undo: str, output: Output) -> None:
     )
 
 
-def _ordered(graph: TaskGraph) -> tuple[Standing, ...]:
+def _in_order(graph: TaskGraph) -> tuple[Standing, ...]:
     """Return the tasks in the order in which they can be done, the impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
     return tuple(graph.standings[one] for one in (*graph.order, *behind))

@@ -165,7 +165,7 @@ def _rungs(done: CompactionResult) -> Table:
     grid = table("rung", ">tokens freed", "*what it did")
     for rung in done.receipt.rungs:
         freed = f"{rung.freed:,}" if rung.is_in_effect else ""
-        words = _did(done, rung.name) if rung.is_in_effect else rung.reason
+        words = _describe_edits(done, rung.name) if rung.is_in_effect else rung.reason
         if rung.outcome == "fallback":
             words = f"{words}; without a model: {rung.reason}"
         style = "" if rung.is_in_effect else "dim"
@@ -181,7 +181,7 @@ _DONE = {
 }
 
 
-def _did(done: CompactionResult, kind: str) -> str:
+def _describe_edits(done: CompactionResult, kind: str) -> str:
     """Say what the edits of a rung were."""
     edits = [edit for edit in done.receipt.edits if edit.kind == kind]
     rewritten = sum(isinstance(edit, Rewrite) for edit in edits)
@@ -213,7 +213,7 @@ def _facts(done: CompactionResult, out: Path | None) -> Table:
     grid.add_column(overflow="fold")
     receipt = done.receipt
     if receipt.status == "compacted":
-        grid.add_row("kept", printable(_kept(done)))
+        grid.add_row("kept", printable(_messages_left(done)))
         grid.add_row("recall", printable(_how_to_recall(done)))
     else:
         grid.add_row("unchanged", f"{receipt.reason}; the output is the input")
@@ -229,7 +229,7 @@ def _facts(done: CompactionResult, out: Path | None) -> Table:
     return grid
 
 
-def _kept(done: CompactionResult) -> str:
+def _messages_left(done: CompactionResult) -> str:
     shown = done.result.shown.messages
     whole = sum(message.intact and not is_snapshot(message) for message in shown)
     roles = Counter(message.role for message in shown if not is_snapshot(message))

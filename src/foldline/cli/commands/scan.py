@@ -175,7 +175,7 @@ def command(
     if run.measured:
         _show(run.measured, goal.text if window is None else f"a window of {goal.text}")
     else:
-        output.note(_nothing(run, folder))
+        output.note(_explain_nothing(run, folder))
     run.note(output)
 
 
@@ -216,7 +216,7 @@ def _show(sessions: list[MeasuredSession], goal: str) -> None:
             *((size(session.found.size), session.messages) if wide else ()),
             session.tokens,
             session.after,
-            _saved(session),
+            _saving(session),
         )
         for session in sessions
     ]
@@ -230,7 +230,7 @@ def _show(sessions: list[MeasuredSession], goal: str) -> None:
     )
 
 
-def _saved(session: MeasuredSession) -> str:
+def _saving(session: MeasuredSession) -> str:
     if session.status == "compacted":
         return share(session.saved, session.tokens)
     return "cannot" if session.status == "failed" else "fits"
@@ -241,7 +241,7 @@ def _place(session: MeasuredSession) -> str:
     return f"{Path(session.project).name or session.project}/{session.found.path.name}"
 
 
-def _nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:
+def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:
     if folder is not None:
         return f"No agent session was found in {folder}."
     searched = ", ".join(str(home.folder) for home in homes())

@@ -136,7 +136,7 @@ def command(ctx: click.Context, archive_path: Path | None) -> None:
     """List, show, export and delete the sessions of the archive; without a verb, list them."""
     ctx.obj = archive_path
     if ctx.invoked_subcommand is None:
-        ctx.invoke(listed, as_json=False, quiet=False, archive_path=None)
+        ctx.invoke(list_command, as_json=False, quiet=False, archive_path=None)
 
 
 def _archive(ctx: click.Context, given: Path | None) -> Archive:
@@ -148,7 +148,7 @@ def _archive(ctx: click.Context, given: Path | None) -> Archive:
 @options.archive
 @options.output
 @click.pass_context
-def listed(ctx: click.Context, /, archive_path: Path | None, output: Output) -> None:
+def list_command(ctx: click.Context, /, archive_path: Path | None, output: Output) -> None:
     """List the sessions, the one that was changed last first."""
     with _archive(ctx, archive_path) as archive:
         list_sessions(archive.sessions(), output)
@@ -237,7 +237,7 @@ def delete(
     if (limits or everything) and not yes:
         raise click.UsageError("This cannot be undone; say --yes.", ctx)
     with _archive(ctx, archive_path) as archive:
-        gone = _known(archive, names)
+        gone = _check_names(archive, names)
         if everything:
             gone = tuple(info.head.name for info in archive.sessions())
         archive.delete(*gone)
@@ -251,7 +251,7 @@ def delete(
     output.note(f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.")
 
 
-def _known(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of sessions that are there; one that is not is an error before any goes."""
     there = {info.head.name for info in archive.sessions()} if names else set()
     for name in names:

@@ -17,7 +17,7 @@ from foldline.cli.output import (
     one_line,
     plural,
     share,
-    shortened,
+    shorten_path,
     table,
     write_json,
 )
@@ -181,7 +181,7 @@ def _files(stats: Stats, width: int) -> Table:
         done = ", ".join(
             f"{name} {count}×" if count > 1 else name for name, count in file.operations.items()
         )
-        path = shortened(file.path, width)
+        path = shorten_path(file.path, width)
         rows.append((path, file.tokens, share(file.tokens, stats.tokens), done))
     return table("file", ">tokens", ">share", "*what was done", rows=rows)
 

@@ -96,14 +96,14 @@ def command(
         name: ["--upstream", origin, "--db", str(archive), *_options(**rest)]
         for name, (origin, _) in split.items()
     }
-    with proxies(wanted, archive.parent / "proxy.log") as running:
+    with run_proxies(wanted, archive.parent / "proxy.log") as running:
         bases = {name: running[name].address + path for name, (_, path) in split.items()}
         setup = agent.setup(bases, mcp, os.environ)
         code = run_client(
             [program, *setup.arguments, *arguments], {**os.environ, **_no_proxy(), **setup.env}
         )
         totals = [one.totals() for one in running.values()]
-    Output(quiet=quiet).note(_ending(totals, archive.parent / "proxy.log"))
+    Output(quiet=quiet).note(_closing_note(totals, archive.parent / "proxy.log"))
     return code
 
 
@@ -157,7 +157,7 @@ def _no_proxy() -> Mapping[str, str]:
     }
 
 
-def _ending(totals: list[dict[str, Any]], log: Path) -> str:
+def _closing_note(totals: list[dict[str, Any]], log: Path) -> str:
     if not all(totals):
         return f"Foldline: the proxy ended before the agent did; {log} says why."
     return savings_sentence(totals) or "Foldline: no request came through the proxy."
@@ -179,7 +179,7 @@ FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT
 
 
 @dataclass(frozen=True, slots=True)
-class Proxy:
+class RunningProxy:
     """A proxy that runs: its address and its process."""
 
     address: str
@@ -200,7 +200,7 @@ class Proxy:
 
 
 @contextmanager
-def proxy(options: Sequence[str], log: Path) -> Iterator[Proxy]:
+def run_proxy(options: Sequence[str], log: Path) -> Iterator[RunningProxy]:
     """
     Run ``foldline serve`` on a free port, as long as the block runs.
 
@@ -222,7 +222,7 @@ def proxy(options: Sequence[str], log: Path) -> Iterator[Proxy]:
             start_new_session=True,
         )
     try:
-        yield Proxy(_address(process, log, start), process)
+        yield RunningProxy(_address(process, log, start), process)
     finally:
         _end(process)
 
@@ -261,10 +261,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def proxies(options: Mapping[str, Sequence[str]], log: Path) -> Iterator[Mapping[str, Proxy]]:
-    """Run a proxy for each provider, as long as the block runs; see `proxy`."""
+def run_proxies(
+    options: Mapping[str, Sequence[str]], log: Path
+) -> Iterator[Mapping[str, RunningProxy]]:
+    """Run a proxy for each provider, as long as the block runs; see `run_proxy`."""
     with ExitStack() as stack:
-        yield {name: stack.enter_context(proxy(one, log)) for name, one in options.items()}
+        yield {name: stack.enter_context(run_proxy(one, log)) for name, one in options.items()}
 
 
 # --- the client ----------------------------------------------------------------------------
@@ -279,7 +281,7 @@ def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
     Raises:
         InputError: It cannot be run.
     """
-    with _forwarding() as forward:
+    with _forward_signals() as forward:
         try:
             client = subprocess.Popen(list(command), env=dict(env))  # noqa: S603  # the user's own
         except OSError as error:
@@ -290,7 +292,7 @@ def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 @contextmanager
-def _forwarding() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """Pass signals on to a client, as soon as there is one."""
     clients, early = list[subprocess.Popen[bytes]](), list[int]()
 
