@@ -17,7 +17,7 @@ from foldline.core.config import POLICY_NAMES
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 PRICED_MODEL: Final = "claude-sonnet-4-5"
 
@@ -78,6 +78,23 @@ budgets = click.option(
     default=DEFAULT_BUDGETS,
     help=f"Cut to ({DEFAULT_BUDGETS}).",
 )
+
+STDOUT: Final = Path("-")
+"""What stands for stdout where a file is named."""
+
+
+def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
+    """Return the option ``-o``: the file that a result goes to, `STDOUT` for stdout."""
+    return click.option(
+        "-o",
+        "--output",
+        "out",
+        metavar="OUT",
+        type=click.Path(path_type=Path),
+        shell_complete=any_file,
+        help=help,
+    )
+
 
 archive = click.option(
     "--archive",

@@ -112,14 +112,7 @@ class CompactRequest:
 @summarizer_options
 @options.conversation
 @options.model
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    metavar="OUT",
-    shell_complete=options.any_file,
-    help="Where to write; '-' or nothing is stdout.",
-)
+@options.output_file("Where to write; '-' or nothing is stdout.")
 @click.option(
     "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
 )
@@ -134,7 +127,7 @@ def command(
     model: str | None,
     archive_path: Path | None,
     no_archive: bool,
-    out: str | None,
+    out: Path | None,
     output: Output,
     **rest: Any,
 ) -> None:
@@ -154,7 +147,7 @@ def command(
         config=who.configured(load(changes).config),
         model=model,
         summarizer_options=who,
-        out=None if out in (None, "-") else Path(str(out)),
+        out=None if out == options.STDOUT else out,
         archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
     )

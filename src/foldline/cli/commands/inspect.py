@@ -16,10 +16,12 @@ from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.agent_sessions import SessionFile, find_sessions, named_file, project_folder
 from foldline.cli.output import Output, write_bytes, write_json
+from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.inspector.shelf import Listed, Shelf, in_archive
+from foldline.inspector.surveying import Survey
 from foldline.inspector.trace import Trace
 from foldline.settings import load
 
@@ -60,14 +62,7 @@ class Target:
 @options.from_format
 @options.conversation
 @options.model
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one self-contained HTML file instead; '-' is stdout.",
-)
+@options.output_file("Write one self-contained HTML file instead; '-' is stdout.")
 @click.option("--session", metavar="NAME", help="Which session of an archive is written.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Of the page (any free).")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
@@ -92,18 +87,22 @@ def command(
     """
     config = load().config
     archive = stores.archive_file(archive_path)
-    start = _start(what, archive, source_format or "auto")
+    target = _find_target(what, archive, source_format or "auto")
     if out is not None:
-        if str(out) != "-":
-            check_output(out, str(start.path))
-        trace = _trace(start, config, (conversation, model or "", session or ""), output)
-        _write(trace, out, start, output)
+        if out != options.STDOUT:
+            check_output(out, str(target.path))
+        with output.working(f"Reading {target.path}", long=True):
+            if target.kind == "file":
+                trace = _file_trace(target, config, model or "", conversation)
+            else:
+                trace = _archive_trace(target, config, model or "", session)
+        _write(trace, out, target, output)
         return
-    shelf = Shelf(lambda: _list_sessions(start, archive), config, model or "")
-    _serve(shelf, start, config, (model or "", port), opens, output)
+    shelf = Shelf(lambda: _list_sessions(target, archive), config, model or "")
+    _serve(shelf, target, Survey(config, model or ""), port, opens=opens, output=output)
 
 
-def _start(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
+def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
     """
     Find out what was named.
 
@@ -134,19 +133,19 @@ def _is_archive(path: Path) -> bool:
         return False
 
 
-def _list_sessions(start: Target, archive: Path) -> Iterator[Listed]:
+def _list_sessions(target: Target, archive: Path) -> Iterator[Listed]:
     """List the sessions that can be looked at; those that cannot be listed are left out."""
-    if start.kind == "archive":
-        yield from in_archive(start.path)
+    if target.kind == "archive":
+        yield from in_archive(target.path)
         return
-    if start.kind == "file":
-        yield _listing(replace(named_file(start.path), agent=""), format=start.format)
+    if target.kind == "file":
+        yield _listing(replace(named_file(target.path), agent=""), format=target.format)
         return
-    places = (start.path,) if start.kind == "folder" else ()
+    places = (target.path,) if target.kind == "folder" else ()
     found = [one for one in find_sessions(places) if isinstance(one, SessionFile)]
     for file in sorted(found, key=lambda one: -one.changed)[:MOST]:
         yield _listing(file)
-    if start.kind == "machine" and archive.exists():
+    if target.kind == "machine" and archive.exists():
         try:
             yield from in_archive(archive)
         except StoreError:
@@ -169,51 +168,48 @@ def _listing(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A002 
 # --- one file -------------------------------------------------------------------------------
 
 
-def _trace(
-    start: Target, config: Config, said: tuple[str | None, str, str], output: Output
-) -> Trace:
+def _file_trace(target: Target, config: Config, model: str, conversation: str | None) -> Trace:
+    from foldline.inspector.loading import from_file
+
+    index, path, format = None, target.path, target.format  # noqa: A001  # as the option
+    if conversation is not None:
+        known = None if format == "auto" else format
+        index = open_input(str(path), known, conversation, Output(quiet=True)).index
+    return from_file(path, config, _no_progress, conversation=index, model=model, format=format)
+
+
+def _archive_trace(target: Target, config: Config, model: str, session: str | None) -> Trace:
     """
-    Read the one session that is to be written.
+    Read the one session of an archive that is to be written.
 
     Raises:
         InputError: More than one may be meant.
     """
-    from foldline.inspector.loading import from_archive, from_file
+    from foldline.inspector.loading import from_archive
 
-    conversation, model, session = said
-    with output.working(f"Reading {start.path}", long=True):
-        if start.kind == "file":
-            index = int(conversation) - 1 if conversation and conversation.isdecimal() else None
-            return from_file(
-                start.path,
-                config,
-                _no_progress,
-                conversation=index,
-                model=model,
-                format=start.format,
-            )
-        if start.kind == "archive":
-            name = session or (
-                _find_session(start) if start.handle else in_archive(start.path)[0].name
-            )
-            return from_archive(start.path, name, config, _no_progress, model=model)
-    raise InputError(
-        "A report is of one session", hint="Name its file, or an archive with --session NAME."
-    )
+    if target.kind != "archive":
+        raise InputError(
+            "A report is of one session",
+            hint="Name its file, or an archive with --session NAME.",
+        )
+    name = session
+    if name is None:
+        name = _find_message(target)[0] if target.handle else in_archive(target.path)[0].name
+    return from_archive(target.path, name, config, _no_progress, model=model)
 
 
 def _no_progress(_: float, __: str) -> None:
-    """Tell nobody how far it is."""
+    """Ignore how far the work is."""
 
 
-def _write(trace: Trace, out: Path, start: Target, output: Output) -> None:
+def _write(trace: Trace, out: Path, target: Target, output: Output) -> None:
     from foldline.inspector.report import report
 
     data = report(trace, time.time()).encode("utf-8", "replace")
-    if str(out) == "-":
+    if out == options.STDOUT:
         write_bytes(data)
         return
-    write_whole(out, data, str(start.path))
+    write_whole(out, data, str(target.path))
     if output.json:
         write_json("inspect/1", {"report": str(out), "bytes": len(data)})
     else:
@@ -224,12 +220,7 @@ def _write(trace: Trace, out: Path, start: Target, output: Output) -> None:
 
 
 def _serve(
-    shelf: Shelf,
-    start: Target,
-    config: Config,
-    said: tuple[str, int],
-    opens: bool,
-    output: Output,
+    shelf: Shelf, target: Target, survey: Survey, port: int, *, opens: bool, output: Output
 ) -> None:
     """
     Serve the pages until Ctrl-C.
@@ -243,10 +234,8 @@ def _serve(
         raise MissingExtra(error.name or "starlette", "inspect") from error
     from foldline.inspector.access import Access
     from foldline.inspector.site import Site
-    from foldline.inspector.surveying import Survey
 
-    model, port = said
-    first = _first_page(shelf, start)
+    first = _first_page(shelf, target)
     place = listen(port)
     access = Access(place.getsockname()[1])
     link = access.link(first)
@@ -257,40 +246,35 @@ def _serve(
         output.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
-    serve(Site(shelf, Survey(config, model), access.token), access, place)
+    serve(Site(shelf, survey, access.token), access, place)
 
 
-def _first_page(shelf: Shelf, start: Target) -> str:
+def _first_page(shelf: Shelf, target: Target) -> str:
     """Return the page to begin with: the one session that was named, or the table of all."""
     found = shelf.sessions()
-    if start.kind == "file":
+    if target.kind == "file":
         return f"/s/{found[0].key}"
-    if start.handle:
-        name = _find_session(start)
+    if target.handle:
+        name, message = _find_message(target)
         listed = next(one for one in found if one.name == name)
-        return f"/s/{listed.key}/messages/{_message(start, name)}"
+        return f"/s/{listed.key}/messages/{message}"
     return "/"
 
 
-def _find_session(start: Target) -> str:
+def _find_message(target: Target) -> tuple[str, str]:
     """
-    Return the session that has something under a handle.
+    Return the session that has a message under a handle, and the id of the message.
 
     Raises:
         RecallError: None has.
     """
-    wanted = start.handle.partition(".")[0].lower()
-    with Archive.open(start.path) as archive:
-        archive.recall(start.handle)  # raises where it names nothing
+    wanted = target.handle.partition(".")[0].lower()
+    with Archive.open(target.path) as archive:
+        archive.recall(target.handle)  # raises where it names nothing
         for info in archive.sessions():
-            if any(m.id.startswith(wanted) for m in archive.messages(info.head.name)):
-                return info.head.name
+            for message in archive.messages(info.head.name):
+                if message.id.startswith(wanted):
+                    return info.head.name, message.id
     raise FoldlineError(
-        f"{start.handle} is a snapshot, not a message.", hint="Open its session instead."
+        f"{target.handle} is a snapshot, not a message.", hint="Open its session instead."
     )
-
-
-def _message(start: Target, name: str) -> str:
-    wanted = start.handle.partition(".")[0].lower()
-    with Archive.open(start.path) as archive:
-        return next(m.id for m in archive.messages(name) if m.id.startswith(wanted))

@@ -173,12 +173,13 @@ def _rungs(done: CompactionResult) -> Table:
     return grid
 
 
-_DONE = {
-    "clear": "tool result cleared",
-    "dedupe": "superseded result cleared",
-    "reasoning": "piece of old reasoning left out",
-    "truncate": "part cut",
+_REWRITTEN = {
+    "clear": ("tool result", "cleared"),
+    "dedupe": ("superseded result", "cleared"),
+    "reasoning": ("piece", "of old reasoning left out"),
+    "truncate": ("part", "cut"),
 }
+"""What the rewrites of a rung are called: a noun that is counted, and what became of it."""
 
 
 def _describe_edits(done: CompactionResult, kind: str) -> str:
@@ -189,20 +190,13 @@ def _describe_edits(done: CompactionResult, kind: str) -> str:
     folded = sum(len(edit.messages) for edit in edits if isinstance(edit, Fold))
     words = []
     if rewritten:
-        words.append(_many(rewritten, _DONE.get(kind, "part rewritten")))
+        noun, done_to = _REWRITTEN.get(kind, ("part", "rewritten"))
+        words.append(f"{plural(rewritten, noun)} {done_to}")
     if folded:
         words.append(f"{plural(folded, 'message')} folded into a snapshot")
     if dropped:
         words.append(f"{plural(dropped, 'message')} left out")
     return ", ".join(words) or plural(len(edits), "repair")
-
-
-def _many(number: int, what: str) -> str:
-    """Write a number with a noun that has words behind it: ``3 tool results cleared``."""
-    for noun in ("tool result", "superseded result", "piece", "part"):
-        if what.startswith(noun):
-            return plural(number, noun) + what.removeprefix(noun)
-    return f"{number:,} {what}"
 
 
 def _facts(done: CompactionResult, out: Path | None) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,24 +170,22 @@ def show(ctx: click.Context, /, name: str, archive_path: Path | None, output: Ou
 
 @command.command("export", short_help="Write a session out as it was on the wire.")
 @click.argument("name")
-@click.option(
-    "-o", "--output", "out", metavar="OUT", default="-", help="Where to; '-' or nothing is stdout."
-)
+@options.output_file("Where to write; '-' or nothing is stdout.")
 @options.archive
 @options.output
 @click.pass_context
 def export(
-    ctx: click.Context, /, name: str, out: str, archive_path: Path | None, output: Output
+    ctx: click.Context, /, name: str, out: Path | None, archive_path: Path | None, output: Output
 ) -> None:
     """Write every message of the session NAME as it came, one JSON value a line."""
-    target = None if out == "-" else Path(out)
+    target = None if out == options.STDOUT else out
     source = str(stores.archive_file(archive_path or ctx.obj))
     if target is not None:
         check_output(target, source)
-    lines = _Lines()
+    lines = StringIO()  # so that an error leaves no half of an export behind
     with _archive(ctx, archive_path) as archive:
         count = export_messages(archive.messages(name), lines)
-    text = "".join(lines.written)
+    text = lines.getvalue()
     if target is None:
         write_text(text)
     else:
@@ -194,16 +193,6 @@ def export(
     if output.json and target is not None:
         write_json("sessions.export/1", {"name": name, "messages": count, "file": str(target)})
     output.note(f"{plural(count, 'message')}.")
-
-
-class _Lines:
-    """A text file in memory, so that an error leaves no half of an export behind."""
-
-    def __init__(self) -> None:
-        self.written = list[str]()
-
-    def write(self, text: str) -> None:
-        self.written.append(text)
 
 
 @command.command("delete", short_help="Delete sessions for good.")
