@@ -62,7 +62,7 @@ def bar(segments: Sequence[BarSegment], whole: int, width: int, encoding: str = 
 
 
 def legend(segments: Sequence[BarSegment], width: int, encoding: str = "utf-8") -> Text:
-    """Say which colour stands for what, in lines of at most ``width`` characters."""
+    """Return the colours of a bar with their names, in lines of at most ``width`` characters."""
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"

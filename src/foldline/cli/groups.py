@@ -101,7 +101,7 @@ class LazyGroup(NamingGroup):
         sys.exit(run(lambda: parent(*args, **extra), debug=debug, as_json=as_json))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader that hangs up is left to `foldline.cli.errors`."""
+        """Run a command; a closed pipe is left to `foldline.cli.errors`."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:

@@ -71,7 +71,7 @@ def cli() -> None:
     """
     Keep long-running LLM agents inside their context window, and lose nothing.
 
-    Results go to stdout, words for people to stderr; "-" is stdin or stdout.
+    Results go to stdout, notes to stderr; "-" is stdin or stdout.
     """
 
 

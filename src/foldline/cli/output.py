@@ -35,7 +35,7 @@ _UNPRINTABLE: Final = _CONTROLS | {
 """Terminal commands, marks that turn the direction of text, and what is no text at all."""
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS)}
-"""What of them stands as it is in JSON: only ever in strings, where an escape means the same."""
+"""Those that `json.dumps` leaves as they are; inside strings, an escape means the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +224,8 @@ def flexible(text: str, most: int = 200) -> Text:
 
 def shorten_path(path: str, most: int) -> str:
     """Return a path on one line, its beginning cut where it is longer than ``most``."""
-    shown = one_line(path, 1_000)
-    return shown if len(shown) <= most else f"…{shown[1 - most :]}"
+    line = one_line(path, 1_000)
+    return line if len(line) <= most else f"…{line[1 - most :]}"
 
 
 def moment(seconds: float) -> datetime:

@@ -36,13 +36,13 @@ class SummarizerOptions:
     usd: float | None = None
 
     @classmethod
-    def taken(cls, rest: dict[str, Any]) -> SummarizerOptions:
+    def take(cls, rest: dict[str, Any]) -> SummarizerOptions:
         """Take the options of `summarizer_options` out of those of a command."""
         return cls(
             rest.pop("summarizer"), rest.pop("focus"), rest.pop("template"), rest.pop("usd")
         )
 
-    def configured(self, config: Config) -> Config:
+    def apply_to(self, config: Config) -> Config:
         """Return a configuration in which these options hold."""
         changes: dict[str, Any] = {}
         if self.summarizer is not None:

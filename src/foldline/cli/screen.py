@@ -10,7 +10,7 @@ from foldline.cli.errors import ReaderGone
 
 
 class Screen(Console):
-    """A console whose reader may hang up."""
+    """A console whose reader may close the pipe."""
 
     def on_broken_pipe(self) -> None:
         """Leave the exit code to `foldline.cli.errors`, where rich would choose 1."""

@@ -101,7 +101,7 @@ class _Forgiving(io.RawIOBase):
 
 
 class _Closed(io.RawIOBase):
-    """What stands for a stdout that was closed before we began."""
+    """The stdout of a process that was started without one."""
 
     def writable(self) -> bool:
         return True

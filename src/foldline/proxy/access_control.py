@@ -1,4 +1,4 @@
-"""Who is let in: programs that know the address, and no page of a browser."""
+"""Access control: programs that know the address may connect, pages in a browser may not."""
 
 from __future__ import annotations
 

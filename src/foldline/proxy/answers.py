@@ -140,9 +140,9 @@ async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
     events, size, end = Events(), 0, monotonic() + PATIENCE
     while size < LARGEST and (chunk := await buffered.next(end - monotonic())) is not None:
         size += len(chunk)
-        said = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
-        if said:
-            return _error(said)
+        informative = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
+        if informative:
+            return _error(informative)
     return None
 
 
@@ -155,10 +155,10 @@ def _kind(event: Event) -> str:
         return ""
 
 
-def _error(said: Sequence[Event]) -> ModelError | None:
+def _error(informative: Sequence[Event]) -> ModelError | None:
     """Return the first event as an error, if it is one."""
     try:
-        value = said[0].value()
+        value = informative[0].value()
     except ModelError:
         return None
     response = value.get("response")
@@ -204,7 +204,7 @@ class UsageReader:
             self._deaf = True
 
     def end(self) -> Usage | None:
-        """Return what was said, None where nothing was."""
+        """Return the usage, None where none was reported."""
         if not self._deaf and not self._stream and self._rest:
             try:
                 self._look(json.loads(self._rest))

@@ -2,7 +2,7 @@
 Accounts of what happened, by a model that the client's own key pays for, in the background.
 
 The key is the one of the client's newest request. It is kept in memory as long as the session is
-at hand, shown to nobody but the provider it came for, and never written anywhere.
+at hand, sent to nobody but the provider it came for, and never written anywhere.
 """
 
 from __future__ import annotations
@@ -135,5 +135,5 @@ class SessionSummarizer:
         object.__setattr__(self, "reader", replace(known, background=True))
 
     def __call__(self, ask: Ask) -> Reply:
-        """Answer; what goes wrong is told in the Reply."""
+        """Answer; errors are part of the Reply."""
         return self.summarizers.answer(self, ask)

@@ -72,7 +72,7 @@ def compaction_step(message: Message) -> str:
 
 def client_compaction(found: Sequence[str]) -> str:
     """
-    Tell how a client compacts by itself.
+    Return how a client compacts by itself.
 
     Args:
         found: What `compaction_step` returned for each message of a request.

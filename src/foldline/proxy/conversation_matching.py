@@ -1,9 +1,9 @@
 """
 Which session a history continues.
 
-A session is continued by a history that begins with its whole log, told by the ids of what was
-said. A history that goes on otherwise gets a session of its own; where the one it left was
-compacted, that is a branch which shows the shared beginning as it was shown before.
+A session is continued by a history that begins with its whole log, by the ids of its
+messages. A history that goes on otherwise gets a session of its own; where the one it left was
+compacted, that is a branch whose shared beginning looks as it did before.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class ConversationMatcher:
         for old in list(self._open.values()):
             if len(self._open) <= self._most and size <= BYTES:
                 return
-            # One that is in use is let go of another time.
+            # One that is in use is closed another time.
             if old is not made and old.lock.acquire(blocking=False):
                 del self._open[old.session.name]
                 size -= old.size
@@ -261,5 +261,5 @@ def _usage(conversation: OpenConversation, request: ConversationRequest) -> Usag
 
 
 def is_compaction(receipt: Receipt) -> bool:
-    """Return True if something was made smaller, not just mended."""
+    """Return True if something was made smaller, not just repaired."""
     return receipt.status == "compacted" and receipt.reason != "repair"

@@ -96,7 +96,7 @@ class Forwarder:
 
 
 class _Gone(Exception):
-    """The client went away, or the answer broke off: nothing more can be said."""
+    """The client went away, or the answer broke off: nothing more can be sent."""
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Exchange:
         return None
 
     async def run(self) -> None:
-        """Serve the request; the provider is let go as soon as the client has gone."""
+        """Serve the request; the request to the provider ends as soon as the client has gone."""
         work = asyncio.ensure_future(self._serve())
         watch = asyncio.ensure_future(self._watch())
         try:
@@ -155,7 +155,7 @@ class Exchange:
             pass
 
     async def _report_failure(self, error: BaseException) -> None:
-        """Say what went wrong, if that can still be said."""
+        """Send an error, if no answer was begun yet."""
         if isinstance(error, _Gone):
             self.problem = self.problem or str(error)
             return

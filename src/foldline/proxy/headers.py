@@ -66,7 +66,7 @@ def _readable(value: bytes) -> bytes:
 def report_headers(
     decision: Decision, usage: Usage | None, *, dry_run: bool
 ) -> list[tuple[bytes, bytes]]:
-    """Return what the client is told of what was done; the usage as far as it is known by now."""
+    """Return headers that tell the client what was done; the usage as far as it is known."""
     values = {
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,

@@ -63,7 +63,7 @@ class RequestLog:
 
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)
-"""Upper bounds of the added time that is told apart, in seconds."""
+"""Upper bounds of the buckets of added time, in seconds."""
 
 
 @dataclass

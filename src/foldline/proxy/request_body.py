@@ -127,7 +127,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _skip_sign(text: str, at: int, sign: str) -> int:
-    """Return where something stands behind a sign."""
+    """Return the position after a sign and white space."""
     at = _skip_space(text, at)
     if text[at] != sign:
         raise InputError(f"{sign} is missing")
@@ -135,7 +135,7 @@ def _skip_sign(text: str, at: int, sign: str) -> int:
 
 
 def _next_member(text: str, at: int, closing: str) -> int:
-    """Return where the next member stands, or what closes the whole."""
+    """Return the position of the next member, or of the closing sign."""
     at = _skip_space(text, at)
     if text[at] == closing:
         return at

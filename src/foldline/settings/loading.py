@@ -75,16 +75,16 @@ def load(
         (ENVIRONMENT, dict(environment_settings(world))),
         ("argument", flatten(arguments or {}, "argument")),
     ]
-    for _, said in here:
-        if KEY in said:
-            said[KEY] = resolve_template(said[KEY], folder)
+    for _, given in here:
+        if KEY in given:
+            given[KEY] = resolve_template(given[KEY], folder)
     layers = [*file_settings(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]
     origins = dict.fromkeys(known, "default")
     values: dict[str, Any] = {}
-    for place, said in layers:
-        for key, value in said.items():
+    for place, given in layers:
+        for key, value in given.items():
             if key not in origins:
                 raise _unknown_setting(key, place, known)
             values[key] = value
@@ -109,8 +109,8 @@ def load_config(**arguments: Any) -> Config:
 def _scenario(
     layers: list[tuple[str, dict[str, Any]]],
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Take the scenario out of what is said; the last one counts, and lies below everything."""
-    found = [(said.pop(SCENARIO), place) for place, said in layers if SCENARIO in said]
+    """Take the scenario out of what is set; the last one counts, and lies below everything."""
+    found = [(given.pop(SCENARIO), place) for place, given in layers if SCENARIO in given]
     if not found:
         return []
     name, place = found[-1]

@@ -172,17 +172,17 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
         yield str(user), _with_template(flatten(_table(user), str(user)), user, inside=False)
     project = _project(start)
     if project is not None and project != user:
-        said = flatten(_table(project), str(project))
-        _check_user_settings(project, said)
-        if isinstance(said.get(ROOT), str):
-            said[ROOT] = _inside(project, said[ROOT])
-        yield str(project), _with_template(said, project, inside=True)
+        values = flatten(_table(project), str(project))
+        _check_user_settings(project, values)
+        if isinstance(values.get(ROOT), str):
+            values[ROOT] = _inside(project, values[ROOT])
+        yield str(project), _with_template(values, project, inside=True)
 
 
-def _with_template(said: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
-    if KEY in said:
-        said[KEY] = resolve_template(said[KEY], file.parent, inside=inside)
-    return said
+def _with_template(values: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
+    if KEY in values:
+        values[KEY] = resolve_template(values[KEY], file.parent, inside=inside)
+    return values
 
 
 def flatten(table: Mapping[str, Any], place: str, within: str = "") -> dict[str, Any]:
@@ -228,7 +228,7 @@ def _table(path: Path) -> dict[str, Any]:
         whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{path} cannot be read: {error}", hint="Mend the file, or move it away."
+            f"{path} cannot be read: {error}", hint="Repair the file, or move it away."
         ) from error
     if path.name != PYPROJECT:
         return whole
@@ -237,10 +237,10 @@ def _table(path: Path) -> dict[str, Any]:
     return mine if isinstance(mine, dict) else {}
 
 
-def _check_user_settings(file: Path, said: Mapping[str, Any]) -> None:
+def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
     """Refuse what a file that came with somebody else's code must not decide."""
     for key in USERS:
-        if key in said:
+        if key in values:
             raise BudgetError(
                 f"{key} in {file} is for the user to decide, not for a project.",
                 hint="Set it in your own settings, in the environment, or in the program.",

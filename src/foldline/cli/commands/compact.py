@@ -138,70 +138,70 @@ def command(
     changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
     for people to stderr.
     """
-    who = SummarizerOptions.taken(rest)
+    summarizer = SummarizerOptions.take(rest)
     changes, rest["settings"] = split_settings(rest["settings"])
     if changes and rest["policy"] is not None:
         changes["policy"] = rest["policy"].replace("-", "_")
-    wanted = CompactRequest(
+    request = CompactRequest(
         file=file,
-        config=who.configured(load(changes).config),
+        config=summarizer.apply_to(load(changes).config),
         model=model,
-        summarizer_options=who,
+        summarizer_options=summarizer,
         out=None if out == options.STDOUT else out,
         archive=None if no_archive else stores.archive_file(archive_path),
         **rest,
     )
-    _check(wanted)
+    _check(request)
     opened = open_input(file, source_format, conversation, output, max_bytes)
     counter = counter_for(opened.transcript, model, output)
     with output.working("Compacting", long=opened.long):
-        result = _compact(wanted, opened, counter)
-    content = _encode(wanted, opened, result)
-    done = keep_in_archive(CompactionResult(opened, result, counter), wanted.archive)
-    _deliver(wanted, done, content, output)
+        result = _compact(request, opened, counter)
+    content = _encode(request, opened, result)
+    done = keep_in_archive(CompactionResult(opened, result, counter), request.archive)
+    _deliver(request, done, content, output)
 
 
-def _check(wanted: CompactRequest) -> None:
+def _check(request: CompactRequest) -> None:
     """Refuse what cannot work before anything is read."""
-    if wanted.budget is not None and wanted.window is not None:
+    if request.budget is not None and request.window is not None:
         words = "Give --budget or --window, not both."
         raise click.UsageError(words, click.get_current_context())
-    if wanted.budget is None and wanted.window is None and not wanted.force:
+    if request.budget is None and request.window is None and not request.force:
         words = "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
         raise click.UsageError(words, click.get_current_context())
-    build_policy(wanted.policy, wanted.settings, wanted.config)
-    for path, what in ((wanted.out, "output"), (wanted.receipt, "receipt")):
+    build_policy(request.policy, request.settings, request.config)
+    for path, what in ((request.out, "output"), (request.receipt, "receipt")):
         if path is not None:
-            check_output(path, wanted.file, what)
-    if wanted.out is not None and wanted.receipt is not None:
-        check_apart(wanted.receipt, wanted.out, "The receipt", "the output")
-    for path in (wanted.out, wanted.receipt):
-        if path is not None and wanted.archive is not None:
-            check_apart(path, wanted.archive, "The output", "the archive")
+            check_output(path, request.file, what)
+    if request.out is not None and request.receipt is not None:
+        check_apart(request.receipt, request.out, "The receipt", "the output")
+    for path in (request.out, request.receipt):
+        if path is not None and request.archive is not None:
+            check_apart(path, request.archive, "The output", "the archive")
 
 
-def _compact(wanted: CompactRequest, opened: Input, counter: TokenCounter) -> Compaction[None]:
+def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> Compaction[None]:
     """
     Compact the conversation.
 
     Raises:
         CannotFit: What must stay takes more than the budget.
     """
-    transcript = pin_messages(opened.transcript, wanted.pins, wanted.keep)
-    budget = _budget(wanted, transcript.system, transcript.tools, opened, counter)
-    policy = build_policy(wanted.policy, wanted.settings, wanted.config)
-    if wanted.force and not budget.fixed:
+    transcript = pin_messages(opened.transcript, request.pins, request.keep)
+    budget = _budget(request, transcript.system, transcript.tools, opened, counter)
+    policy = build_policy(request.policy, request.settings, request.config)
+    if request.force and not budget.fixed:
         policy = forced(policy)
         budget = budget.below(counter.messages(transcript.messages))
-    with answering(None, wanted.config, wanted.model or "") as who:
+    with answering(None, request.config, request.model or "") as summarizer:
         result = compact_transcript(
             transcript,
             counter,
             budget,
             policy,
-            who,
-            wanted.summarizer_options.focus,
-            wanted.config,
+            summarizer,
+            request.summarizer_options.focus,
+            request.config,
         )
     receipt = result.receipt
     if receipt.status == "failed":
@@ -227,28 +227,28 @@ def _find_budget(
 
 
 def _budget(
-    wanted: CompactRequest,
+    request: CompactRequest,
     system: str,
     tools: tuple[Any, ...],
     opened: Input,
     counter: TokenCounter,
 ) -> Budget:
-    if wanted.budget is not None:
-        return Budget.of_tokens(wanted.budget.of(counter.messages(opened.transcript.messages)))
+    if request.budget is not None:
+        return Budget.of_tokens(request.budget.of(counter.messages(opened.transcript.messages)))
     overhead = counter.overhead(system, tools)
-    window = None if wanted.window is None else wanted.window.tokens
-    config = sized(wanted.config, wanted.model or "", window=window, output=None)
+    window = None if request.window is None else request.window.tokens
+    config = sized(request.config, request.model or "", window=window, output=None)
     return config.budget(window, overhead=overhead)
 
 
-def _encode(wanted: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
+def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
     """Write the conversation, in the format of the file or in the one that was asked for."""
     changed = result.receipt.status == "compacted"
-    if wanted.target_format is not None:
+    if request.target_format is not None:
         # Damage that one provider forgives another one rejects.
-        shown = result.shown.messages
-        mended = apply(shown, repair(shown, wanted.target_format))
-        wire = dialect(wanted.target_format).encode(result.shown.with_messages(mended))
+        messages = result.shown.messages
+        repaired = apply(messages, repair(messages, request.target_format))
+        wire = dialect(request.target_format).encode(result.shown.with_messages(repaired))
         return (json_text(wire) + "\n").encode()
     recording = opened.recording
     if changed:
@@ -257,22 +257,22 @@ def _encode(wanted: CompactRequest, opened: Input, result: Compaction[None]) -> 
 
 
 def _deliver(
-    wanted: CompactRequest, done: CompactionResult, content: bytes, output: Output
+    request: CompactRequest, done: CompactionResult, content: bytes, output: Output
 ) -> None:
-    """Put the result where it was asked for, and tell about it."""
-    if wanted.receipt is not None:
+    """Put the result where it was asked for, and report it."""
+    if request.receipt is not None:
         receipt = json_text(done.receipt.to_dict()) + "\n"
-        write_whole(wanted.receipt, receipt.encode(), wanted.file)
-    if wanted.out is not None:
-        write_whole(wanted.out, content, wanted.file)
+        write_whole(request.receipt, receipt.encode(), request.file)
+    if request.out is not None:
+        write_whole(request.out, content, request.file)
     if output.json:
-        shown = None if wanted.out is not None else content
-        write_json("compact/1", done.to_dict(wanted.target_format, wanted.out, shown))
-    elif wanted.out is None and sys.stdout.isatty():
+        printed = None if request.out is not None else content
+        write_json("compact/1", done.to_dict(request.target_format, request.out, printed))
+    elif request.out is None and sys.stdout.isatty():
         write_text(content.decode("utf-8", "replace"))
-    elif wanted.out is None:
+    elif request.out is None:
         write_bytes(content)
     if not output.quiet:
         from foldline.cli.commands.receipt import show
 
-        show(done, wanted.out)
+        show(done, request.out)

@@ -326,7 +326,7 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
 @options.output
 def lint(file: str, strict: bool, output: Output) -> int:
     """
-    Look for programs in prose, empty wishes, rules said twice, and contradictions.
+    Look for programs in prose, empty wishes, rules given twice, and contradictions.
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
@@ -342,8 +342,8 @@ def lint(file: str, strict: bool, output: Output) -> int:
             f"{file}:{problem.line}: {problem.severity}: {problem.rule}{other}: "
             f"{one_line(problem.quote, 120)}\n    {problem.why}\n    {problem.instead}"
         )
-    told = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
-    output.note(told if problems else "Nothing to say against it.")
+    counts = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
+    output.note(counts if problems else "Nothing to say against it.")
     return 3 if strict and warnings else 0
 
 

@@ -27,7 +27,7 @@ Examples:
   foldline doctor --json
 
 \b
-Exit code 0: everything works, 1: something needs mending.
+Exit code 0: everything works, 1: something needs repair.
 """
 
 Health: TypeAlias = Literal["ok", "note", "problem"]
@@ -135,7 +135,7 @@ def _counter() -> Check:
 
 
 def _models() -> Check:
-    """Look which keys are at hand; none is shown, and nothing is asked of anyone."""
+    """List which keys are set, by name only; no request is sent."""
     from foldline.models.catalogue import VARIABLE, Catalogue
 
     try:

@@ -135,7 +135,7 @@ def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
     )
 
 
-def _show(one: CodebaseMaintainer, said: Any, output: Output, page: Path | None) -> None:
+def _show(one: CodebaseMaintainer, found: Any, output: Output, page: Path | None) -> None:
     from foldline.agents.maintainer.page import page as drawn
 
     report = one.generate_report(save_to_file=False) if page or output.json else {}
@@ -146,9 +146,9 @@ def _show(one: CodebaseMaintainer, said: Any, output: Output, page: Path | None)
             raise InputError(f"{page} cannot be written: {error.strerror}") from error
         output.note(f"The page is {page}.")
     if output.json:
-        write_json("maintain/1", {"answer": said.to_dict(), "report": report})
+        write_json("maintain/1", {"answer": found.to_dict(), "report": report})
     else:
-        write_text(str(said))
+        write_text(str(found))
 
 
 HELP: Final = """\
@@ -224,7 +224,7 @@ class MaintainerPrompt:
         }
 
     def take(self, line: str) -> None:
-        """Do what a line says; errors are told, and the conversation goes on."""
+        """Do what a line says; errors are reported, and the conversation goes on."""
         word, _, rest = line.partition(" ")
         try:
             if not line.startswith("/"):
@@ -239,16 +239,16 @@ class MaintainerPrompt:
     def ask(self, question: str | None) -> None:
         """Ask, or go on where ``question`` is None; Ctrl-C breaks it off."""
         try:
-            said = answer(self._one, self._output, question, self.mode)
+            found = answer(self._one, self._output, question, self.mode)
         except KeyboardInterrupt:
             self._output.note("\nBroken off; /resume goes on.")
             return
         except FoldlineError as error:
             self._say(f"{error}\n/resume goes on.")
             return
-        write_text(str(said))
-        if said.status != "done" and said.result is not None:
-            self._output.note(f"Ended early: {said.result.note}.")
+        write_text(str(found))
+        if found.status != "done" and found.result is not None:
+            self._output.note(f"Ended early: {found.result.note}.")
 
     def _change_mode(self, name: str) -> None:
         from foldline.agents.maintainer.modes import MODES

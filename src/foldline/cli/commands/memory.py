@@ -270,7 +270,7 @@ def forget(
 @options.output
 @click.pass_obj
 def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
-    """Bring back what was forgotten together, by the number that 'forget' or 'rm' told."""
+    """Bring back what was forgotten together, by the number that 'forget' or 'rm' printed."""
     with _open(target) as memory:
         ids = memory.undo(batch)
     if output.json:

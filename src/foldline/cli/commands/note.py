@@ -130,10 +130,10 @@ def search(query: str, kind: str | None, limit: int, output: Output, **rest: Any
         )
         warn_of(notes.troubles, output)
     if output.json:
-        shown = [
+        records = [
             {"note": f.note.to_dict(), "score": f.score, "strength": f.strength} for f in found
         ]
-        write_json("note-search/1", {"found": shown})
+        write_json("note-search/1", {"found": records})
         return
     show_list([one.note for one in found], output)
 

@@ -49,9 +49,9 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
     """List tasks: how each stands, and what keeps it from beginning."""
     with open_notes(rest["folder"]) as notes:
         graph = notes.tasks.graph()
-    shown = graph.in_state("ready") if ready else _in_order(graph)
-    value = {"tasks": [_row(one) for one in shown], "cycles": [list(c) for c in graph.cycles]}
-    rows = [(short_id(t.card), t.state, t.card.title, t.why or t.card.outcome) for t in shown]
+    standings = graph.in_state("ready") if ready else _in_order(graph)
+    value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
+    rows = [(short_id(t.card), t.state, t.card.title, t.why or t.card.outcome) for t in standings]
     columns = ("id", "state", "*title", "*why")
     output.records("note-tasks/1", value, columns, rows, noun="task")
 

@@ -57,7 +57,7 @@ def command(
     **rest: Any,
 ) -> None:
     """
-    Show what was really said under HANDLE, which a receipt, a stub or a snapshot names.
+    Show the original text under HANDLE, which a receipt, a stub or a snapshot names.
 
     All of it goes to stdout as it was; a note about what is left out goes to stderr.
     """

@@ -103,7 +103,7 @@ def _value(content: bytes) -> Any:
 
 
 def show(done: CompactionResult, out: Path | None) -> None:
-    """Tell on stderr what was done: in a panel on a terminal, in a few lines elsewhere."""
+    """Report on stderr what was done: in a panel on a terminal, in a few lines elsewhere."""
     if not sys.stderr.isatty():
         _plain(done)
         return
@@ -224,17 +224,17 @@ def _facts(done: CompactionResult, out: Path | None) -> Table:
 
 
 def _messages_left(done: CompactionResult) -> str:
-    shown = done.result.shown.messages
-    whole = sum(message.intact and not is_snapshot(message) for message in shown)
-    roles = Counter(message.role for message in shown if not is_snapshot(message))
-    snapshots = len(shown) - roles.total()
+    messages = done.result.shown.messages
+    whole = sum(message.intact and not is_snapshot(message) for message in messages)
+    roles = Counter(message.role for message in messages if not is_snapshot(message))
+    snapshots = len(messages) - roles.total()
     listed = ", ".join(
         [f"{count:,} {role}" for role, count in roles.items()]
         + ([plural(snapshots, "snapshot")] if snapshots else [])
     )
     return (
         f"{whole:,} of {plural(done.receipt.messages_before, 'message')} word for word; "
-        f"now {plural(len(shown), 'message')}" + (f" ({listed})" if listed else "")
+        f"now {plural(len(messages), 'message')}" + (f" ({listed})" if listed else "")
     )
 
 

@@ -154,6 +154,6 @@ def _store(
 
     path = stores.archive_file(db)
     stores.make_folder(path)
-    # The client has everything that was said: after a power cut it says it again.
+    # The client has the whole history: after a power cut it sends it again.
     store = SqliteStore(path, durability="process")
     return RedactingStore(store, redacted) if redact else store

@@ -36,8 +36,8 @@ from foldline.settings.folders import data_folder
 EPILOG = """\b
 Examples:
   foldline wrap claude
-  foldline wrap codex -- exec "Mend the build."
-  foldline wrap --window 100k opencode -- run "Mend the build."
+  foldline wrap codex -- exec "Fix the build."
+  foldline wrap --window 100k opencode -- run "Fix the build."
   foldline wrap --print codex
 
 \b
@@ -191,12 +191,12 @@ class RunningProxy:
         connection = HTTPConnection(place.hostname or "", place.port, timeout=ASKING)
         try:
             connection.request("GET", "/healthz")
-            told = json.loads(connection.getresponse().read(1 << 20))
+            totals = json.loads(connection.getresponse().read(1 << 20))
         except (OSError, HTTPException, ValueError):
             return {}
         finally:
             connection.close()
-        return told if isinstance(told, dict) else {}
+        return totals if isinstance(totals, dict) else {}
 
 
 @contextmanager
@@ -209,7 +209,7 @@ def run_proxy(options: Sequence[str], log: Path) -> Iterator[RunningProxy]:
         log: A file for its lines.
 
     Raises:
-        FoldlineError: It does not start; the error says what it said.
+        FoldlineError: It does not start; the error has its last line.
     """
     with _log(log) as lines:
         start = lines.tell()
@@ -243,8 +243,8 @@ def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
         return address
     with log.open("rb") as file:
         file.seek(start)
-        said = file.read(4_000).decode("utf-8", "replace").strip()
-    reason = said.splitlines()[-1] if said else f"no word in {STARTING:.0f} seconds"
+        lines = file.read(4_000).decode("utf-8", "replace").strip()
+    reason = lines.splitlines()[-1] if lines else f"no output in {STARTING:.0f} seconds"
     raise FoldlineError(f"The proxy did not start: {reason.removeprefix('foldline: ')}")
 
 
