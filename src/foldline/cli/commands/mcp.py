@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,7 +22,6 @@ from foldline.mcp.tools import (
     stats_tool,
 )
 from foldline.settings import load
-from foldline.settings.folders import data_folder
 from foldline.tokens.choose import choose_counter
 from foldline.tools.recall import MOST
 from foldline.tools.spec import Tool
@@ -91,12 +89,10 @@ def command(
             "send as 'Authorization: Bearer …'.",
             click.get_current_context(),
         )
-    folder = notes or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
-    file = memory or data_folder() / "memory.db"
     tools = (
         *archive_tools(stores.archive_file(archive_path), max_tokens, write=write),
-        notes_tool(folder, write=write),
-        memory_tool(file, user, write=write),
+        notes_tool(stores.notes_folder(notes), write=write),
+        memory_tool(stores.memory_file(memory), user, write=write),
     )
     counter = TokenCounter(choose_counter())
     _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")

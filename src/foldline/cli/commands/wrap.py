@@ -31,7 +31,6 @@ from foldline.cli.option_types import WINDOW
 from foldline.cli.output import Output, write_text
 from foldline.core.budget import Amount
 from foldline.errors import FoldlineError, InputError
-from foldline.settings.folders import data_folder
 
 EPILOG = """\b
 Examples:
@@ -113,7 +112,7 @@ def _mcp(archive: Path, *, write: bool) -> tuple[str, ...]:
         Output().note("The agent gets no recall without the extra: pip install 'foldline[mcp]'.")
         return ()
     # Said in so many words: not every client passes the environment on.
-    memory, notes = data_folder() / "memory.db", os.environ.get("FOLDLINE_NOTES")
+    memory, notes = stores.memory_file(None), os.environ.get("FOLDLINE_NOTES")
     words = [sys.executable, "-m", "foldline", "mcp", "--archive", str(archive.absolute())]
     words += ["--memory", str(memory.absolute())]
     return (*words, *(["--notes", notes] if notes else []), *["--write"] * write)
