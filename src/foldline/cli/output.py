@@ -101,6 +101,24 @@ class Output:
         elif noun:
             self.note(f"{plural(grid.row_count, noun)}.")
 
+    def result(self, schema: str, value: dict[str, Any], *notes: str, text: str = "") -> None:
+        """
+        Write a result: one JSON object, or a text for people.
+
+        Args:
+            schema: Name and version of the JSON object.
+            value: The JSON object.
+            notes: What people are told besides, on stderr.
+            text: What goes to stdout; "" for nothing.
+        """
+        if self.json:
+            write_json(schema, value)
+            return
+        if text:
+            write_text(text)
+        for note in notes:
+            self.note(note)
+
     @property
     def is_live(self) -> bool:
         """Whether progress can be drawn: stderr is a terminal, and notes are wanted."""

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from foldline.cli import options
-from foldline.cli.output import Output, write_json, write_text
+from foldline.cli.output import Output
 from foldline.errors import FoldlineError
 
 EPILOG = """\b
@@ -34,7 +34,4 @@ def command(shell: str, output: Output) -> None:
         raise FoldlineError(f"This version of click completes nothing in {shell}.")
     program = click.get_current_context().find_root()
     script = found(program.command, {}, program.info_name or "foldline", VARIABLE).source()
-    if output.json:
-        write_json("completion/1", {"shell": shell, "script": script})
-    else:
-        write_text(script)
+    output.result("completion/1", {"shell": shell, "script": script}, text=script)

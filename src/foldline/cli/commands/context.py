@@ -200,10 +200,7 @@ def build(
     with open_inputs(rest, output) as given:
         builder = ContextBuilder(config=config, sources=given.sources)
         context = builder.build(query, given.history, given.instructions)
-    if output.json:
-        write_json("context/1", _as_json(context))
-    else:
-        write_text(context.text)
+    output.result("context/1", _as_json(context), text=context.text)
     _report(context, explain, output)
 
 
@@ -283,11 +280,9 @@ def compare(
         names = (" ".join(base) or "as it is", " ".join(changed))
         with output.working("Building", long=len(cases) > 20):
             result = compared(cases, one, other, names)
-    if output.json:
-        rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
-        write_json("comparison/1", {"cases": result.cases, "names": names, "rows": rows})
-    else:
-        write_text(result.table())
+    rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
+    value = {"cases": result.cases, "names": names, "rows": rows}
+    output.result("comparison/1", value, text=result.table())
     if any(result.failed):
         output.note(f"Not built, what is mandatory does not fit: {result.failed}.")
 

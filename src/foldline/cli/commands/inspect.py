@@ -210,10 +210,8 @@ def _write(trace: Trace, out: Path, target: Target, output: Output) -> None:
         write_bytes(data)
         return
     write_whole(out, data, str(target.path))
-    if output.json:
-        write_json("inspect/1", {"report": str(out), "bytes": len(data)})
-    else:
-        output.note(f"Wrote {out}, {len(data):,} bytes. It needs no network and no server.")
+    note = f"Wrote {out}, {len(data):,} bytes. It needs no network and no server."
+    output.result("inspect/1", {"report": str(out), "bytes": len(data)}, note)
 
 
 # --- the page -------------------------------------------------------------------------------

@@ -252,10 +252,8 @@ def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -
             path = str(Path(name).absolute())
             found = next((one for one in (name, path) if knowledge.remove(one)), None)
             (missing if found is None else removed).append(found or name)
-    if output.json:
-        write_json("kb.rm/1", {"removed": removed, "missing": missing})
-    else:
-        output.note(f"{plural(len(removed), 'document')} removed.")
+    value = {"removed": removed, "missing": missing}
+    output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
     if missing:
         hint = "'foldline kb ls' lists the names."
         raise InputError(f"there is no document {missing[0][:80]!r}", hint=hint)
@@ -268,17 +266,14 @@ def stats(target: KnowledgeTarget, /, output: Output) -> None:
     """Show how many documents, chunks and tokens there are."""
     with _open(target) as knowledge:
         found = knowledge.stats()
-    if output.json:
-        write_json("kb.stats/1", asdict(found))
-        return
-    others = [name for name in found.namespaces if name != found.namespace]
-    write_text(
+    others = ", ".join(name for name in found.namespaces if name != found.namespace)
+    text = (
         f"{plural(found.documents, 'document')}, {plural(found.chunks, 'chunk')}, "
         f"{found.tokens:,} tokens in the namespace {one_line(found.namespace, 80)}; "
         f"{size(found.bytes)} in all"
     )
-    if others:
-        output.note(f"Other namespaces: {one_line(', '.join(others), 400)}.")
+    notes = (f"Other namespaces: {one_line(others, 400)}.",) if others else ()
+    output.result("kb.stats/1", asdict(found), *notes, text=text)
 
 
 options.accept_after_subcommand(command)

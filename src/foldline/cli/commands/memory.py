@@ -14,7 +14,7 @@ import click
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.option_types import IntegerType, NumberType
-from foldline.cli.output import Output, moment, write_json, write_text
+from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
 from foldline.memory import Item, Memory
@@ -139,15 +139,13 @@ def show(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A00
         found, history = memory.get(id), memory.history(id)
     if not history:
         raise InputError(f"there is no memory {id[:60]!r}", field="id")
-    if output.json:
-        past = [item.to_dict() | {"state": state} for item, state in history]
-        now = None if found is None else found.to_dict()
-        write_json("memory.show/1", {"memory": now, "history": past})
-        return
-    for item, state in history:
-        output.note(f"{item.name}  {moment(item.added):%Y-%m-%d %H:%M}  {state}")
-    if found is not None:
-        write_text(found.content)
+    past = [item.to_dict() | {"state": state} for item, state in history]
+    output.result(
+        "memory.show/1",
+        {"memory": None if found is None else found.to_dict(), "history": past},
+        *(f"{i.name}  {moment(i.added):%Y-%m-%d %H:%M}  {state}" for i, state in history),
+        text="" if found is None else found.content,
+    )
 
 
 @click.command("stats", short_help="Show what a memory holds.")
@@ -157,10 +155,7 @@ def stats(target: MemoryTarget, /, output: Output) -> None:
     """Show how much is remembered, by kind."""
     with _open(target) as memory:
         figures, summary = memory.stats(), memory.summary(5)
-    if output.json:
-        write_json("memory.stats/1", figures)
-        return
-    write_text(summary)
+    output.result("memory.stats/1", figures, text=summary)
 
 
 def _filters(given: dict[str, Any]) -> dict[str, Any]:
@@ -199,16 +194,14 @@ def add(
     """Remember TEXT, or stdin; the same words again refresh what is there."""
     with Memory.open(make_folder(target.file), user=target.user) as memory:
         done = memory.add(_read_content(content), happened=seconds(happened), **rest)
-    if output.json:
-        item = None if done.item is None else done.item.to_dict()
-        evicted = list(done.evicted)
-        write_json("memory.add/1", {"status": done.status, "memory": item, "evicted": evicted})
-        return
-    if done.item is None:
-        output.note("Nothing was added: all of it came out of a memory.")
-        return
-    write_text(done.item.id)
-    output.note("Known already; refreshed." if done.status == "known" else "Added.")
+    item = None if done.item is None else done.item.to_dict()
+    note = "Known already; refreshed." if done.status == "known" else "Added."
+    output.result(
+        "memory.add/1",
+        {"status": done.status, "memory": item, "evicted": list(done.evicted)},
+        note if item else "Nothing was added: all of it came out of a memory.",
+        text="" if done.item is None else done.item.id,
+    )
 
 
 @click.command("rm", short_help="Forget one memory.")
@@ -273,10 +266,7 @@ def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
     """Bring back what was forgotten together, by the number that 'forget' or 'rm' printed."""
     with _open(target) as memory:
         ids = memory.undo(batch)
-    if output.json:
-        write_json("memory.undo/1", {"ids": list(ids)})
-        return
-    output.note(f"Brought back {memories(len(ids))}.")
+    output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 
 @click.command("consolidate", short_help="Take over what matters into another kind.")
@@ -293,10 +283,9 @@ def consolidate(
     """Take over what matters from one kind into another."""
     with _open(target) as memory:
         made = memory.consolidate(source, into, min_importance=min_importance)
-    if output.json:
-        write_json("memory.consolidate/1", {"memories": [item.to_dict() for item in made]})
-        return
-    output.note(f"Consolidated {memories(len(made))} from {source} to {into}.")
+    value = {"memories": [item.to_dict() for item in made]}
+    note = f"Consolidated {memories(len(made))} from {source} to {into}."
+    output.result("memory.consolidate/1", value, note)
 
 
 @click.command("clear", short_help="Erase all memories of the user for good.")
@@ -309,10 +298,7 @@ def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
         raise click.UsageError("This cannot be undone; say --yes.", click.get_current_context())
     with _open(target) as memory:
         count = memory.clear()
-    if output.json:
-        write_json("memory.clear/1", {"count": count})
-        return
-    output.note(f"Erased {memories(count)}.")
+    output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
 
 
 def _read_content(content: str) -> str:
@@ -320,11 +306,9 @@ def _read_content(content: str) -> str:
 
 
 def _report_forgotten(output: Output, batch: int, ids: tuple[str, ...]) -> None:
-    if output.json:
-        write_json("memory.forget/1", {"batch": batch, "ids": list(ids)})
-        return
     undo = f" 'foldline memory undo {batch}' brings them back." if ids else ""
-    output.note(f"Forgot {memories(len(ids))}.{undo}")
+    note = f"Forgot {memories(len(ids))}.{undo}"
+    output.result("memory.forget/1", {"batch": batch, "ids": list(ids)}, note)
 
 
 EPILOG = """\b

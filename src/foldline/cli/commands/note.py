@@ -213,11 +213,8 @@ def new(
                 level=rest["level"] or "task",
                 source=rest["source"],
             )
-    if output.json:
-        write_json("note/1", {"note": note.to_dict()})
-        return
-    write_text(note.id)
-    output.note(f"Noted {one_line(note.title, 60)!r} in {notes.folder}.")
+    done = f"Noted {one_line(note.title, 60)!r} in {notes.folder}."
+    output.result("note/1", {"note": note.to_dict()}, done, text=note.id)
 
 
 @click.command("edit")
@@ -251,11 +248,9 @@ def edit(
         else:
             given = given or _edit_content(before.content) | {"version": before.version}
             note = notes.update(before.id, **given)
-    if output.json:
-        write_json("note/1", {"note": note.to_dict()})
-        return
     same = note.version == before.version
-    output.note("Nothing was changed." if same else f"{note.id} has now version {note.version}.")
+    done = "Nothing was changed." if same else f"{note.id} has now version {note.version}."
+    output.result("note/1", {"note": note.to_dict()}, done)
 
 
 @click.command("rm")
@@ -266,12 +261,12 @@ def rm(note_ids: tuple[str, ...], undo: bool, output: Output, **rest: Any) -> No
     """Move notes to the trash, from which --undo brings them back."""
     with open_notes(rest["folder"]) as notes:
         done = [notes.restore(one) if undo else notes.delete(one) for one in note_ids]
-    if output.json:
-        write_json("note-rm/1", {"ids": [card.id for card in done], "undone": undo})
-        return
-    for card in done:
-        back = "is back" if undo else "was deleted; --undo brings it back"
-        output.note(f"{card.id} {one_line(card.title, 60)!r} {back}.")
+    became = "is back" if undo else "was deleted; --undo brings it back"
+    output.result(
+        "note-rm/1",
+        {"ids": [card.id for card in done], "undone": undo},
+        *(f"{card.id} {one_line(card.title, 60)!r} {became}." for card in done),
+    )
 
 
 def _content(given: str) -> str:

@@ -80,13 +80,12 @@ def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest
             case _:
                 note = on.need(one, *(notes.resolve(word) for word in words))
         free = [card for card in on.ready() if one in card.needs]
-    if output.json:
-        ready = [card.id for card in free]
-        write_json("note-task/1", {"note": note.to_dict(), "now_ready": ready})
-        return
-    output.note(f"{one_line(note.title, 60)!r} is {note.status}.")
-    for card in free:
-        output.note(f"Now ready: {one_line(card.title, 60)!r} ({card.id}).")
+    output.result(
+        "note-task/1",
+        {"note": note.to_dict(), "now_ready": [card.id for card in free]},
+        f"{one_line(note.title, 60)!r} is {note.status}.",
+        *(f"Now ready: {one_line(card.title, 60)!r} ({card.id})." for card in free),
+    )
 
 
 @click.command("tidy")
@@ -118,13 +117,12 @@ def tidy(only_plan: bool, undo: str | None, output: Output, **rest: Any) -> None
 
 def _undo(notes: Notes, undo: str, output: Output) -> None:
     done = notes.undo(undo)
-    if output.json:
-        value = {"reverted": done.reverted, "restored": done.restored, "kept": done.kept}
-        write_json("note-undo/1", {name: list(ids) for name, ids in value.items()})
-        return
-    output.note(
+    value = {"reverted": done.reverted, "restored": done.restored, "kept": done.kept}
+    output.result(
+        "note-undo/1",
+        {name: list(ids) for name, ids in value.items()},
         f"{len(done.reverted)} as they were, {len(done.restored)} back from the trash, "
-        f"{len(done.kept)} changed since and kept."
+        f"{len(done.kept)} changed since and kept.",
     )
 
 

@@ -234,10 +234,11 @@ def delete(
             most = None if max_size is None else int(max_size)
             gone += archive.prune(Retention(keep, most))
         left = archive.size()
-    if output.json:
-        write_json("sessions.delete/1", {"deleted": list(gone), "bytes_left": left})
-        return
-    output.note(f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.")
+    output.result(
+        "sessions.delete/1",
+        {"deleted": list(gone), "bytes_left": left},
+        f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.",
+    )
 
 
 def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
