@@ -13,7 +13,7 @@ from typing import Any, Final
 from foldline.formats.registry import dialect
 from foldline.proxy.clients import compaction_step
 from foldline.proxy.request_body import MARK, Body, read_body, strip_cache_marks
-from foldline.session.identities import Identities
+from foldline.session.message_ids import MessageIds
 from foldline.tokens.choose import choose_counter
 from foldline.values.identity import content_hash
 from foldline.values.messages import Opaque, Role
@@ -220,7 +220,7 @@ class RequestReader:
 
 def _identify(contents: Iterable[str]) -> list[str]:
     taken: set[str] = set()
-    giving = Identities(taken)
+    giving = MessageIds(taken)
     ids = []
     for content in contents:
         number = giving.give(content)

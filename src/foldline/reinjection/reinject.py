@@ -14,13 +14,13 @@ from typing import Final, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
+from foldline.core.outcome import Outcome, RungReport
 from foldline.core.retention_settings import FileSettings
-from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.engine.compaction import Outcome, RungReport, compaction
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.reinjection.attachment import (
     HEADER,
     Attached,
-    Found,
+    FoundFile,
     attached,
     name_section,
     part_section,
@@ -28,9 +28,9 @@ from foldline.reinjection.attachment import (
     standing,
     whole_section,
 )
-from foldline.reinjection.file_access import Touch, newest
+from foldline.reinjection.file_access import FileAccess, newest
 from foldline.reinjection.file_visibility import evicted, sight
-from foldline.reinjection.insertion_point import place
+from foldline.reinjection.insertion_point import insertion_point
 from foldline.reinjection.task_lists import TaskLists, plan_room, plan_sections
 from foldline.reinjection.working_set import WorkingSet
 from foldline.repair.repair import repair
@@ -56,11 +56,11 @@ SECTION_TOKENS: Final = 60
 JOINTS: Final = 4
 """Texts that are put together may take a few tokens more than each by itself."""
 
-ReadFiles: TypeAlias = Callable[[Sequence[Touch], FileSettings], tuple[Found, ...]]
+ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[FoundFile, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class WantedItems:
     """
     What is to be in sight when a compaction is over.
 
@@ -68,84 +68,60 @@ class Belongings:
     on disk now, newest first, none where no file may be read.
     """
 
-    touches: tuple[Touch, ...] = ()
-    files: tuple[Found, ...] = ()
+    touches: tuple[FileAccess, ...] = ()
+    files: tuple[FoundFile, ...] = ()
     plan: TaskLists | None = None
     settings: FileSettings = field(default_factory=FileSettings)
-
-
-def reinjected(
-    before: View,
-    budget: Budget,
-    policy: Policy,
-    need: Need,
-    settings: FileSettings | None = None,
-    read: ReadFiles | None = None,
-    working: WorkingSet | None = None,
-) -> Steps[Outcome]:
-    """
-    Compact, and put back what is out of sight then; see `foldline.engine.compaction.compaction`.
-
-    Args:
-        before: What the model sees now.
-        budget: What the messages may take, with what is put back.
-        policy: The rungs to try.
-        need: Target and circumstances.
-        settings: Which files are put back.
-        read: Reads files; None where no file may be read.
-        working: The working set of the log, where it is kept up to date; None to read it here.
-    """
-    if not budget.is_due(policy.trigger, before.tokens):
-        return (yield from compaction(before, budget, policy, need))
-    mine = belongings(before, settings or FileSettings(), read, working)
-    spare = reserve(mine, before, budget.target)
-    # Imported here: nothing above loads what folds, until something is due.
-    from foldline.summary.span import is_partial
-
-    if is_partial(policy):
-        # What stays beside a span is not shortened for it: it comes on top.
-        budget = replace(budget, target=min(budget.limit, budget.target + spare))
-    else:
-        need = replace(need, target=max(1, need.target - spare))
-    outcome = yield from compaction(before, budget, detaching(policy, before.messages), need)
-    if outcome.status != "compacted":
-        return outcome
-    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
-    if short and _is_only_detached(outcome):
-        why = "nothing but what an earlier compaction put back could be taken out"
-        return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
-    outcome = put_back(before, outcome, budget, mine)
-    return replace(outcome, evicted=evicted(before, outcome.view, mine.touches))
-
-
-def _is_only_detached(outcome: Outcome) -> bool:
-    """Tell whether nothing was done that would be worth a new prefix."""
-    applied = {report.name for report in outcome.rungs if report.is_in_effect}
-    return DETACH in applied and applied <= {DETACH, "repair"}
 
 
 # --- before a compaction -------------------------------------------------------------------
 
 
-def belongings(
-    view: View,
-    settings: FileSettings,
-    read: ReadFiles | None = None,
-    working: WorkingSet | None = None,
-) -> Belongings:
+@dataclass(frozen=True, slots=True)
+class Sources:
     """
-    Find what is to be in sight when a compaction is over.
+    Where what is to be in view comes from.
 
-    Args:
-        view: The view that is compacted.
-        settings: Which files.
-        read: Reads touched files, newest first; None where no file may be read.
-        working: The working set of the log, where it is kept up to date; None to read it here.
+    ``settings`` says which files are put back. ``read`` reads touched files, newest first; None
+    where no file may be read. ``working`` is the working set of the log, where it is kept up to
+    date; None to read it off the view.
     """
-    known = WorkingSet.of(view.originals.values(), settings) if working is None else working
-    found = known.touches
-    files = read(newest(found), settings) if read is not None and settings.is_on else ()
-    return Belongings(found, files, known.plan, settings)
+
+    settings: FileSettings = field(default_factory=FileSettings)
+    read: ReadFiles | None = None
+    working: WorkingSet | None = None
+
+    def find(self, view: View) -> WantedItems:
+        """Find what is to be in view when a compaction of this view is over."""
+        settings, known = self.settings, self.working
+        if known is None:
+            known = WorkingSet.of(view.originals.values(), settings)
+        files = (
+            self.read(newest(known.touches), settings)
+            if self.read is not None and settings.is_on
+            else ()
+        )
+        return WantedItems(known.touches, files, known.plan, settings)
+
+
+def make_room(
+    belongings: WantedItems, view: View, budget: Budget, need: CompactionContext, policy: Policy
+) -> tuple[Budget, CompactionContext, Policy]:
+    """
+    Return budget, need and policy of a compaction that leaves room for what is put back after it.
+
+    The policy first takes out what an earlier compaction put back.
+    """
+    # Imported here: nothing above loads what folds, until something is due.
+    from foldline.summary.span import is_partial
+
+    spare = reserve(belongings, view, budget.target)
+    if is_partial(policy):
+        # What stays beside a span is not shortened for it: it comes on top.
+        budget = replace(budget, target=min(budget.limit, budget.target + spare))
+    else:
+        need = replace(need, target=max(1, need.target - spare))
+    return budget, need, _detach_first(policy, view.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +130,7 @@ class Detach:
 
     name: str = field(default=DETACH, init=False)
 
-    def propose(self, view: View, _: Need) -> Steps[Plan]:
+    def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
         """Leave out every attachment that is not pinned."""
         yield from ()
         gone = tuple(
@@ -167,7 +143,7 @@ class Detach:
         return Plan((Drop(gone, KIND),))
 
 
-def detaching(policy: Policy, messages: Iterable[Message]) -> Policy:
+def _detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     """Return the policy that first takes out what was put back earlier, where there is such."""
     said = (message for message in messages if message.role == "user")
     if not any(message.is_attachment() for message in said):
@@ -175,7 +151,7 @@ def detaching(policy: Policy, messages: Iterable[Message]) -> Policy:
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 
 
-def reserve(belongings: Belongings, view: View, target: int) -> int:
+def reserve(belongings: WantedItems, view: View, target: int) -> int:
     """
     Return how much of the target to leave for what is put back, in tokens.
 
@@ -208,23 +184,46 @@ def _most(settings: FileSettings, target: int) -> int:
 # --- after it ------------------------------------------------------------------------------
 
 
-def put_back(before: View, outcome: Outcome, budget: Budget, belongings: Belongings) -> Outcome:
+def put_back(
+    before: View,
+    outcome: Outcome,
+    budget: Budget,
+    need: CompactionContext,
+    belongings: WantedItems,
+) -> Outcome:
     """
-    Add what is out of sight now to the outcome of a compaction, as far as there is room.
+    Add what is out of view now to the outcome of a compaction, as far as there is room.
 
     Args:
         before: The view that was compacted.
         outcome: What became of it: it was compacted.
         budget: What the messages may take; the limit is never passed.
-        belongings: What is to be in sight.
+        need: The target that the compaction had.
+        belongings: What is to be in view.
 
     Returns:
-        The outcome with one more message, or as it was.
+        The outcome, perhaps with one more message; unchanged where nothing but what an earlier
+        compaction put back could be taken out.
     """
+    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
+    if short and _is_only_detached(outcome):
+        why = "nothing but what an earlier compaction put back could be taken out"
+        return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
+    outcome = _attach(before, outcome, budget, belongings)
+    return replace(outcome, evicted=evicted(before, outcome.view, belongings.touches))
+
+
+def _is_only_detached(outcome: Outcome) -> bool:
+    """Return True if nothing was done that would be worth a new prefix."""
+    applied = {report.name for report in outcome.rungs if report.is_in_effect}
+    return DETACH in applied and applied <= {DETACH, "repair"}
+
+
+def _attach(before: View, outcome: Outcome, budget: Budget, belongings: WantedItems) -> Outcome:
     after = outcome.view
     if belongings.plan is None and not belongings.files:
         return outcome
-    where = place(before, after)
+    where = insertion_point(before, after)
     taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
@@ -250,19 +249,19 @@ def _with(after: View, outcome: Outcome, where: str, sections: Sequence[str]) ->
     message = replace(message, id=derived_id(KIND, where, content_hash(message)))
     insert = Insert(where, message, KIND)
     view = after.after((insert,))
-    report = RungReport(KIND, "applied", after.tokens - view.tokens, _told(sections))
+    report = RungReport(KIND, "applied", after.tokens - view.tokens, _summary(sections))
     return replace(
         outcome, view=view, edits=(*outcome.edits, insert), rungs=(*outcome.rungs, report)
     )
 
 
-def _told(sections: Sequence[str]) -> str:
+def _summary(sections: Sequence[str]) -> str:
     files = sum(section.startswith("File ") for section in sections)
     names = [f"{files} files"] if files else []
     return " and ".join([*(["the plan"] if files < len(sections) else []), *names])
 
 
-def _last_shown(before: View, files: Sequence[Found]) -> dict[str, Attached]:
+def _last_shown(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
     """Return what was put back earlier of those files that were not touched since."""
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
@@ -276,7 +275,7 @@ def _last_shown(before: View, files: Sequence[Found]) -> dict[str, Attached]:
 
 
 def _file_sections(
-    after: View, belongings: Belongings, room: int, earlier: dict[str, Attached]
+    after: View, belongings: WantedItems, room: int, earlier: dict[str, Attached]
 ) -> list[str]:
     settings, counter = belongings.settings, after.counter
     here = sight(after, belongings.touches)
@@ -298,7 +297,7 @@ def _file_sections(
 
 
 def _section(
-    found: Found, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
+    found: FoundFile, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
 ) -> str:
     """Write a file whole, or else its first and last lines, or else its path."""
     told = standing(found, earlier)
