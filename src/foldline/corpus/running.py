@@ -16,7 +16,7 @@ from foldline.corpus.engine import Engine, FutureEngine, GraphEngine
 from foldline.corpus.listing import list_files
 from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
-from foldline.corpus.output import Output, settings
+from foldline.corpus.output import OutputFolder, settings
 from foldline.corpus.planning import Task, divided, plan
 from foldline.corpus.working import Footer, give_up, process
 from foldline.errors import InputError
@@ -87,7 +87,7 @@ def run(
         MissingExtra: The extra ``cluster`` is not installed.
         StoreError: The output cannot be written or holds something else, or a scheduler is gone.
     """
-    place = Output(out)
+    place = OutputFolder(out)
     files = list_files(patterns, place.folder)
     if not files:
         raise InputError("the corpus is empty", hint="Name files, folders or patterns.")
