@@ -212,7 +212,7 @@ def search(
         write_text(text)
     elif found and budget is None:
         _show(found)
-    voice.note(found.told)
+    voice.note(found.message)
 
 
 def _show(found: KnowledgeResult) -> None:

@@ -366,7 +366,7 @@ def _reported(report: IngestReport) -> ToolOutput:
 
 
 def _shown(found: KnowledgeResult) -> str:
-    lines = [found.told]
+    lines = [found.message]
     for number, passage in enumerate(found, 1):
         lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
         lines.append(passage.text.strip("\n"))
