@@ -16,8 +16,7 @@ from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
 from foldline.formats.detect import detect_dialect
-from foldline.formats.dialect import Dialect
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import Dialect, bounded_nesting
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
@@ -269,7 +268,7 @@ def answering(
         yield None if isinstance(summarizer, str) else summarizer
         return
     # Imported here: it loads the network, which nothing else here needs.
-    from foldline.models.choosing import summarizer as named
+    from foldline.models.factory import summarizer as named
 
     with named(summarizer, of=model) as client:
         yield client

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
-from foldline.timeouts import DeadlineExceeded, run_with_timeout, start_thread
 
 Result = TypeVar("Result")
 ModelLike: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | str]]

@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.errors import RecallError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall.fitting import cap
 from foldline.recall.session_search import BATCH, PastSession, search_past
 
@@ -10,7 +10,7 @@ ANY = cap(None, None, None)
 
 def session(name, *texts):
     wires = [{"role": "user", "content": text} for text in texts]
-    return PastSession(f'session "{name}"', OpenAIChat().decode(wires).messages)
+    return PastSession(f'session "{name}"', OpenAIChatDialect().decode(wires).messages)
 
 
 def search(past, query, fits=ANY, clock=lambda: 0.0, **rest):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
+from foldline.concurrency import start_thread
 from foldline.context.assembly import (
     Arranging,
     Assembled,
@@ -41,7 +42,6 @@ from foldline.context.structure import ContextFrame, arrange, shared_prefix
 from foldline.core.spending import Limits, within
 from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
-from foldline.timeouts import start_thread
 from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TextCounter, TokenCounter
 

@@ -11,11 +11,11 @@ from itertools import islice
 from time import monotonic
 from typing import Any, Final
 
+from foldline.concurrency import start_thread
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import FLEXIBLE, PLACE_OF_TYPE, place_of
 from foldline.context.sources import ContextSource
 from foldline.errors import FoldlineError, InputError
-from foldline.timeouts import start_thread
 from foldline.tools.output import ToolOutput
 
 MOST_PACKETS: Final = 2_000

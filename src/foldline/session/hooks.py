@@ -15,12 +15,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
 from foldline.redaction import redacted
 from foldline.session.fair_lock import loop_of_turn
-from foldline.timeouts import DeadlineExceeded, run_with_timeout, start_thread
 
 Hook: TypeAlias = Callable[[Any], Any]
 """Gets the event; what it returns counts only before a compaction."""

@@ -58,6 +58,6 @@ def owned_client(summarizer: ModelLike | str | None, config: Config, model: str)
     if not isinstance(name, str) or name == EMBEDDED:
         return None
     # Imported here: it loads the network, which nothing else in a session needs.
-    from foldline.models.choosing import summarizer as made
+    from foldline.models.factory import summarizer as made
 
     return made(name, of=model)
