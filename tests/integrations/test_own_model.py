@@ -3,9 +3,9 @@ from types import SimpleNamespace
 import pytest
 
 from foldline import Config, InputError
+from foldline.ask_runner import reader_of
 from foldline.core.asks import ModelLimits
 from foldline.integrations.model_calls import is_same_model, no_model, read_usage
-from foldline.session.answering import reader
 from foldline.values.messages import Usage
 
 SAME = Config(summarizer="same")
@@ -41,5 +41,5 @@ def test_usage_is_read_where_it_is_counted():
 
 def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
     unknown = SimpleNamespace(reader=ModelLimits(0, 900, "mine"))
-    assert reader(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
-    assert reader(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)
+    assert reader_of(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
+    assert reader_of(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)

@@ -28,12 +28,12 @@ from foldline.agents.events import (
 from foldline.agents.loop_detection import RepetitionDetector
 from foldline.agents.run_state import AgentSetup, RunState
 from foldline.agents.workspace_state import WorkspaceChanges, look_at
+from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta
-from foldline.models.failures import TIMEOUT
+from foldline.models.errors import TIMEOUT
 from foldline.models.overflow import overflow_in
 from foldline.session import Session
-from foldline.session.answering import finished
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.values.groups import pair, pending_calls
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -94,7 +94,7 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
                 async for event in events:
                     yield event
     finally:
-        await finished(_close(run))
+        await run_to_end(_close(run))
     yield RunFinished(run.result)
 
 

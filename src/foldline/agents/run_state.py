@@ -18,7 +18,7 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import ModelError
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion, Delta
-from foldline.models.failures import TIMEOUT
+from foldline.models.errors import TIMEOUT
 from foldline.rooted_files import Root
 from foldline.session import Session
 from foldline.tools.output import ToolOutput

@@ -125,7 +125,7 @@ class Talking:
             self.mode = found
 
     def _notes(self, query: str) -> None:
-        rows = self._one.knowledge.found(query, limit=30)
+        rows = self._one.knowledge.look_up(query, limit=30)
         self._say("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
 
     def _say(self, text: str) -> None:

@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from foldline.ask_runner import run_to_end
 from foldline.errors import BudgetError, InputError, StoreError
 from foldline.formats.detect import detect_dialect
 from foldline.formats.registry import dialect
 from foldline.session import Session
-from foldline.session.answering import finished
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
 from foldline.stores.protocol import Store
@@ -238,7 +238,7 @@ async def _beside(work: Callable[..., None], *arguments: Any) -> None:
     """Do blocking work beside the event loop, to its end even if the task is cancelled."""
     import asyncio
 
-    await finished(asyncio.to_thread(work, *arguments))
+    await run_to_end(asyncio.to_thread(work, *arguments))
 
 
 def _is(left: Any, right: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
@@ -15,7 +16,6 @@ from foldline.errors import MissingExtra
 from foldline.integrations.following import MOST, Follower, FollowerPool
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session
-from foldline.session.answering import Summarizer
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
@@ -81,7 +81,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         window: int | None = None,
         path: str | os.PathLike[str] | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | Model | str | None = None,
+        summarizer: ModelLike | Model | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,

@@ -15,10 +15,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
-from foldline.memory.knowledge.answering import Answerer
+from foldline.memory.knowledge import (
+    AddedDocument,
+    CitedAnswer,
+    IngestReport,
+    Knowledge,
+    KnowledgeResult,
+)
 from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -121,7 +127,7 @@ class RAGTool:
         knowledge_base_path: str | os.PathLike[str] = "./knowledge_base",
         rag_namespace: str = "default",
         *,
-        model: Answerer | None = None,
+        model: ModelLike | None = None,
         knowledge: Knowledge | None = None,
         **options: Any,
     ) -> None:
@@ -170,7 +176,7 @@ class RAGTool:
         return self.execute("search", query=query, **arguments)
 
     def ask(self, question: str, **arguments: Any) -> str:
-        """Answer a question from the documents."""
+        """CitedAnswer a question from the documents."""
         return self.execute("ask", question=question, **arguments)
 
     def output(self, action: str, **arguments: Any) -> ToolOutput:
@@ -234,7 +240,7 @@ class RAGTool:
         if len(names) != len(texts):
             raise InputError(f"{len(texts)} texts have {len(names)} names", field="document_ids")
         done = [store.add_text(name, text) for name, text in zip(names, texts, strict=True)]
-        return _report_output(Report(tuple(done)))
+        return _report_output(IngestReport(tuple(done)))
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
         folder, only = _pattern(file_path)
@@ -337,18 +343,18 @@ def _threshold(score: float | None) -> dict[str, Any]:
     return {} if score is None else {"threshold": score}
 
 
-def _added_output(added: Added) -> ToolOutput:
+def _added_output(added: AddedDocument) -> ToolOutput:
     if added.outcome == "unchanged":
         message = f"{added.document} has not changed; it has {added.chunks:,} chunks."
     else:
-        word = "Added" if added.outcome == "added" else "Replaced"
+        word = "AddedDocument" if added.outcome == "added" else "Replaced"
         message = f"{word} {added.document}: {added.chunks:,} chunks, {added.tokens:,} tokens."
     message = " ".join([message, *(f"Warning: {warning}." for warning in added.warnings)])
     data = {"document": added.document, "outcome": added.outcome, "chunks": added.chunks}
     return ToolOutput(message, data={**data, "tokens": added.tokens})
 
 
-def _report_output(report: Report) -> ToolOutput:
+def _report_output(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
     message = (
         f"{new:,} documents added, {changed:,} replaced, {report.count('unchanged'):,} unchanged"
@@ -361,7 +367,7 @@ def _report_output(report: Report) -> ToolOutput:
     return ToolOutput(f"{message}{gone}{left}.", "partial" if skipped else "success", data=data)
 
 
-def _findings_text(found: Findings) -> str:
+def _findings_text(found: KnowledgeResult) -> str:
     lines = [found.told]
     for number, passage in enumerate(found, 1):
         lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
@@ -369,12 +375,12 @@ def _findings_text(found: Findings) -> str:
     return "\n".join(lines)
 
 
-def _data(found: Findings) -> dict[str, Any]:
+def _data(found: KnowledgeResult) -> dict[str, Any]:
     rows = [passage.to_dict() for passage in found]
     return {"evidence": found.evidence, "results": rows, "strongest": found.strongest}
 
 
-def _answer_output(answer: Answer) -> ToolOutput:
+def _answer_output(answer: CitedAnswer) -> ToolOutput:
     passages = answer.evidence.passages
     sources = [f"[{number}] {passage.source}" for number, passage in enumerate(passages, 1)]
     data = {

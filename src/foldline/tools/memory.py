@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.errors import FoldlineError, InputError, StoreError
-from foldline.memory import Found, Item, Memory
+from foldline.memory import FoundMemory, Memory, MemoryItem
 from foldline.settings.folders import data_folder
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -278,8 +278,8 @@ def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _row(found: Found) -> dict[str, Any]:
-    item: Item = found.item
+def _row(found: FoundMemory) -> dict[str, Any]:
+    item: MemoryItem = found.item
     return item.to_dict() | {
         "score": found.score,
         "strength": found.strength,

@@ -22,7 +22,7 @@ from foldline.notes import (
     NoteConflict,
     NoteLimits,
     Notes,
-    Standing,
+    TaskState,
     UnknownNote,
 )
 from foldline.tools.arguments import check_arguments
@@ -150,8 +150,8 @@ class NoteTool:
         return f"Updated {note.title!r} ({note.id}), now version {note.version}."
 
     def _delete(self, given: Given) -> str:
-        card = self.notes.delete(_id(given))
-        return f"Deleted {card.title!r} ({card.id}); restore brings it back."
+        metadata = self.notes.delete(_id(given))
+        return f"Deleted {metadata.title!r} ({metadata.id}); restore brings it back."
 
     def _restore(self, given: Given) -> str:
         note = self.notes.restore(_id(given))
@@ -247,10 +247,15 @@ def _whole(note: Note) -> dict[str, Any]:
     return {**known, "metadata": known, "content": content}
 
 
-def _standing(one: Standing) -> dict[str, Any]:
-    card = one.card
-    message = {"note_id": card.id, "title": card.title, "state": one.state, "needs": [*card.needs]}
-    extra = {"why": one.why, "attempts": card.attempts, "outcome": card.outcome}
+def _standing(one: TaskState) -> dict[str, Any]:
+    metadata = one.metadata
+    message = {
+        "note_id": metadata.id,
+        "title": metadata.title,
+        "state": one.state,
+        "needs": [*metadata.needs],
+    }
+    extra = {"why": one.why, "attempts": metadata.attempts, "outcome": metadata.outcome}
     return message | {name: value for name, value in extra.items() if value}
 
 

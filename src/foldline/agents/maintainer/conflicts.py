@@ -13,7 +13,7 @@ from foldline.agents.checkpoint import load_checkpoint
 from foldline.agents.loop import open_calls
 from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.errors import FoldlineError, InputError
-from foldline.memory.items import Item, fingerprint
+from foldline.memory.items import MemoryItem, fingerprint
 from foldline.notes import Note
 from foldline.rooted_files import Root
 from foldline.session import Session
@@ -159,7 +159,7 @@ def authority_of(note: Note) -> Authority:
 
 
 def find_conflicts(
-    notes: Iterable[Note], items: Iterable[Item], root: Root
+    notes: Iterable[Note], items: Iterable[MemoryItem], root: Root
 ) -> tuple[RecordConflict, ...]:
     """
     Compare notes and memories with the workspace and with each other.
@@ -177,7 +177,9 @@ def find_conflicts(
     )
 
 
-def _with_workspace(notes: list[Note], items: list[Item], root: Root) -> Iterator[RecordConflict]:
+def _with_workspace(
+    notes: list[Note], items: list[MemoryItem], root: Root
+) -> Iterator[RecordConflict]:
     known: dict[SourcePointer, str] = {}
     sourced = [(note.id, note.title, note.source) for note in notes]
     sourced += [(item.id, item.content[:60], item.source) for item in items]
@@ -214,7 +216,7 @@ def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
         yield RecordConflict("disagree", (other.id, note.id), right.id, why)
 
 
-def _repeated_in_memory(notes: list[Note], items: list[Item]) -> Iterator[RecordConflict]:
+def _repeated_in_memory(notes: list[Note], items: list[MemoryItem]) -> Iterator[RecordConflict]:
     answer = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
     for item in items:
         note = answer.get(fingerprint(item.content))

@@ -211,7 +211,7 @@ def task_lines(known: CodebaseKnowledge) -> Iterator[str]:
         standing = graph.standings[task_id]
         if standing.state not in ("done", "cancelled"):
             why = f": {standing.why}" if standing.why else ""
-            yield f"- task {task_id} {standing.card.title} [{standing.state}{why}]"
+            yield f"- task {task_id} {standing.metadata.title} [{standing.state}{why}]"
     for note in known.all_notes():
         if note.status is None and note.type in ("blocker", "action", "task_state"):
             yield f"- {note.type} {note.id} {note.title}{_from(note)}"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.formats.registry import dialect
-from foldline.session.answering import Summarizer
 from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
@@ -82,11 +82,11 @@ class ChatModelSummarizer:
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
 
-def as_summarizer(summarizer: Any) -> Summarizer | None:
+def as_summarizer(summarizer: Any) -> ModelLike | None:
     """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
         return ChatModelSummarizer(summarizer)
-    answers: Summarizer | None = summarizer
+    answers: ModelLike | None = summarizer
     return answers
 
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike, run_to_end
 from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
@@ -25,7 +26,6 @@ from foldline.integrations.openai_agents.items import (
     without_calls,
 )
 from foldline.session import Session
-from foldline.session.answering import Summarizer, finished
 from foldline.session.fair_lock import FairLock
 
 UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
@@ -97,7 +97,7 @@ class FoldlineSession:
         window: int | None = None,
         model: str | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | str | None = None,
+        summarizer: ModelLike | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         session_settings: Any = None,
@@ -242,7 +242,7 @@ class FoldlineSession:
         return [message.raw for message in self._follower.session.messages]
 
     async def _follow(self, history: list[Any]) -> None:
-        await finished(asyncio.to_thread(self._follower.follow, history))
+        await run_to_end(asyncio.to_thread(self._follower.follow, history))
 
     async def _add(self, items: list[Any]) -> None:
         log = self._log()
