@@ -59,11 +59,13 @@ class TokenCounter:
         texts: What counts one text.
         ratio: Correction learned from reported usage, a factor.
         provider: Whose rules count media: "openai", "anthropic" or "gemini".
+        entries: How many texts are remembered.
     """
 
     texts: TextCounter
     ratio: float = 1.0
     provider: str = "openai"
+    entries: int = CACHE_ENTRIES
     _seen: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
 
     @property
@@ -79,8 +81,8 @@ class TokenCounter:
         known = self._seen.get(key)
         if known is None:
             known = self._scaled(self.texts.count(text))
-            if len(self._seen) >= CACHE_ENTRIES:
-                for old in list(self._seen)[: CACHE_ENTRIES // 2]:
+            if len(self._seen) >= self.entries:
+                for old in list(self._seen)[: self.entries // 2]:
                     self._seen.pop(old, None)  # another thread may have been faster
             self._seen[key] = known
         return known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from foldline.app import counter_for
 from foldline.archive import Archive
@@ -18,6 +18,9 @@ from foldline.inspector.trace import Source, Trace, model_named, without_wire
 from foldline.models.catalogue import Catalogue
 
 Progress: TypeAlias = Callable[[float, str], None]
+
+TEXTS: Final = 1_000_000
+"""Texts whose tokens are remembered: all of a session, as every page asks for them again."""
 
 
 def from_file(
@@ -65,7 +68,7 @@ def from_file(
         warnings=held.warnings,
     )
     progress(0.5, "Following what was shown")
-    segments = recorded(held.segments)
+    segments = recorded([tuple(map(without_wire, messages)) for messages in held.segments])
     current = Transcript(
         segments[-1].messages, held.dialect, held.system, held.tools, None, held.warnings
     )
@@ -130,7 +133,7 @@ def _measured(
     ``stored`` is what an archive says: the tokens that were sent besides, and the window.
     """
     besides, window = stored
-    counter = counter_for(current, model or None)
+    counter = replace(counter_for(current, model or None), entries=TEXTS)
     system = counter.overhead(current.system, ())
     schemas = counter.overhead("", current.tools)
     info = Catalogue.load().find(model)

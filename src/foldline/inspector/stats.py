@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from foldline.core.groups import pair
 from foldline.core.messages import Usage
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
@@ -35,6 +36,7 @@ class Stats:
 def measure(there: Transcript, counter: TokenCounter, top: int) -> Stats:
     """Measure a conversation; lists have at most ``top`` entries."""
     messages = there.messages
+    pairing = pair(messages)
     usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
     return Stats(
         tokens=counter.messages(messages),
@@ -44,8 +46,8 @@ def measure(there: Transcript, counter: TokenCounter, top: int) -> Stats:
         schemas=len(there.tools),
         reported=usage,
         kinds=breakdown.by_kind(messages, counter),
-        tools=breakdown.by_tool(messages, counter)[:top],
-        files=breakdown.by_file(messages, counter)[:top],
-        largest=breakdown.largest(messages, counter, top),
-        waste=breakdown.waste(messages, counter),
+        tools=breakdown.by_tool(messages, counter, pairing)[:top],
+        files=breakdown.by_file(messages, counter, pairing)[:top],
+        largest=breakdown.largest(messages, counter, top, pairing),
+        waste=breakdown.waste(messages, counter, pairing),
     )

@@ -131,6 +131,8 @@ class Trace:
 
 def without_wire(message: Message) -> Message:
     """Return a message without its wire original: pages show what was read, and it is smaller."""
+    if message.raw is None and all(getattr(part, "raw", None) is None for part in message.parts):
+        return message
     return replace(message, raw=None, parts=tuple(map(_bare, message.parts)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from foldline.core.groups import pair
+from foldline.core.groups import Pairing, pair
 from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.evaluation.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
@@ -86,9 +86,10 @@ def _treemap(trace: Trace, links: Links) -> Html:
 def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
     """Return messages by what they come from: a tool by its name, else a role; largest first."""
     messages = trace.current.messages
-    stale = {site.message for site in superseded(messages)}
+    pairing = pair(messages)
+    stale = {site.message for site in superseded(messages, pairing)}
     tools = {call.id: call.name for m in messages for call in m.calls}
-    about = _files(messages)
+    about = _files(messages, pairing)
     found: dict[str, list[Cell]] = {}
     for index, message in enumerate(messages):
         size = trace.counter.message(message)
@@ -102,10 +103,10 @@ def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
     return [(name, _largest(cells)) for name, cells in groups]
 
 
-def _files(messages: Sequence[Message]) -> dict[int, str]:
+def _files(messages: Sequence[Message], pairing: Pairing) -> dict[int, str]:
     """Return the file that a message is about, by its position: its call names it."""
     found: dict[int, str] = {}
-    for call, result in pair(messages).answers.items():
+    for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
         if isinstance(part, ToolCall):
             path = next((fact.path for fact in files([Message("assistant", (part,))])), "")
