@@ -7,7 +7,7 @@ from tests.cli.sample import PLANTED
 from tests.inspector.sample import from_our_archive
 
 from foldline.core.messages import Message, Text
-from foldline.inspector.knowing import ask
+from foldline.inspector.knowing import check_knowledge
 from foldline.inspector.trace import Trace
 
 
@@ -18,7 +18,9 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 
 def known(trace: Trace, query: str, at: int | None = None):
     point = trace.timeline.now if at is None else trace.timeline.points[at]
-    return ask(query, trace.view(point.request), trace.log_until(point.request), trace.handles)
+    return check_knowledge(
+        query, trace.view(point.request), trace.log_until(point.request), trace.handles
+    )
 
 
 def test_the_task_stands_in_view_as_it_was_said(trace: Trace) -> None:
@@ -54,14 +56,14 @@ def test_a_question_finds_the_passage_and_where_it_stands(trace: Trace) -> None:
 
 def test_a_name_is_found_whole_only() -> None:
     log = (Message("user", (Text("restart the tills"),), id="a" * 32),)
-    assert ask("till", log, log, {}).standing == "never"
-    assert ask("TILLS", log, log, {}).standing == "here"
+    assert check_knowledge("till", log, log, {}).standing == "never"
+    assert check_knowledge("TILLS", log, log, {}).standing == "here"
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=5))
 def test_any_query_on_any_text_is_answered(query: str, texts: list[str]) -> None:
     log = tuple(Message("user", (Text(t),), id=f"{n:032x}") for n, t in enumerate(texts))
-    answer = ask(query, log[1:], log, {})
+    answer = check_knowledge(query, log[1:], log, {})
     assert (answer.standing == "never") == (not answer.passages)
 
 
@@ -70,4 +72,4 @@ def test_what_is_in_view_is_found_there(texts: list[str]) -> None:
     log = tuple(Message("user", (Text(t),), id=f"{n:032x}") for n, t in enumerate(texts))
     words = " ".join(texts[0].split())
     if words:
-        assert ask(words, log, log, {}).standing == "here"
+        assert check_knowledge(words, log, log, {}).standing == "here"

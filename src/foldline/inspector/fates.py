@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -106,6 +106,18 @@ def around(segments: Sequence[Segment], index: int) -> tuple[Sequence[Message], 
     return segments[index - 1].messages, segment.messages[: segment.start]
 
 
+class SnapshotText:
+    """What snapshots say: ``names`` are the identifiers in their ``text``."""
+
+    def __init__(self, snapshots: Iterable[Message]) -> None:
+        self.text = "\n".join(text for m in snapshots for text in visible_texts(m))
+        self.names = identifiers(self.text)
+
+    def quotes(self, lines: Iterable[str]) -> int:
+        """Count the lines that stand in the snapshots as they are."""
+        return sum(line in self.text for line in lines) if self.text else 0
+
+
 class _Fates:
     """Follows messages through one change of the view."""
 
@@ -116,8 +128,7 @@ class _Fates:
         self._revision = revision
         known = {message.id for message in old}
         self._added = [message for message in new if message.id not in known]
-        self._snapshot = "\n".join(text for m in self._added for text in visible_texts(m))
-        self._names = identifiers(self._snapshot)
+        self._snapshot = SnapshotText(self._added)
         self._rewrites = {
             edit.message: edit for edit in revision.edits if isinstance(edit, Rewrite)
         }
@@ -170,27 +181,22 @@ class _Fates:
         return self._removed(message, quoted), message, None, quoted
 
     def _removed(self, message: Message, quoted: int) -> Fate:
-        ours = self._revision.cause != "recorded"
-        if self._snapshot and quoted:
+        if quoted:
             return "quoted"
-        if self._snapshot and any(
-            identifiers(text[:20_000]) & self._names for text in visible_texts(message)
+        if self._snapshot.names and any(
+            identifiers(text[:20_000]) & self._snapshot.names for text in visible_texts(message)
         ):
-            return "told" if self._by_model() else "folded"
-        return "handle" if ours else "gone"
-
-    def _by_model(self) -> bool:
-        receipt = self._revision.receipt
-        return receipt is None or receipt.spent.output_tokens > 0
+            receipt = self._revision.receipt
+            by_model = receipt is None or receipt.spent.output_tokens > 0
+            return "told" if by_model else "folded"
+        return "gone" if self._revision.cause == "recorded" else "handle"
 
     def _quoted(self, message: Message) -> int:
-        if not self._snapshot:
-            return 0
-        count = 0
-        for text in visible_texts(message):
-            lines = {line.strip() for line in text[:200_000].split("\n")[:LINES]}
-            count += sum(len(line) >= SHORTEST and line in self._snapshot for line in lines)
-        return count
+        texts = visible_texts(message) if self._snapshot.text else ()
+        return sum(
+            self._snapshot.quotes({s for line in lines if len(s := line.strip()) >= SHORTEST})
+            for lines in (text[:200_000].split("\n")[:LINES] for text in texts)
+        )
 
 
 def describe(revision: Revision) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.frames import is_summary
 from foldline.core.messages import Message, visible_texts
 from foldline.core.protect import is_snapshot
 from foldline.evaluation.future_use import identifiers
+from foldline.inspector.fates import SnapshotText
 from foldline.recall.answering import find
 from foldline.recall.question import Question, understand
 from foldline.recall.sections import sections
@@ -39,7 +42,7 @@ AROUND: Final = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Mention:
     """
     A text that answers, and where it stands.
 
@@ -57,21 +60,21 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class KnowledgeCheck:
     """What is known about a query: the best that holds, and the passages that show it."""
 
     query: str
     standing: Standing
-    passages: tuple[Passage, ...]
+    passages: tuple[Mention, ...]
     literal: bool
 
 
-def ask(
+def check_knowledge(
     query: str,
     view: Sequence[Message],
     log: Sequence[Message],
     handles: Mapping[str, str],
-) -> Answer:
+) -> KnowledgeCheck:
     """
     Find out whether something that was said is still known.
 
@@ -86,143 +89,183 @@ def ask(
     """
     wanted = " ".join(query[:LONGEST].split())
     if not wanted:
-        return Answer("", "never", (), literal=True)
-    found = tuple(_literal(wanted, view, log, handles))
-    if found or " " not in wanted:
-        return Answer(wanted, _best(found), found, literal=True)
+        return KnowledgeCheck("", "never", (), literal=True)
+    places = _Places(view, log, handles)
+    question = understand(wanted) if " " in wanted else None
+    found, pool = places.search(_Phrase(wanted), question)
+    if found or question is None:
+        return KnowledgeCheck(wanted, _best(found), tuple(found), literal=True)
     order = list(WORDS)
-    near = tuple(
-        sorted(
-            _near(understand(wanted), view, log, handles),
-            key=lambda passage: order.index(passage.standing),
-        )
-    )
-    return Answer(wanted, _best(near), near, literal=False)
+    near = sorted(places.related(question, pool), key=lambda one: order.index(one.standing))
+    return KnowledgeCheck(wanted, _best(near), tuple(near), literal=False)
 
 
-def _best(found: Iterable[Passage]) -> Standing:
-    standings = {passage.standing for passage in found}
+def _best(found: Iterable[Mention]) -> Standing:
+    standings = {mention.standing for mention in found}
     return next((standing for standing in WORDS if standing in standings), "never")
 
 
-def _literal(
-    wanted: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
-) -> Iterator[Passage]:
-    """Yield places where a text stands as it is: those in view first, then in the log."""
-    pattern, longest = _pattern(wanted), max(wanted.split(" "), key=len)
-    shown = {message.id: message for message in view}
-    counts: dict[Standing, int] = dict.fromkeys(WORDS, 0)
-    behind = (m for m in log if shown.get(m.id) is not m and shown.get(m.id) != m)
-    places = [*_snapshots_last(view), *behind]
-    # Most texts are passed over by a plain look, first as it is written.
-    exact = [m for m in places if any(longest in text for text in visible_texts(m))]
-    lower = longest.lower()
-    for message in exact or places:
-        if not exact and not any(lower in text.lower() for text in visible_texts(message)):
-            continue
-        standing: Standing = "handle"
-        if shown.get(message.id) is message:
-            standing = "snapshot" if _is_told(message) else "here"
-        if counts[standing] >= MOST:
-            continue
-        hit = _hit(pattern, message)
-        if hit is not None:
-            counts[standing] += 1
-            text, start, end = hit
-            handle = handles.get(message.id, "")
-            yield Passage(standing, message.id, handle, message.role, text, start, end)
+class _Phrase:
+    """A text as it is written: blanks of any kind between its words, no letters around it."""
+
+    def __init__(self, wanted: str) -> None:
+        words = wanted.lower().split(" ")
+        self.words = sorted(words, key=len, reverse=True)
+        self._bounds = wanted[0].isalnum(), wanted[-1].isalnum()
+        # Without flags, and with its first word in front, a pattern is found many times faster.
+        self._pattern = re.compile(r"\s{1,40}".join(map(re.escape, words)))
+
+    def find(self, message: Message) -> tuple[str, int, int] | None:
+        """Return a hit with what stands around it, and where it begins and ends in that."""
+        for text in visible_texts(message):
+            lower = text.lower()
+            if len(lower) != len(text):  # a few capitals become two letters
+                text = lower
+            for match in self._pattern.finditer(lower):
+                start, end = match.span()
+                if not self._within_word(lower, start, end):
+                    first = max(0, start - AROUND)
+                    return text[first : end + AROUND], start - first, end - first
+        return None
+
+    def _within_word(self, text: str, start: int, end: int) -> bool:
+        left, right = self._bounds
+        return (left and _is_letter(text[max(0, start - 1) : start])) or (
+            right and _is_letter(text[end : end + 1])
+        )
 
 
-def _snapshots_last(view: Sequence[Message]) -> list[Message]:
-    return sorted(view, key=_is_told)
+def _is_letter(text: str) -> bool:
+    return text.isalnum() or text == "_"
 
 
-def _pattern(wanted: str) -> re.Pattern[str]:
-    """Return what finds a text: blanks of any kind between its words, no letters around it."""
-    words = r"\s{1,40}".join(map(re.escape, wanted.split(" ")))
-    left = r"(?<!\w)" if wanted[0].isalnum() else ""
-    right = r"(?!\w)" if wanted[-1].isalnum() else ""
-    return re.compile(f"{left}{words}{right}", re.IGNORECASE)
+@dataclass(frozen=True)
+class _Places:
+    """Everything that was said until a request, and what the model saw of it then."""
+
+    view: Sequence[Message]
+    log: Sequence[Message]
+    handles: Mapping[str, str]
+
+    @cached_property
+    def shown(self) -> dict[str, Message]:
+        """What is in view, by its id."""
+        return {message.id: message for message in self.view}
+
+    @cached_property
+    def snapshots(self) -> list[Message]:
+        """What is in view and stands for other messages."""
+        return [m for m in self.view if _is_told(m)]
+
+    def search(
+        self, phrase: _Phrase, question: Question | None
+    ) -> tuple[list[Mention], list[Message]]:
+        """
+        Go through all texts once, those in view first.
+
+        Returns:
+            Where a phrase stands as it is; and, where it stands nowhere, the messages that hold
+            most words of a question.
+        """
+        shown = self.shown
+        told = {message.id for message in self.snapshots}
+        view = [*(m for m in self.view if m.id not in told), *self.snapshots]
+        behind = [m for m in self.log if shown.get(m.id) is not m and shown.get(m.id) != m]
+        hidden = {message.id for message in behind}
+        found: list[Mention] = []
+        scored: list[tuple[int, int, Message]] = []
+        counts: dict[Standing, int] = dict.fromkeys(WORDS, 0)
+        forms = _forms(question)
+        for index, message in enumerate((*view, *behind)):
+            lower = "\n".join(visible_texts(message)).lower()
+            if _holds_all(lower, phrase.words):
+                standing = self._literal_standing(message)
+                hit = phrase.find(message) if counts[standing] < MOST else None
+                if hit is not None:
+                    counts[standing] += 1
+                    handle = self.handles.get(message.id, "")
+                    found.append(Mention(standing, message.id, handle, message.role, *hit))
+            elif forms and not found and (index >= len(view) or message.id not in hidden):
+                score = _score(lower, forms)
+                if score:
+                    scored.append((-score, len(lower), message))
+        return found, [] if found else self._pool(scored)
+
+    def _literal_standing(self, message: Message) -> Standing:
+        if self.shown.get(message.id) is not message:
+            return "handle"
+        return "snapshot" if _is_told(message) else "here"
+
+    def _pool(self, scored: list[tuple[int, int, Message]]) -> list[Message]:
+        """Return the best messages in the order of the log; those that are not in it are last."""
+        order = {message.id: index for index, message in enumerate(self.log)}
+        last = len(order)
+        chosen = list[Message]()
+        size = 0
+        for _, length, message in nsmallest(
+            POOL, scored, key=lambda one: (*one[:2], order.get(one[2].id, last))
+        ):
+            size += length
+            if chosen and size > POOL_CHARACTERS:
+                break
+            chosen.append(message)
+        return sorted(chosen, key=lambda message: order.get(message.id, last))
+
+    def related(self, question: Question, pool: Sequence[Message]) -> Iterator[Mention]:
+        """Yield the passages that have most to do with a question, and where each stands."""
+        by_handle = {self.handles.get(message.id, message.id): message for message in pool}
+        snapshot = SnapshotText(self.snapshots)
+        for passage in find(sections(pool, self.handles), question).passages[:MOST]:
+            handle, text = passage.section.handle, passage.text
+            message = by_handle.get(handle.partition(".")[0])
+            if message is not None and _answers(question, f"{passage.section.label}\n{text}"):
+                standing = self._standing(text, message, snapshot)
+                yield Mention(standing, message.id, handle, message.role, text)
+
+    def _standing(self, text: str, message: Message, snapshot: SnapshotText) -> Standing:
+        now = self.shown.get(message.id)
+        if now is not None and _is_told(now):
+            return "snapshot"
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        if now is not None and (
+            now == message or 2 * SnapshotText([now]).quotes(lines) > len(lines)
+        ):
+            return "here"
+        own = identifiers(text)
+        named = own and len(own & snapshot.names) > len(own) / 2
+        return "snapshot" if named or 2 * snapshot.quotes(lines) > len(lines) else "handle"
 
 
-def _hit(pattern: re.Pattern[str], message: Message) -> tuple[str, int, int] | None:
-    for text in visible_texts(message):
-        match = pattern.search(text)
-        if match:
-            first = max(0, match.start() - AROUND)
-            passage = text[first : match.end() + AROUND]
-            return passage, match.start() - first, match.end() - first
-    return None
+def _holds_all(text: str, words: Sequence[str]) -> bool:
+    # A loop: a generator would take longer than the look itself.
+    for word in words:  # noqa: SIM110
+        if word not in text:
+            return False
+    return True
 
 
-def _near(
-    question: Question, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
-) -> Iterator[Passage]:
-    """Yield the passages that have most to do with a question, and where each stands."""
-    shown = {message.id: message for message in view}
-    known = {message.id for message in log}
-    told = [message for message in view if message.id not in known]
-    pool = _pool(question, [*log, *told])
-    by_handle = {handles.get(message.id, message.id): message for message in pool}
-    snapshot = "\n".join(text for m in view if _is_told(m) for text in visible_texts(m))
-    names = identifiers(snapshot)
-    for passage in find(sections(pool, handles), question).passages[:MOST]:
-        handle = passage.section.handle
-        message = by_handle.get(handle.partition(".")[0])
-        if message is None or not _answers(question, f"{passage.section.label}\n{passage.text}"):
-            continue
-        standing = _standing(passage.text, message, shown, snapshot, names)
-        yield Passage(standing, message.id, handle, message.role, passage.text)
+def _forms(question: Question | None) -> list[tuple[str, ...]]:
+    if question is None:
+        return []
+    return [*(word.beginnings for word in question.words), *((n,) for n in question.names)]
+
+
+def _score(text: str, forms: Sequence[Sequence[str]]) -> int:
+    """Count the words of which one form stands in a text."""
+    score = 0
+    for one in forms:
+        for form in one:
+            if form in text:
+                score += 1
+                break
+    return score
 
 
 def _answers(question: Question, text: str) -> bool:
     """Return True if a text has every name of a question, and more than half of its words."""
     lower = text.lower()
-    held = sum(any(one in lower for one in word.beginnings) for word in question.words)
+    held = _score(lower, [word.beginnings for word in question.words])
     return all(name in lower for name in question.names) and 2 * held > len(question.words)
-
-
-def _pool(question: Question, messages: Sequence[Message]) -> list[Message]:
-    """Return the messages that hold most words of a question, in order."""
-    scored = []
-    for position, message in enumerate(messages):
-        text = "\n".join(visible_texts(message)).lower()
-        score = sum(any(one in text for one in word.beginnings) for word in question.words)
-        score += sum(name in text for name in question.names)
-        if score:
-            scored.append((-score, len(text), position))
-    chosen = list[int]()
-    size = 0
-    for _, length, position in sorted(scored)[:POOL]:
-        size += length
-        if chosen and size > POOL_CHARACTERS:
-            break
-        chosen.append(position)
-    return [messages[position] for position in sorted(chosen)]
-
-
-def _standing(
-    text: str,
-    message: Message,
-    shown: Mapping[str, Message],
-    snapshot: str,
-    names: set[str],
-) -> Standing:
-    now = shown.get(message.id)
-    if now is not None and _is_told(now):
-        return "snapshot"
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if now is not None and (now == message or _stand(lines, "\n".join(visible_texts(now)))):
-        return "here"
-    if _stand(lines, snapshot):
-        return "snapshot"
-    own = identifiers(text)
-    return "snapshot" if own and len(own & names) > len(own) / 2 else "handle"
-
-
-def _stand(lines: Sequence[str], text: str) -> bool:
-    """Return True if most of some lines stand in a text."""
-    return bool(lines) and sum(line in text for line in lines) > len(lines) / 2
 
 
 def _is_told(message: Message) -> bool:

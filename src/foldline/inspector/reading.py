@@ -233,9 +233,7 @@ def _message(values: list[Any]) -> Message:
 
 def _part(values: list[Any]) -> Part:
     kind = _PARTS[values[0]]
-    rest = (
-        tuple(map(_part, value)) if isinstance(value, list) else value for value in values[1:]
-    )
+    rest = (tuple(map(_part, value)) if isinstance(value, list) else value for value in values[1:])
     part: Part = kind(*rest)
     return part
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from foldline.core.config import Config
 from foldline.core.errors import BudgetError
-from foldline.core.handles import handles
+from foldline.core.handles import Handles, Register
 from foldline.core.messages import Media, Message, Omitted, Part, ToolResult
 from foldline.core.thresholds import Levels
 from foldline.core.tokens import TokenCounter
@@ -81,8 +81,8 @@ class Trace:
 
     @cached_property
     def handles(self) -> Mapping[str, str]:
-        """Handles by id."""
-        return handles(self.log)
+        """Handles by id, each worked out when it is asked for."""
+        return Handles(Register(self.positions))
 
     @cached_property
     def positions(self) -> Mapping[str, int]:

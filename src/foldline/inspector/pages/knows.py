@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.knowing import WORDS, Answer, Passage, ask
+from foldline.inspector.knowing import WORDS, KnowledgeCheck, Mention, check_knowledge
 from foldline.inspector.links import Links
 from foldline.inspector.pages.layout import note
 from foldline.inspector.trace import Trace
@@ -32,7 +32,9 @@ def knows(trace: Trace, links: Links, query: str, at: int | None) -> Html:
         _answer(
             trace,
             links,
-            ask(query, trace.view(point.request), trace.log_until(point.request), trace.handles),
+            check_knowledge(
+                query, trace.view(point.request), trace.log_until(point.request), trace.handles
+            ),
             when,
         )
         if query.strip()
@@ -84,7 +86,7 @@ def form(trace: Trace, links: Links, query: str = "", at: int | None = None) -> 
     )
 
 
-def _answer(trace: Trace, links: Links, answer: Answer, when: str) -> Html:
+def _answer(trace: Trace, links: Links, answer: KnowledgeCheck, when: str) -> Html:
     words = WORDS[answer.standing]
     if answer.standing == "handle" and not trace.is_ours:
         words = "out of view: only in the agent's file"
@@ -116,7 +118,7 @@ def _answer(trace: Trace, links: Links, answer: Answer, when: str) -> Html:
     )
 
 
-def _passage(trace: Trace, links: Links, one: Passage) -> Html:
+def _passage(trace: Trace, links: Links, one: Mention) -> Html:
     words = WORDS[one.standing]
     if one.standing == "handle" and not trace.is_ours:
         words = "out of view"
