@@ -43,7 +43,7 @@ LINE: Final = 24
 ENCODED: Final = 400
 """Characters from which a run without a blank counts as base64."""
 
-SLOTS: Final = 1 << 25
+SLOTS: Final = 1 << 24
 """Lines of a session that are told apart before some are looked at twice."""
 
 _BASE64: Final = re.compile(rf"[A-Za-z0-9+/]{{{ENCODED},}}={{0,2}}")

@@ -74,10 +74,10 @@ class Trace:
         """Every request, measured."""
         return timeline(self.segments, self.counter, *self.overhead)
 
-    @cached_property
+    @property
     def stats(self) -> Stats:
         """Where the tokens of what the model sees now go: what ``foldline stats`` shows."""
-        return measure(self.current, self.counter, ROWS)
+        return self.once("stats", lambda _: measure(self.current, self.counter, ROWS))
 
     @cached_property
     def handles(self) -> Mapping[str, str]:
