@@ -12,6 +12,7 @@ from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.core.messages import Message
 from foldline.core.transcript import Transcript
+from foldline.inspector.growth import appended, mark
 from foldline.inspector.reading import APART, read_apart, read_content
 from foldline.inspector.replay import Segment, archived, recorded
 from foldline.inspector.trace import Source, Trace, model_named, without_wire
@@ -74,7 +75,52 @@ def from_file(
     )
     log = {message.id: message for segment in segments for message in segment.messages}
     model = model or held.model
-    return _measured(source, tuple(log.values()), segments, current, model, config, progress)
+    made = _measured(source, tuple(log.values()), segments, current, model, config)
+    return _prepared(replace(made, mark=mark(path, held.format, status.st_size)), progress)
+
+
+def grown(trace: Trace, progress: Progress) -> Trace | None:
+    """
+    Read what was appended to the file of a session.
+
+    Args:
+        trace: The session as it was read before; what it shares with the new one is kept.
+        progress: Is told a fraction of the work and what comes next.
+
+    Returns:
+        The session now; None where its file has to be read as a whole.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    *earlier, last = trace.segments
+    if trace.mark is None or trace.source.conversations:
+        return None
+    progress(0.02, "Reading what was appended")
+    found = appended(trace.mark, last.messages)
+    if found is None:
+        return None
+    messages, marked = found
+    known = {message.id: message for message in last.messages}
+    light = tuple(known.get(m.id) or without_wire(m) for m in messages)
+    log = {message.id: message for message in (*trace.log, *light)}
+    changed = known.keys() - {message.id for message in light}
+    before = {m.id for segment in earlier for m in segment.messages} if changed else set()
+    for number in changed - before:
+        log.pop(number, None)
+    status = marked.path.stat()
+    made = Trace(
+        replace(trace.source, size=status.st_size, changed=status.st_mtime),
+        tuple(log.values()),
+        (*earlier, replace(last, messages=light)),
+        replace(trace.current, messages=light),
+        trace.counter,
+        trace.model,
+        trace.config,
+        trace.overhead,
+        marked,
+    )
+    return _prepared(made, progress)
 
 
 def from_archive(
@@ -114,7 +160,8 @@ def from_archive(
     )
     current = Transcript(segments[-1].messages, source.agent)
     window = info.head.window if info else None
-    return _measured(source, light, segments, current, model, config, progress, (overhead, window))
+    stored = (overhead, window)
+    return _prepared(_measured(source, light, segments, current, model, config, stored), progress)
 
 
 def _measured(
@@ -124,11 +171,10 @@ def _measured(
     current: Transcript,
     model: str,
     config: Config,
-    progress: Progress,
     stored: tuple[int, int | None] = (0, None),
 ) -> Trace:
     """
-    Put a trace together and measure all of it, so that every page is quick afterwards.
+    Put a trace together.
 
     ``stored`` is what an archive says: the tokens that were sent besides, and the window.
     """
@@ -139,9 +185,12 @@ def _measured(
     info = Catalogue.load().find(model)
     if window is not None:
         info = replace(info, window=window, resolved=True)
-    trace = Trace(
-        source, log, segments, current, counter, info, config, (system + besides, schemas)
-    )
+    around = (system + besides, schemas)
+    return Trace(source, log, segments, current, counter, info, config, around)
+
+
+def _prepared(trace: Trace, progress: Progress) -> Trace:
+    """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
     _ = trace.timeline
     _ = trace.handles, trace.positions

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from sys import intern
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 from foldline.core.errors import FoldlineError, InputError
 from foldline.core.messages import (
@@ -27,6 +27,7 @@ from foldline.core.messages import (
     Omitted,
     Opaque,
     Part,
+    Role,
     Text,
     Thinking,
     ToolCall,
@@ -218,7 +219,7 @@ def _values(thing: Any) -> list[Any]:
 def _message(values: list[Any]) -> Message:
     role, parts, dialect, number, name, intact, pinned, usage, origin = values
     return Message(
-        intern(role),
+        cast("Role", intern(role)),
         tuple(map(_part, parts)),
         None,
         intern(dialect),

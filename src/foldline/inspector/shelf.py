@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.core.errors import FoldlineError
-from foldline.inspector.loading import Progress, from_archive, from_file
+from foldline.inspector.loading import Progress, from_archive, from_file, grown
 from foldline.inspector.trace import Origin, Trace
 
 Result = TypeVar("Result")
@@ -162,7 +162,7 @@ class Shelf:
         pause = PAUSE * held.job.seconds
         if idle and now != held.version and time.monotonic() - held.read > pause:
             held.version, held.read = now, time.monotonic()
-            held.job = Job(self._work(listed, conversation))
+            held.job = Job(self._reread(listed, conversation, held.trace))
         return str(id(held.trace)) if held.trace is not None else ""
 
     def forget(self, listed: Listed) -> None:
@@ -200,6 +200,12 @@ class Shelf:
             if held.trace is not held.job.result:
                 held.extras = {}
             held.trace = held.job.result
+
+    def _reread(
+        self, listed: Listed, conversation: int | None, before: Trace | None
+    ) -> Callable[[Progress], Trace]:
+        whole = self._work(listed, conversation)
+        return lambda progress: (before and grown(before, progress)) or whole(progress)
 
     def _work(self, listed: Listed, conversation: int | None) -> Callable[[Progress], Trace]:
         if listed.origin == "archive":

@@ -15,6 +15,7 @@ from foldline.core.messages import Media, Message, Omitted, Part, ToolResult
 from foldline.core.thresholds import Levels
 from foldline.core.tokens import TokenCounter
 from foldline.core.transcript import Transcript
+from foldline.inspector.growth import Mark
 from foldline.inspector.replay import Request, Segment
 from foldline.inspector.stats import Stats, measure
 from foldline.inspector.timeline import Timeline, timeline
@@ -55,7 +56,7 @@ class Trace:
 
     ``log`` is everything that was ever said, in order; ``segments`` is what was shown of it.
     ``model`` is what is known about the model, ``overhead`` the tokens of system prompt and tool
-    schemas that are sent besides.
+    schemas that are sent besides, ``mark`` how far a file was read that may grow.
     """
 
     source: Source
@@ -66,6 +67,7 @@ class Trace:
     model: ModelInfo
     config: Config = field(repr=False)
     overhead: tuple[int, int] = (0, 0)
+    mark: Mark | None = field(default=None, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
