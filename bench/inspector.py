@@ -25,10 +25,9 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
+from foldline.evaluation.sections import Section, Table
 from part import finish, options_of
 from synthetic import TASK, turn_of
-
-from foldline.evaluation.sections import Section, Table
 
 QUESTION = "Why+does+the+ledger+lose+the+payment+rows+of+two+currencies%3F"
 PAGES = {

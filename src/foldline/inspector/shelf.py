@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -30,6 +32,9 @@ PATIENCE: Final = 1.2
 
 PAUSE: Final = 4.0
 """A session that grows is read again after so many times as long as reading it took."""
+
+MOST_PAUSE: Final = 4.0
+"""Seconds after which it is read again at the latest, where only what is new has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ class Job(Generic[Result]):
         except Exception as error:  # noqa: BLE001  # told to whoever waits for it
             self.error = error
         self.seconds = time.monotonic() - start
+        _give_back()
         self._done.set()
 
     def _progress(self, fraction: float, words: str) -> None:
@@ -160,6 +166,8 @@ class Shelf:
         now = state_of(listed)
         idle = held.trace is not None and held.job.wait(0)
         pause = PAUSE * held.job.seconds
+        if held.trace is not None and held.trace.mark is not None:
+            pause = min(pause, MOST_PAUSE)
         if idle and now != held.version and time.monotonic() - held.read > pause:
             held.version, held.read = now, time.monotonic()
             held.job = Job(self._reread(listed, conversation, held.trace))
@@ -267,3 +275,9 @@ def _told(error: Exception | None) -> FoldlineError:
     if isinstance(error, FoldlineError):
         return error
     return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")
+
+
+def _give_back() -> None:
+    """Return the memory that is free now to the system, where the C library (glibc) can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
