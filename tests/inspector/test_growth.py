@@ -9,7 +9,7 @@ from tests.corpus import corpus_files, requires_corpus
 from tests.inspector.sample import claude_code, quiet
 
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.growth import appended, mark
 from foldline.inspector.loading import from_file, grown
 from foldline.inspector.trace import Trace

@@ -15,10 +15,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from foldline.core.errors import InputError
-from foldline.core.identity import identify
-from foldline.core.messages import Message
+from foldline.errors import InputError
 from foldline.formats.files import read_file
+from foldline.values.identity import identify
+from foldline.values.messages import Message
 
 HEAD: Final = 64 * 1024
 """Bytes at the beginning of a file that say what it is; whole lines of them are decoded anew."""

@@ -20,8 +20,11 @@ from pathlib import Path
 from sys import intern
 from typing import IO, Any, Final, cast
 
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.messages import (
+from foldline.errors import FoldlineError, InputError
+from foldline.formats.files import read_file
+from foldline.formats.recording import Conversation, Recording
+from foldline.inspector.trace import model_named
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,
@@ -34,9 +37,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.files import read_file
-from foldline.formats.recording import Conversation, Recording
-from foldline.inspector.trace import model_named
 
 APART: Final = 24_000_000
 """Bytes from which a file is read in a process of its own."""
