@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final
 
-from foldline.snapshot.facts import files
-from foldline.strategies.dedupe import signature
+from foldline.snapshot.facts import files, signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
