@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foldline.evaluation.intervals import Estimate
+from foldline.evaluation.findings import Estimate
 from foldline.evaluation.sections import Cell, Goal, Section, Table
 
 GOALS = {0.05: 0.70, 0.1: 0.85, 0.2: 0.92}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.evaluation.intervals import Estimate, clustered
+from foldline.evaluation.findings import Estimate, clustered
 from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
 from histories import SPAN, Fact, History, histories, there
 from part import finish, options_of

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import foldline
-from foldline.evaluation.markdown import as_markdown, escaped, goals_table, picture
+from foldline.evaluation.rendering import as_markdown, escaped, goals_table, picture
 from foldline.evaluation.report import write_pictures
 from foldline.evaluation.sections import Section
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from foldline.evaluation.plain import as_text
+from foldline.evaluation.rendering import as_text
 from foldline.evaluation.sections import Section
 
 

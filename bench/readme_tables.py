@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from foldline.evaluation.markdown import table_markdown
+from foldline.evaluation.rendering import table_markdown
 from foldline.evaluation.sections import Cell, Section, Table
 
 POLICIES = {

@@ -24,9 +24,9 @@ from typing import Any
 import cuts
 import foldline
 from cuts import Case
-from foldline.evaluation.kept import MEASURES, Score
+from foldline.evaluation.findings import names, picked
+from foldline.evaluation.retention import MEASURES, Score
 from foldline.evaluation.sections import Section
-from foldline.evaluation.tallies import names, picked
 from histories import TOLERANCE, Messages, tokens_of
 from part import finish, options_of
 from references import within

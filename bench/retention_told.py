@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.evaluation.kept import Score
-from foldline.evaluation.sections import Goal, Plot, Section, Table
-from foldline.evaluation.tallies import (
+from foldline.evaluation.findings import (
     details,
     library_plot,
     measured,
@@ -17,6 +15,8 @@ from foldline.evaluation.tallies import (
     picked,
     source_plot,
 )
+from foldline.evaluation.retention import Score
+from foldline.evaluation.sections import Goal, Plot, Section, Table
 
 GOALS = {"5 %": 0.55, "10 %": 0.70, "20 %": 0.82}
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from foldline.evaluation.markdown import picture, table_markdown
+from foldline.evaluation.rendering import picture, table_markdown
 from foldline.evaluation.sections import Cell, Section, Table
 from readme_tables import costs, counting, speed
 

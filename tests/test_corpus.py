@@ -12,14 +12,14 @@ import pytest
 from tests.cli.sample import conversation
 from tests.corpora import write_corpus, write_lines
 
-from foldline.corpus import Compact, Index, Measure, Report, Scan, planning, reading, run, search
-from foldline.corpus.listing import list_files
+from foldline.corpus import Compact, Index, Measure, RunReport, Scan, planning, run, search, worker
+from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer, read_rows
 from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 
-def made(operation: Operation, out: Path, *patterns: object) -> Report:
+def made(operation: Operation, out: Path, *patterns: object) -> RunReport:
     """Run in threads of this process, where what a test sets holds too."""
     with ThreadPoolExecutor(1) as pool:
         return run(operation, [str(pattern) for pattern in patterns], str(out), client=pool)
@@ -139,7 +139,7 @@ def test_a_session_is_never_divided(tmp_path, monkeypatch):
 
 
 def test_what_is_too_large_is_refused_packed_and_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(worker, "MAX_BYTES", 1_000_000)
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b" " * 50_000_000))
     (tmp_path / "large.json").write_text(json.dumps(["x" * 2_000_000]))
     lines = [json.dumps([{"role": "user", "content": text}]) for text in ("a", "b" * 2_000_000)]

@@ -6,9 +6,7 @@ import math
 
 import pytest
 
-from foldline.evaluation.cells import shown
-from foldline.evaluation.markdown import LONG, as_markdown, escaped
-from foldline.evaluation.plain import as_text
+from foldline.evaluation.rendering import LONG, as_markdown, as_text, escaped, shown
 from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
 
 SECTION = Section(

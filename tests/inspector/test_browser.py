@@ -23,7 +23,7 @@ from tests.inspector.browser import (
 )
 from tests.inspector.sample import in_files, make_archive
 
-from foldline.inspector.shelf import in_archive
+from foldline.inspector.session_cache import archive_entries
 
 pytestmark = [requires_browser, pytest.mark.slow]
 
@@ -53,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def link(archive: Path) -> Iterator[str]:
-    with hosted(lambda: in_archive(archive)) as found:
+    with hosted(lambda: archive_entries(archive)) as found:
         yield found
 
 
@@ -136,7 +136,7 @@ def test_a_session_is_replayed_under_every_policy(visit: Visit) -> None:
 
 def test_undo_asks_first_and_then_undoes(browser: Any, tmp_path: Path) -> None:
     path = make_archive(tmp_path)
-    with hosted(lambda: in_archive(path)) as link, browsing(browser, link) as visit:
+    with hosted(lambda: archive_entries(path)) as link, browsing(browser, link) as visit:
         visit.page.click("tbody a")
         before = figure(visit, 0)
         visit.page.locator("table a").first.click()

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 
 from foldline.errors import FoldlineError
-from foldline.inspector.access import Access
-from foldline.inspector.site import Answer, Call, refused
+from foldline.inspector.site import PageRequest, PageResponse, refused
+from foldline.inspector.web import Access
 
 pytest.importorskip("starlette")
 
@@ -18,7 +18,7 @@ import uvicorn
 
 from foldline.inspector.web import application, listen
 
-CALLS: list[Call] = []
+CALLS: list[PageRequest] = []
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,9 @@ def access() -> Iterator[Access]:
     place = listen(0)
     made = Access(place.getsockname()[1])
 
-    def answer(call: Call) -> Answer:
+    def answer(call: PageRequest) -> PageResponse:
         CALLS.append(call)
-        return Answer(f"{call.method} {'/'.join(call.path)}")
+        return PageResponse(f"{call.method} {'/'.join(call.path)}")
 
     settings = uvicorn.Config(application(answer, made), log_level="error", lifespan="off")
     server = uvicorn.Server(settings)

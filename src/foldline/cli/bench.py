@@ -24,12 +24,11 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import InputError, UnknownFormat
 from foldline.evaluation import findings
-from foldline.evaluation.markdown import escaped
-from foldline.evaluation.measuring import Plan
 from foldline.evaluation.methods import clearing, policy_method, trimming
-from foldline.evaluation.plain import as_text
-from foldline.evaluation.recordings import Measured, Replays, measure_file
+from foldline.evaluation.recordings import RecordingResult, Replays, measure_file
+from foldline.evaluation.rendering import as_text, escaped
 from foldline.evaluation.report import NO_PLOTS, write_report
+from foldline.evaluation.retention import MeasurementPlan
 from foldline.evaluation.sections import Section
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import ModelInfo
@@ -75,7 +74,7 @@ class Budgets(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 onl
 class Tally:
     """What was measured so far; ``others`` held no conversation, ``small`` too little of one."""
 
-    measured: list[Measured] = field(default_factory=list)
+    measured: list[RecordingResult] = field(default_factory=list)
     trouble: list[Trouble] = field(default_factory=list)
     others: int = 0
     small: int = 0
@@ -156,9 +155,9 @@ def _priced(model: str) -> ModelInfo:
     return info
 
 
-def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> Plan:
+def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> MeasurementPlan:
     methods = [policy_method(ladder, config) for ladder in ladders]
-    return Plan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
+    return MeasurementPlan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
 
 
 def _check_folder(folder: Path | None) -> None:
@@ -194,7 +193,7 @@ def _found(places: Sequence[Path]) -> Iterable[Candidate | Trouble]:
             yield Candidate(place, status.st_size, status.st_mtime, "named")
 
 
-def _measure(found: Candidate, tally: Tally, plan: Plan, replays: Replays) -> None:
+def _measure(found: Candidate, tally: Tally, plan: MeasurementPlan, replays: Replays) -> None:
     """Measure a file; one that cannot be read is told, and never ends a run."""
     if found.size > MAX_SIZE:
         tally.trouble.append(Trouble(found.path, "too large to measure"))
@@ -224,7 +223,7 @@ def _shown(candidates: list[Candidate], voice: Voice) -> Iterator[Candidate]:
         yield from progress.track(candidates, description="Measuring sessions")
 
 
-def _sections(tally: Tally, plan: Plan, info: ModelInfo, window: int) -> list[Section]:
+def _sections(tally: Tally, plan: MeasurementPlan, info: ModelInfo, window: int) -> list[Section]:
     seen = [one for measured in tally.measured for one in measured.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured

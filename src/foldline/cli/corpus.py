@@ -14,9 +14,9 @@ from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.bench import BUDGETS, MODEL, Budgets
 from foldline.cli.output import Voice, console, counted, flexible, shortened, table, write_json
 from foldline.core.budget import Amount
-from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
+from foldline.corpus import Compact, Index, Measure, RunReport, Scan, run, search
 from foldline.corpus.operation import Operation
-from foldline.corpus.running import Progress
+from foldline.corpus.runner import Progress
 from foldline.errors import InputError
 from foldline.formats.registry import DIALECTS
 from foldline.settings import load
@@ -193,7 +193,7 @@ def _progress(voice: Voice) -> Iterator[Progress | None]:
         yield lambda done, whole: bars.update(bar, completed=done, total=whole)
 
 
-def _tell(report: Report, voice: Voice) -> None:
+def _tell(report: RunReport, voice: Voice) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{counted(report.parts, 'part')}{earlier}"
     voice.note(f"{counted(report.sessions, 'session')} in {parts}: {report.out}")
@@ -203,7 +203,7 @@ def _tell(report: Report, voice: Voice) -> None:
         voice.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: RunReport) -> dict[str, Any]:
     return {
         "out": report.out,
         "sessions": report.sessions,

@@ -20,8 +20,8 @@ from foldline.cli.survey import project
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
-from foldline.inspector.shelf import Listed, Shelf, in_archive
-from foldline.inspector.trace import Trace
+from foldline.inspector.session_cache import SessionCache, SessionEntry, archive_entries
+from foldline.inspector.trace import SessionTrace
 from foldline.settings import load
 
 MAGIC: Final = b"SQLite format 3\0"
@@ -101,7 +101,7 @@ def command(
         trace = _trace(start, config, (conversation, model or "", session or ""), voice)
         _write(trace, out, start, voice)
         return
-    shelf = Shelf(lambda: _listed(start, archive), config, model or "")
+    shelf = SessionCache(lambda: _listed(start, archive), config, model or "")
     _serve(shelf, start, config, (model or "", port), opens, voice)
 
 
@@ -136,10 +136,10 @@ def _is_archive(path: Path) -> bool:
         return False
 
 
-def _listed(start: Start, archive: Path) -> Iterator[Listed]:
+def _listed(start: Start, archive: Path) -> Iterator[SessionEntry]:
     """List the sessions that can be looked at; those that cannot be listed are left out."""
     if start.kind == "archive":
-        yield from in_archive(start.path)
+        yield from archive_entries(start.path)
         return
     if start.kind == "file":
         status = start.path.stat()
@@ -157,13 +157,13 @@ def _listed(start: Start, archive: Path) -> Iterator[Listed]:
         yield _as_listed(candidate)
     if start.kind == "machine" and archive.exists():
         try:
-            yield from in_archive(archive)
+            yield from archive_entries(archive)
         except StoreError:
             return
 
 
-def _as_listed(found: Candidate, format: str = "auto") -> Listed:  # noqa: A002  # as the option
-    return Listed(
+def _as_listed(found: Candidate, format: str = "auto") -> SessionEntry:  # noqa: A002  # as the option
+    return SessionEntry(
         title=found.path.name,
         agent=found.agent or "transcript",
         origin="file",
@@ -178,7 +178,9 @@ def _as_listed(found: Candidate, format: str = "auto") -> Listed:  # noqa: A002 
 # --- one file -------------------------------------------------------------------------------
 
 
-def _trace(start: Start, config: Config, said: tuple[str | None, str, str], voice: Voice) -> Trace:
+def _trace(
+    start: Start, config: Config, said: tuple[str | None, str, str], voice: Voice
+) -> SessionTrace:
     """
     Read the one session that is to be written.
 
@@ -200,7 +202,9 @@ def _trace(start: Start, config: Config, said: tuple[str | None, str, str], voic
                 format=start.format,
             )
         if start.kind == "archive":
-            name = session or (_holder(start) if start.handle else in_archive(start.path)[0].name)
+            name = session or (
+                _holder(start) if start.handle else archive_entries(start.path)[0].name
+            )
             return from_archive(start.path, name, config, _silent, model=model)
     raise InputError(
         "A report is of one session", hint="Name its file, or an archive with --session NAME."
@@ -211,7 +215,7 @@ def _silent(_: float, __: str) -> None:
     """Tell nobody how far it is."""
 
 
-def _write(trace: Trace, out: Path, start: Start, voice: Voice) -> None:
+def _write(trace: SessionTrace, out: Path, start: Start, voice: Voice) -> None:
     from foldline.inspector.report import report
 
     data = report(trace, time.time()).encode("utf-8", "replace")
@@ -229,7 +233,7 @@ def _write(trace: Trace, out: Path, start: Start, voice: Voice) -> None:
 
 
 def _serve(
-    shelf: Shelf,
+    shelf: SessionCache,
     start: Start,
     config: Config,
     said: tuple[str, int],
@@ -246,9 +250,9 @@ def _serve(
         from foldline.inspector.web import listen, serve
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "starlette", "inspect") from error
-    from foldline.inspector.access import Access
-    from foldline.inspector.site import Site
-    from foldline.inspector.surveying import Survey
+    from foldline.inspector.pages.sessions import SessionSurvey
+    from foldline.inspector.site import InspectorSite
+    from foldline.inspector.web import Access
 
     model, port = said
     first = _first_page(shelf, start)
@@ -262,10 +266,10 @@ def _serve(
         voice.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
-    serve(Site(shelf, Survey(config, model), access.token), access, place)
+    serve(InspectorSite(shelf, SessionSurvey(config, model), access.token), access, place)
 
 
-def _first_page(shelf: Shelf, start: Start) -> str:
+def _first_page(shelf: SessionCache, start: Start) -> str:
     """Return the page to begin with: the one session that was named, or the table of all."""
     found = shelf.sessions()
     if start.kind == "file":

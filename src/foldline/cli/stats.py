@@ -12,7 +12,7 @@ from foldline.cli import options
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, write_json
 from foldline.cli.reading import Opened, counter_for, open_input
-from foldline.inspector.stats import Stats, measure
+from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.values.tokens import TokenCounter
 
 EPILOG = """\b
@@ -54,7 +54,7 @@ def command(
     _show(opened, counter, stats, voice)
 
 
-def _show(opened: Opened, counter: TokenCounter, stats: Stats, voice: Voice) -> None:
+def _show(opened: Opened, counter: TokenCounter, stats: TokenStats, voice: Voice) -> None:
     if voice.json:
         write_json("stats/1", _as_json(opened, counter, stats))
         return
@@ -63,7 +63,7 @@ def _show(opened: Opened, counter: TokenCounter, stats: Stats, voice: Voice) -> 
     show(opened, counter, stats)
 
 
-def _as_json(opened: Opened, counter: TokenCounter, stats: Stats) -> dict[str, Any]:
+def _as_json(opened: Opened, counter: TokenCounter, stats: TokenStats) -> dict[str, Any]:
     return {
         "file": opened.name,
         "format": opened.recording.format,

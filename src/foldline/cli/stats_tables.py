@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from foldline.inspector.stats import Stats
+    from foldline.evaluation.breakdown import TokenStats
 
 
-def show(opened: Opened, counter: TokenCounter, stats: Stats) -> None:
+def show(opened: Opened, counter: TokenCounter, stats: TokenStats) -> None:
     """Print everything that is known about a conversation."""
     from rich.text import Text
 
@@ -48,7 +48,7 @@ def _title(opened: Opened) -> str:
     return one_line(f"{opened.name} · {kind}{place}")
 
 
-def _sections(stats: Stats, console: Console) -> Iterable[Table]:
+def _sections(stats: TokenStats, console: Console) -> Iterable[Table]:
     yield _kinds(stats, console.encoding)
     yield _tools(stats)
     yield _files(stats, console.width // 2 - 4)
@@ -56,7 +56,7 @@ def _sections(stats: Stats, console: Console) -> Iterable[Table]:
     yield _waste(stats)
 
 
-def _kinds(stats: Stats, encoding: str) -> Table:
+def _kinds(stats: TokenStats, encoding: str) -> Table:
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"
@@ -68,7 +68,7 @@ def _kinds(stats: Stats, encoding: str) -> Table:
     return grid
 
 
-def _tools(stats: Stats) -> Table:
+def _tools(stats: TokenStats) -> Table:
     grid = table("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results")
     for tool in stats.tools:
         grid.add_row(
@@ -83,7 +83,7 @@ def _tools(stats: Stats) -> Table:
     return grid
 
 
-def _files(stats: Stats, width: int) -> Table:
+def _files(stats: TokenStats, width: int) -> Table:
     grid = table("file", ">tokens", ">share", "*what was done")
     for file in stats.files:
         done = ", ".join(
@@ -98,7 +98,7 @@ def _files(stats: Stats, width: int) -> Table:
     return grid
 
 
-def _largest(stats: Stats) -> Table:
+def _largest(stats: TokenStats) -> Table:
     grid = table(">#", "largest message", ">tokens", ">share", "*begins")
     for large in stats.largest:
         grid.add_row(
@@ -111,7 +111,7 @@ def _largest(stats: Stats) -> Table:
     return grid
 
 
-def _waste(stats: Stats) -> Table:
+def _waste(stats: TokenStats) -> Table:
     grid = table("waste", ">tokens", ">share", ">count", "*what it is")
     for found in stats.waste:
         part = share(found.tokens, stats.tokens)
@@ -120,7 +120,7 @@ def _waste(stats: Stats) -> Table:
     return grid
 
 
-def _around(stats: Stats) -> Iterable[str]:
+def _around(stats: TokenStats) -> Iterable[str]:
     besides = [f"a system prompt of {stats.system:,} tokens"] if stats.system else []
     if stats.schemas:
         schemas = counted(stats.schemas, "tool schema")

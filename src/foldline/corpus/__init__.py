@@ -17,25 +17,23 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.corpus.compacting import Compact
-    from foldline.corpus.postings import Index
-    from foldline.corpus.retention import Measure
-    from foldline.corpus.running import Report, run
-    from foldline.corpus.searching import Match, search
+    from foldline.corpus.compacting import Compact, Measure
+    from foldline.corpus.runner import RunReport, run
+    from foldline.corpus.search_index import CorpusMatch, Index, search
     from foldline.corpus.statistics import Scan
 
 _HOMES = {
     "Compact": "compacting",
-    "Index": "postings",
-    "Match": "searching",
-    "Measure": "retention",
-    "Report": "running",
+    "Index": "search_index",
+    "CorpusMatch": "search_index",
+    "Measure": "compacting",
+    "RunReport": "runner",
     "Scan": "statistics",
-    "run": "running",
-    "search": "searching",
+    "run": "runner",
+    "search": "search_index",
 }
 
-__all__ = ["Compact", "Index", "Match", "Measure", "Report", "Scan", "run", "search"]
+__all__ = ["Compact", "CorpusMatch", "Index", "Measure", "RunReport", "Scan", "run", "search"]
 
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

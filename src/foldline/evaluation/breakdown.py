@@ -12,9 +12,19 @@ from typing import Final
 from foldline.snapshot.facts import files, signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
-from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.values.messages import (
+    Media,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 KINDS: Final = (
     "system",
@@ -333,3 +343,45 @@ def _text(message: Message) -> str:
             case Media():
                 return f"[{part.kind} {part.media_type}]"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStats:
+    """
+    What is known about a conversation; all numbers are tokens unless they count something.
+
+    ``tokens`` is what the messages take, ``system`` and ``tool_schemas`` what is sent besides.
+    ``reported`` is what a provider counted for the newest request that says so.
+    """
+
+    tokens: int
+    messages: int
+    system: int
+    tool_schemas: int
+    schemas: int
+    reported: Usage | None
+    kinds: tuple[Share, ...]
+    tools: tuple[ToolShare, ...]
+    files: tuple[FileShare, ...]
+    largest: tuple[Large, ...]
+    waste: tuple[Share, ...]
+
+
+def measure(there: Transcript, counter: TokenCounter, top: int) -> TokenStats:
+    """Measure a conversation; lists have at most ``top`` entries."""
+    messages = there.messages
+    pairing = pair(messages)
+    usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
+    return TokenStats(
+        tokens=counter.messages(messages),
+        messages=len(messages),
+        system=counter.overhead(there.system, ()),
+        tool_schemas=counter.overhead("", there.tools),
+        schemas=len(there.tools),
+        reported=usage,
+        kinds=by_kind(messages, counter),
+        tools=by_tool(messages, counter, pairing)[:top],
+        files=by_file(messages, counter, pairing)[:top],
+        largest=largest(messages, counter, top, pairing),
+        waste=waste(messages, counter, pairing),
+    )

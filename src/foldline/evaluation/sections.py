@@ -1,8 +1,8 @@
 """
 What a measurement reports: tables, plots as numbers, and goals, which travel as JSON.
 
-A section knows nothing of Markdown or pictures; `foldline.evaluation.markdown` and
-`foldline.evaluation.plots` turn it into what people look at.
+A section knows nothing of Markdown or pictures; `foldline.evaluation.rendering` and
+`foldline.evaluation.report` turn it into what people look at.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.inspector.growth import appended, mark
-from foldline.inspector.reading import APART, read_apart, read_content
-from foldline.inspector.replay import Segment, archived, recorded
-from foldline.inspector.trace import Source, Trace, model_named, without_wire
+from foldline.inspector.file_growth import appended, mark
+from foldline.inspector.file_reading import APART, read_apart, read_content
+from foldline.inspector.timeline import ViewSegment, archived, recorded
+from foldline.inspector.trace import SessionTrace, TraceSource, model_named, without_wire
 from foldline.models.catalogue import Catalogue
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
@@ -33,7 +33,7 @@ def from_file(
     model: str = "",
     format: str = "auto",  # noqa: A002  # as everywhere in this library
     project: str = "",
-) -> Trace:
+) -> SessionTrace:
     """
     Read the transcript file of an agent.
 
@@ -56,7 +56,7 @@ def from_file(
         if status.st_size >= APART
         else read_content(path, format, conversation)
     )
-    source = Source(
+    source = TraceSource(
         title=path.name,
         agent=held.format,
         origin="file",
@@ -79,7 +79,7 @@ def from_file(
     return _prepared(replace(made, mark=mark(path, held.format, status.st_size)), progress)
 
 
-def grown(trace: Trace, progress: Progress) -> Trace | None:
+def grown(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     """
     Read what was appended to the file of a session.
 
@@ -109,7 +109,7 @@ def grown(trace: Trace, progress: Progress) -> Trace | None:
     for number in changed - before:
         log.pop(number, None)
     status = marked.path.stat()
-    made = Trace(
+    made = SessionTrace(
         replace(trace.source, size=status.st_size, changed=status.st_mtime),
         tuple(log.values()),
         (*earlier, replace(last, messages=light)),
@@ -125,7 +125,7 @@ def grown(trace: Trace, progress: Progress) -> Trace | None:
 
 def from_archive(
     path: Path, name: str, config: Config, progress: Progress, *, model: str = ""
-) -> Trace:
+) -> SessionTrace:
     """
     Read a session of an archive.
 
@@ -150,7 +150,7 @@ def from_archive(
     progress(0.4, "Replaying what was shown")
     segments = archived(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
-    source = Source(
+    source = TraceSource(
         title=name,
         agent=(info.head.dialect if info else "") or "foldline",
         origin="archive",
@@ -165,14 +165,14 @@ def from_archive(
 
 
 def _measured(
-    source: Source,
+    source: TraceSource,
     log: tuple[Message, ...],
-    segments: tuple[Segment, ...],
+    segments: tuple[ViewSegment, ...],
     current: Transcript,
     model: str,
     config: Config,
     stored: tuple[int, int | None] = (0, None),
-) -> Trace:
+) -> SessionTrace:
     """
     Put a trace together.
 
@@ -186,10 +186,10 @@ def _measured(
     if window is not None:
         info = replace(info, window=window, resolved=True)
     around = (system + besides, schemas)
-    return Trace(source, log, segments, current, counter, info, config, around)
+    return SessionTrace(source, log, segments, current, counter, info, config, around)
 
 
-def _prepared(trace: Trace, progress: Progress) -> Trace:
+def _prepared(trace: SessionTrace, progress: Progress) -> SessionTrace:
     """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
     _ = trace.timeline

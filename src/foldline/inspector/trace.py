@@ -11,10 +11,9 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from foldline.core.config import Config
 from foldline.core.thresholds import Levels
 from foldline.errors import BudgetError
-from foldline.inspector.growth import Mark
-from foldline.inspector.replay import Request, Segment
-from foldline.inspector.stats import Stats, measure
-from foldline.inspector.timeline import Timeline, timeline
+from foldline.evaluation.breakdown import TokenStats, measure
+from foldline.inspector.file_growth import Mark
+from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
 from foldline.values.handles import Handles, Register
 from foldline.values.messages import Media, Message, Omitted, Part, ToolResult
@@ -29,7 +28,7 @@ ROWS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSource:
     """
     What a session is called and where it comes from.
 
@@ -50,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Trace:
+class SessionTrace:
     """
     A session that was read.
 
@@ -59,9 +58,9 @@ class Trace:
     schemas that are sent besides, ``mark`` how far a file was read that may grow.
     """
 
-    source: Source
+    source: TraceSource
     log: tuple[Message, ...] = field(repr=False)
-    segments: tuple[Segment, ...] = field(repr=False)
+    segments: tuple[ViewSegment, ...] = field(repr=False)
     current: Transcript = field(repr=False)
     counter: TokenCounter = field(repr=False)
     model: ModelInfo
@@ -77,7 +76,7 @@ class Trace:
         return timeline(self.segments, self.counter, *self.overhead)
 
     @property
-    def stats(self) -> Stats:
+    def stats(self) -> TokenStats:
         """Where the tokens of what the model sees now go: what ``foldline stats`` shows."""
         return self.once("stats", lambda _: measure(self.current, self.counter, ROWS))
 
@@ -104,17 +103,17 @@ class Trace:
         """Whether it lies in an archive, so that compactions have handles and can be undone."""
         return self.source.origin == "archive"
 
-    def view(self, request: Request) -> Sequence[Message]:
+    def view(self, request: ModelRequest) -> Sequence[Message]:
         """Return exactly what the model saw at a request."""
         return self.segments[request.segment].messages[: request.length]
 
-    def log_until(self, request: Request) -> Sequence[Message]:
+    def log_until(self, request: ModelRequest) -> Sequence[Message]:
         """Return everything that had been said when a request was made."""
         shown = self.segments[request.segment].messages[: request.length]
         last = next((m.id for m in reversed(shown) if m.id in self.positions), None)
         return self.log if last is None else self.log[: self.positions[last] + 1]
 
-    def once(self, name: str, make: Callable[[Trace], Result]) -> Result:
+    def once(self, name: str, make: Callable[[SessionTrace], Result]) -> Result:
         """Return what was made of it under a name, making it the first time."""
         with self._making:  # who asks while it is being made waits for it
             if name not in self._made:

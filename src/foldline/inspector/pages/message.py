@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from foldline.inspector.changing import can_fold
 from foldline.inspector.html import Child, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note
+from foldline.inspector.pages.layout import Links, note
 from foldline.inspector.pages.messages import article, role
 from foldline.inspector.pages.step import paging
-from foldline.inspector.trace import Trace
+from foldline.inspector.session_changes import can_fold
+from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import Message, Omitted, visible_texts
 
 PAGE = 60_000
 """Characters on one page."""
 
 
-def whole_message(trace: Trace, links: Links, number: str, page: int) -> Child:
+def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> Child:
     """
     Write a message.
 
@@ -46,7 +45,7 @@ def whole_message(trace: Trace, links: Links, number: str, page: int) -> Child:
     )
 
 
-def _standing(trace: Trace, links: Links, message: Message, now: Message | None) -> Child:
+def _standing(trace: SessionTrace, links: Links, message: Message, now: Message | None) -> Child:
     handle = trace.handles.get(message.id, "")
     if now == message:
         words: Child = "It stands in view as it is."
@@ -69,7 +68,7 @@ def _standing(trace: Trace, links: Links, message: Message, now: Message | None)
     return join(note(words), fold)
 
 
-def _as_shown(trace: Trace, links: Links, message: Message, now: Message | None) -> Child:
+def _as_shown(trace: SessionTrace, links: Links, message: Message, now: Message | None) -> Child:
     if now is None or now == message:
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
@@ -77,7 +76,7 @@ def _as_shown(trace: Trace, links: Links, message: Message, now: Message | None)
     return h("section", h("h2", "As the model sees it"), shown)
 
 
-def _whole(trace: Trace, links: Links, message: Message, page: int) -> Child:
+def _whole(trace: SessionTrace, links: Links, message: Message, page: int) -> Child:
     """Write a part of a long message as plain text."""
     text = "\n\n".join(visible_texts(message))
     count = -(-len(text) // PAGE)

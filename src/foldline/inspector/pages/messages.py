@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.links import Links
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import size
+from foldline.inspector.pages.layout import Links, size
+from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import (
     Media,
     Message,
@@ -29,7 +28,11 @@ PAGE: Final = 60_000
 
 
 def article(
-    trace: Trace, links: Links, message: Message, badges: Sequence[str] = (), most: int = EXCERPT
+    trace: SessionTrace,
+    links: Links,
+    message: Message,
+    badges: Sequence[str] = (),
+    most: int = EXCERPT,
 ) -> Html:
     """
     Write a message.
@@ -75,7 +78,7 @@ def role(message: Message) -> str:
     return message.role
 
 
-def _badges(trace: Trace, message: Message) -> Iterator[str]:
+def _badges(trace: SessionTrace, message: Message) -> Iterator[str]:
     if message.pinned:
         yield "pinned"
     position = trace.positions.get(message.id)

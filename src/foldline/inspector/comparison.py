@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
-from foldline.inspector.replay import Revision, Segment
+from foldline.inspector.timeline import Revision, ViewSegment
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite
 from foldline.values.messages import Message, visible_texts
 from foldline.values.tokens import TokenCounter
@@ -16,7 +16,7 @@ Fate: TypeAlias = Literal[
     "kept", "cut", "cleared", "quoted", "told", "folded", "handle", "gone", "added"
 ]
 
-WORDS: Final[dict[Fate, str]] = {
+FATES: Final[dict[Fate, str]] = {
     "kept": "kept word for word",
     "cut": "cut: a part is still shown",
     "cleared": "cleared: a note stands in its place",
@@ -39,7 +39,7 @@ _REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MessageFate:
     """
     One message before and what stands for it after; either may be missing.
 
@@ -55,17 +55,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ViewComparison:
     """All rows of a compaction, in the order of the view before; tokens of both views."""
 
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[MessageFate, ...] = field(repr=False)
     before: int
     after: int
 
     def tokens(self) -> dict[Fate, tuple[int, int]]:
         """Return how many messages met each fate, and what they took before, in tokens."""
         found: dict[Fate, tuple[int, int]] = {}
-        for fate in WORDS:
+        for fate in FATES:
             rows = [row for row in self.rows if row.fate == fate]
             if rows:
                 size = sum(row.after if fate == "added" else row.before for row in rows)
@@ -75,7 +75,7 @@ class Comparison:
 
 def compare(
     old: Sequence[Message], new: Sequence[Message], revision: Revision, counter: TokenCounter
-) -> Comparison:
+) -> ViewComparison:
     """
     Say what became of every message.
 
@@ -85,9 +85,9 @@ def compare(
         revision: The change between the two.
         counter: Counts messages.
     """
-    fates = _Fates(old, new, revision)
+    fates = _FateFinder(old, new, revision)
     rows = tuple(
-        Row(
+        MessageFate(
             fate,
             before,
             after,
@@ -97,10 +97,12 @@ def compare(
         )
         for fate, before, after, quoted in fates.rows()
     )
-    return Comparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
+    return ViewComparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
 
 
-def around(segments: Sequence[Segment], index: int) -> tuple[Sequence[Message], Sequence[Message]]:
+def around(
+    segments: Sequence[ViewSegment], index: int
+) -> tuple[Sequence[Message], Sequence[Message]]:
     """Return what was shown before and after the change that a segment begins with."""
     segment = segments[index]
     return segments[index - 1].messages, segment.messages[: segment.start]
@@ -118,7 +120,7 @@ class SnapshotText:
         return sum(line in self.text for line in lines) if self.text else 0
 
 
-class _Fates:
+class _FateFinder:
     """Follows messages through one change of the view."""
 
     def __init__(self, old: Sequence[Message], new: Sequence[Message], revision: Revision) -> None:

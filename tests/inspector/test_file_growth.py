@@ -10,18 +10,18 @@ from tests.inspector.sample import claude_code, quiet
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.growth import appended, mark
+from foldline.inspector.file_growth import appended, mark
 from foldline.inspector.loading import from_file, grown
-from foldline.inspector.trace import Trace
+from foldline.inspector.trace import SessionTrace
 
 TALK = [(("user", "assistant")[n % 2], f"sentence {n} about the tills") for n in range(40)]
 
 
-def read(path: Path) -> Trace:
+def read(path: Path) -> SessionTrace:
     return from_file(path, Config(), quiet)
 
 
-def grow(tmp_path: Path, before: int) -> tuple[Trace, Path]:
+def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
     """Read a session that has only begun, then let it go on."""
     path = claude_code(tmp_path / "s.jsonl", TALK)
     lines = path.read_bytes().splitlines(keepends=True)

@@ -150,7 +150,7 @@ def read_apart(
     """
     words = [str(path), format, "" if conversation is None else str(conversation)]
     # -P: no module in the working directory takes the place of one of ours.
-    command = [sys.executable, "-P", "-m", "foldline.inspector.reading", *words]
+    command = [sys.executable, "-P", "-m", "foldline.inspector.file_reading", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:  # noqa: S603  # our own
         assert child.stdout is not None  # noqa: S101  # it is a pipe
         try:

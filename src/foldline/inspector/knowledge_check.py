@@ -10,7 +10,7 @@ from heapq import nsmallest
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
-from foldline.inspector.fates import SnapshotText
+from foldline.inspector.comparison import SnapshotText
 from foldline.recall.answering import find
 from foldline.recall.question import Question, understand
 from foldline.recall.sections import sections
@@ -20,7 +20,7 @@ from foldline.values.protect import is_snapshot
 
 Standing: TypeAlias = Literal["here", "snapshot", "handle", "never"]
 
-WORDS: Final[dict[Standing, str]] = {
+STANDINGS: Final[dict[Standing, str]] = {
     "here": "stands in view here",
     "snapshot": "told in the snapshot",
     "handle": "only by handle: recall it",
@@ -95,14 +95,14 @@ def check_knowledge(
     found, pool = places.search(_Phrase(wanted), question)
     if found or question is None:
         return KnowledgeCheck(wanted, _best(found), tuple(found), literal=True)
-    order = list(WORDS)
+    order = list(STANDINGS)
     near = sorted(places.related(question, pool), key=lambda one: order.index(one.standing))
     return KnowledgeCheck(wanted, _best(near), tuple(near), literal=False)
 
 
 def _best(found: Iterable[Mention]) -> Standing:
     standings = {mention.standing for mention in found}
-    return next((standing for standing in WORDS if standing in standings), "never")
+    return next((standing for standing in STANDINGS if standing in standings), "never")
 
 
 class _Phrase:
@@ -174,7 +174,7 @@ class _Places:
         hidden = {message.id for message in behind}
         found: list[Mention] = []
         scored: list[tuple[int, int, Message]] = []
-        counts: dict[Standing, int] = dict.fromkeys(WORDS, 0)
+        counts: dict[Standing, int] = dict.fromkeys(STANDINGS, 0)
         forms = _forms(question)
         for index, message in enumerate((*view, *behind)):
             lower = "\n".join(visible_texts(message)).lower()

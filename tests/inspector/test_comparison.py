@@ -4,12 +4,12 @@ from pathlib import Path
 
 from tests.inspector.sample import claude_code, from_our_archive, from_our_file
 
-from foldline.inspector.fates import WORDS, around, compare, describe
-from foldline.inspector.trace import Trace
+from foldline.inspector.comparison import FATES, around, compare, describe
+from foldline.inspector.trace import SessionTrace
 from foldline.values.edits import Fold, Rewrite
 
 
-def comparisons(trace: Trace):
+def comparisons(trace: SessionTrace):
     for index in range(1, len(trace.segments)):
         revision = trace.segments[index].revision
         assert revision is not None
@@ -42,7 +42,7 @@ def test_fates_follow_the_edits(tmp_path: Path) -> None:
                 assert row.fate == "kept"
     assert {"kept", "added"} <= seen
     assert seen & {"quoted", "folded"}
-    assert seen <= set(WORDS)
+    assert seen <= set(FATES)
 
 
 def test_cleared_results_are_said_to_be_cleared(tmp_path: Path) -> None:
