@@ -25,7 +25,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
-from foldline.evaluation.sections import Section, Table
+from foldline.evaluation.sections import ReportSection, ReportTable
 from part import finish, options_of
 from synthetic import TASK, turn_of
 
@@ -200,18 +200,18 @@ def main() -> None:
         file = options.keep or folder / "large.jsonl"
         count = write_session(file, (10 if options.quick else options.megabytes) * 1_000_000)
         title = f"{file.stat().st_size / 1e6:,.0f} MB, {count:,} messages"
-        pages = Table(
+        pages = ReportTable(
             title,
             ("what", "CPU s", "wall s", "memory", "most memory"),
             tuple(tuple(row) for row in pages_of(file, folder, count)),
             "Memory of the server, as a multiple of the file.",
         )
-        written = Table(
+        written = ReportTable(
             "The report of a session of 5 MB",
             ("CPU s", "wall s", "MB"),
             (tuple(report(folder)),),
         )
-    finish(Section("inspector", "The inspector", "", (pages, written)), options)
+    finish(ReportSection("inspector", "The inspector", "", (pages, written)), options)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from foldline.evaluation.recordings import RecordingResult, Replays, measure_fil
 from foldline.evaluation.rendering import as_text, escaped
 from foldline.evaluation.report import NO_PLOTS, write_report
 from foldline.evaluation.retention import MeasurementPlan
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import ModelInfo
 from foldline.settings import load
@@ -223,7 +223,9 @@ def _shown(candidates: list[Candidate], voice: Voice) -> Iterator[Candidate]:
         yield from progress.track(candidates, description="Measuring sessions")
 
 
-def _sections(tally: Tally, plan: MeasurementPlan, info: ModelInfo, window: int) -> list[Section]:
+def _sections(
+    tally: Tally, plan: MeasurementPlan, info: ModelInfo, window: int
+) -> list[ReportSection]:
     seen = [one for measured in tally.measured for one in measured.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured
@@ -236,7 +238,9 @@ def _sections(tally: Tally, plan: MeasurementPlan, info: ModelInfo, window: int)
     return [section for section in sections if section is not None]
 
 
-def _deliver(sections: Sequence[Section], tally: Tally, folder: Path | None, voice: Voice) -> None:
+def _deliver(
+    sections: Sequence[ReportSection], tally: Tally, folder: Path | None, voice: Voice
+) -> None:
     if folder is not None:
         try:
             plotted = write_report(folder, _head(tally), sections)

@@ -14,7 +14,7 @@ from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.bench import BUDGETS, MODEL, Budgets
 from foldline.cli.output import Voice, console, counted, flexible, shortened, table, write_json
 from foldline.core.budget import Amount
-from foldline.corpus import Compact, Index, Measure, RunReport, Scan, run, search
+from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.runner import Progress
 from foldline.errors import InputError
@@ -121,14 +121,14 @@ def measure(
     """Measure what compaction keeps of every session, and what replaying it would cost."""
     sizes = tuple(map(_share, budgets))
     span = None if window is None else window.tokens
-    _run(Measure(sizes, policies, model, span, load().config), rest)
+    _run(MeasureRetention(sizes, policies, model, span, load().config), rest)
 
 
 @command.command("index", short_help="Index the words of every conversation.")
 @_running
 def index(**rest: Any) -> None:
     """Index the words of every conversation, for 'foldline corpus search'."""
-    _run(Index(), rest)
+    _run(BuildIndex(), rest)
 
 
 @command.command("search", short_help="Search an index.")
@@ -193,7 +193,7 @@ def _progress(voice: Voice) -> Iterator[Progress | None]:
         yield lambda done, whole: bars.update(bar, completed=done, total=whole)
 
 
-def _tell(report: RunReport, voice: Voice) -> None:
+def _tell(report: CorpusReport, voice: Voice) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{counted(report.parts, 'part')}{earlier}"
     voice.note(f"{counted(report.sessions, 'session')} in {parts}: {report.out}")
@@ -203,7 +203,7 @@ def _tell(report: RunReport, voice: Voice) -> None:
         voice.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
 
 
-def _as_json(report: RunReport) -> dict[str, Any]:
+def _as_json(report: CorpusReport) -> dict[str, Any]:
     return {
         "out": report.out,
         "sessions": report.sessions,

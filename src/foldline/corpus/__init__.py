@@ -17,23 +17,32 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.corpus.compacting import Compact, Measure
-    from foldline.corpus.runner import RunReport, run
-    from foldline.corpus.search_index import CorpusMatch, Index, search
+    from foldline.corpus.compacting import Compact, MeasureRetention
+    from foldline.corpus.runner import CorpusReport, run
+    from foldline.corpus.search_index import BuildIndex, CorpusMatch, search
     from foldline.corpus.statistics import Scan
 
 _HOMES = {
     "Compact": "compacting",
-    "Index": "search_index",
+    "BuildIndex": "search_index",
     "CorpusMatch": "search_index",
-    "Measure": "compacting",
-    "RunReport": "runner",
+    "MeasureRetention": "compacting",
+    "CorpusReport": "runner",
     "Scan": "statistics",
     "run": "runner",
     "search": "search_index",
 }
 
-__all__ = ["Compact", "CorpusMatch", "Index", "Measure", "RunReport", "Scan", "run", "search"]
+__all__ = [
+    "BuildIndex",
+    "Compact",
+    "CorpusMatch",
+    "CorpusReport",
+    "MeasureRetention",
+    "Scan",
+    "run",
+    "search",
+]
 
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -142,7 +142,7 @@ _SUMMED: Final = {
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureRetention:
     """
     Measure retention at cuts of every conversation, and replay every session for its price.
 

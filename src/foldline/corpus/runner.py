@@ -30,7 +30,7 @@ WORKER_BYTES: Final = 1024 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class CorpusReport:
     """
     What a run has found.
 
@@ -63,7 +63,7 @@ def run(
     client: Any = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> RunReport:
+) -> CorpusReport:
     """
     Do something with every session of a corpus.
 
@@ -117,10 +117,10 @@ def run(
     return _report(place.folder, found, resumed, len(tasks))
 
 
-def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> RunReport:
+def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> CorpusReport:
     failures = tuple((path, offset, why) for path, offset, why in found["failures"])
     sessions, failed = found["sessions"], found["failed"]
-    return RunReport(out, sessions, failed, resumed, parts, found["totals"], failures)
+    return CorpusReport(out, sessions, failed, resumed, parts, found["totals"], failures)
 
 
 def _worked(

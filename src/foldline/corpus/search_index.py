@@ -20,7 +20,7 @@ from foldline.values.messages import Message
 
 
 @dataclass(frozen=True)
-class Index:
+class BuildIndex:
     """
     Index the words of every conversation, for `foldline.corpus.search`.
 
@@ -99,7 +99,7 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     Find conversations in the index of a corpus.
 
     Args:
-        out: The folder into which `Index` wrote.
+        out: The folder into which `BuildIndex` wrote.
         query: Words, in any language.
         k: The most that are returned.
 

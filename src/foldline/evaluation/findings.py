@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from foldline.evaluation.pricing import NOTHING_PAID, Bill
 from foldline.evaluation.recordings import UNCOMPACTED, RecordingResult
 from foldline.evaluation.retention import MEASURES, RetentionObservation, Score
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.info import Prices
 
 RESAMPLES = 2_000
@@ -101,7 +101,7 @@ def picked(scores: Iterable[Score], **wanted: str) -> list[Score]:
     return [s for s in scores if all(getattr(s, key) == name for key, name in wanted.items())]
 
 
-def overview(scores: Sequence[Score], title: str, measure: str = "need") -> Table:
+def overview(scores: Sequence[Score], title: str, measure: str = "need") -> ReportTable:
     """Make the table of methods and budgets, a measure with its interval in every cell."""
     goals = names(scores, "goal")
     rows = []
@@ -109,10 +109,10 @@ def overview(scores: Sequence[Score], title: str, measure: str = "need") -> Tabl
         found = [measured(picked(scores, method=method, goal=goal), measure) for goal in goals]
         rows.append((method, *(None if one is None else str(one) for one in found)))
     note = f"Fractions ({TITLES[measure]}), in brackets the 95 % interval over sessions."
-    return Table(title, ("history cut to", *goals), tuple(rows), note)
+    return ReportTable(title, ("history cut to", *goals), tuple(rows), note)
 
 
-def details(scores: Sequence[Score], title: str = "", by: str = "method") -> Table:
+def details(scores: Sequence[Score], title: str = "", by: str = "method") -> ReportTable:
     """Make the table of every measure, a row for every budget and method, or source."""
     rows = []
     for goal in names(scores, "goal"):
@@ -125,7 +125,7 @@ def details(scores: Sequence[Score], title: str = "", by: str = "method") -> Tab
             figures = (None if mean is None else round(mean.mean, 4) for mean in means)
             rows.append((goal, name, len(chosen), *figures, f"{size:.1%}"))
     columns = ("budget", by, "cuts", *(TITLES[m] for m in MEASURES), "size")
-    return Table(title, columns, tuple(rows), NOTE)
+    return ReportTable(title, columns, tuple(rows), NOTE)
 
 
 def library_plot(scores: Sequence[Score], name: str, title: str, measure: str = "need") -> Plot:
@@ -166,7 +166,7 @@ MOST_BROKEN = 5
 """How many broken promises are told in full."""
 
 
-def retention(scores: Sequence[Score], mine: str) -> Section:
+def retention(scores: Sequence[Score], mine: str) -> ReportSection:
     """
     Tell what is kept.
 
@@ -187,10 +187,10 @@ def retention(scores: Sequence[Score], mine: str) -> Section:
         "what counts is how many of the identifiers that the assistant went on to use, without "
         "being told again, are still there."
     )
-    return Section("retention", "What is kept", text, tuple(tables), tuple(plots))
+    return ReportSection("retention", "What is kept", text, tuple(tables), tuple(plots))
 
 
-def validity(observations: Sequence[RetentionObservation]) -> Section:
+def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     """Tell whether every compaction of ours kept its promises."""
     ours = [seen for seen in observations if seen.score.method.startswith("Foldline")]
     broken = [seen for seen in ours if seen.made.broken]
@@ -204,7 +204,9 @@ def validity(observations: Sequence[RetentionObservation]) -> Section:
         )
         for method in dict.fromkeys(seen.score.method for seen in ours)
     ]
-    table = Table("", ("method", "compactions", "could not fit", "promise broken"), tuple(rows))
+    table = ReportTable(
+        "", ("method", "compactions", "could not fit", "promise broken"), tuple(rows)
+    )
     told = [f"- {seen.score.session}: {seen.made.broken}" for seen in broken[:MOST_BROKEN]]
     text = (
         "Every compaction was checked against what Foldline promises: valid for its provider, "
@@ -212,10 +214,12 @@ def validity(observations: Sequence[RetentionObservation]) -> Section:
         "removed recalled exactly."
     )
     goal = Goal("compactions that break a promise", float(len(broken)), "", most=0.0)
-    return Section("validity", "What is promised", "\n".join([text, *told]), (table,), (), (goal,))
+    return ReportSection(
+        "validity", "What is promised", "\n".join([text, *told]), (table,), (), (goal,)
+    )
 
 
-def speed(observations: Sequence[RetentionObservation]) -> Section:
+def speed(observations: Sequence[RetentionObservation]) -> ReportSection:
     """Tell how much processor time making a history smaller takes, in milliseconds per MB."""
     rows = []
     for method in dict.fromkeys(seen.score.method for seen in observations):
@@ -223,14 +227,14 @@ def speed(observations: Sequence[RetentionObservation]) -> Section:
         seconds = sum(one.made.seconds for one in seen)
         megabytes = sum(one.characters for one in seen) / 1e6
         rows.append((method, len(seen), round(megabytes, 2), round(seconds / megabytes * 1e3, 1)))
-    table = Table("", ("method", "runs", "MB", "ms per MB"), tuple(rows))
+    table = ReportTable("", ("method", "runs", "MB", "ms per MB"), tuple(rows))
     text = "Processor time, counting of tokens included; a megabyte is a million characters."
-    return Section("speed", "What it takes", text, (table,))
+    return ReportSection("speed", "What it takes", text, (table,))
 
 
 def price(
     measured: Sequence[RecordingResult], prices: Prices, model: str, window: int
-) -> Section | None:
+) -> ReportSection | None:
     """
     Tell what the sessions would have cost; None where none is long enough.
 
@@ -267,4 +271,4 @@ def price(
         f"of {window:,} tokens: what a request shares with the one before is read from the prompt "
         "cache, the rest is written to it. Requests that are too long would have been refused."
     )
-    return Section("price", "What it costs", text, (Table("", columns, tuple(rows)),))
+    return ReportSection("price", "What it costs", text, (ReportTable("", columns, tuple(rows)),))

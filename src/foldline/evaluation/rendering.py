@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from foldline.evaluation.sections import Cell, Goal, Plot, Section, Table
+from foldline.evaluation.sections import Cell, Goal, Plot, ReportSection, ReportTable
 
 NOTHING = "–"
 """What stands for a figure that could not be taken."""
@@ -63,7 +63,7 @@ WIDTH = 96
 """Characters in a line of words."""
 
 
-def as_text(section: Section) -> str:
+def as_text(section: ReportSection) -> str:
     """Write a section: its title, its tables, and which goals are held."""
     parts = [section.title, *map(table_text, section.tables)]
     if section.goals:
@@ -71,7 +71,7 @@ def as_text(section: Section) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def table_text(table: Table) -> str:
+def table_text(table: ReportTable) -> str:
     """Write a table; columns of figures stand to the right."""
     rows = [table.columns, *(tuple(map(shown, row)) for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -101,7 +101,7 @@ _SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
 _TURNS = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298)))
 
 
-def as_markdown(section: Section, pictures: str = "", *, level: int = 2) -> str:
+def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -> str:
     """
     Write a section.
 
@@ -124,16 +124,16 @@ def picture(plot: Plot, folder: str) -> str:
     return f"![{escaped(plot.title)}]({folder.rstrip('/')}/{plot.name}.svg)"
 
 
-def _folded(table: Table) -> str:
+def _folded(table: ReportTable) -> str:
     """Write a table; a long one is unfolded by the reader."""
     if len(table.rows) <= LONG:
         return table_markdown(table)
-    inner = table_markdown(Table("", table.columns, table.rows, table.note))
+    inner = table_markdown(ReportTable("", table.columns, table.rows, table.note))
     summary = html.escape(table.title or "All rows")
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 
-def table_markdown(table: Table) -> str:
+def table_markdown(table: ReportTable) -> str:
     """Write a table with its title above and its note below."""
     right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
     right = right or [False] * len(table.columns)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.errors import MissingExtra
 from foldline.evaluation.rendering import as_markdown
-from foldline.evaluation.sections import Plot, Section, Series
+from foldline.evaluation.sections import Plot, ReportSection, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,7 +198,7 @@ def _legend(figure: Figure, axes: Axes, plot: Plot) -> None:
 NO_PLOTS = "Plots need the extra `plots`: pip install 'foldline[plots]'."
 
 
-def write_pictures(folder: Path, sections: Sequence[Section]) -> bool:
+def write_pictures(folder: Path, sections: Sequence[ReportSection]) -> bool:
     """
     Write the plots of sections as SVG.
 
@@ -223,7 +223,7 @@ def write_pictures(folder: Path, sections: Sequence[Section]) -> bool:
     return True
 
 
-def write_report(folder: Path, head: str, sections: Sequence[Section]) -> bool:
+def write_report(folder: Path, head: str, sections: Sequence[ReportSection]) -> bool:
     """
     Write ``report.md`` with its plots.
 

@@ -16,9 +16,8 @@ from foldline.inspector.comparison import (
     describe,
 )
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, moment, money, note, share, table
+from foldline.inspector.pages.layout import Links, moment, money, note, paging, share, table
 from foldline.inspector.pages.messages import article, excerpt, role
-from foldline.inspector.pages.step import paging
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
 from foldline.session.economizing import proportions

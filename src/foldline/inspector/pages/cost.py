@@ -21,8 +21,7 @@ from foldline.evaluation.pricing import (
     replay,
 )
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, brief, money, note, share, table, tile
-from foldline.inspector.pages.step import paging
+from foldline.inspector.pages.layout import Links, brief, money, note, paging, share, table, tile
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import SessionTrace
 from foldline.models.info import price

@@ -294,3 +294,13 @@ def table(
         role="region",
         aria_label=caption,
     )
+
+
+def paging(links: Links, path: str, chosen: int, count: int, **rest: str | int) -> list[Child]:
+    """Write the ways to other pages of a list: first, before, after, last."""
+    places = (("first", 0), ("before", chosen - 1), ("after", chosen + 1), ("last", count - 1))
+    return [
+        join(" ", h("a", name, href=links.page(path, page=place, **rest)))
+        for name, place in places
+        if 0 <= place < count and place != chosen
+    ]

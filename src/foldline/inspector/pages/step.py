@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foldline.inspector.chart import label, stacked, swatch
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, counted, note, share, table
+from foldline.inspector.pages.layout import Links, counted, note, paging, share, table
 from foldline.inspector.pages.messages import article
 from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
@@ -146,13 +146,3 @@ def _pages(links: Links, number: int, size: int, chosen: int) -> Html:
         class_="pages",
         aria_label="Pages of messages",
     )
-
-
-def paging(links: Links, path: str, chosen: int, count: int, **rest: str | int) -> list[Child]:
-    """Write the ways to other pages of a list: first, before, after, last."""
-    places = (("first", 0), ("before", chosen - 1), ("after", chosen + 1), ("last", count - 1))
-    return [
-        join(" ", h("a", name, href=links.page(path, page=place, **rest)))
-        for name, place in places
-        if 0 <= place < count and place != chosen
-    ]
