@@ -18,7 +18,7 @@ from foldline.evaluation.future_use import identifiers
 from foldline.inspector.comparison import ViewComparison, compare
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
-from foldline.session.economizing import proportions
+from foldline.session.early_fold import proportions
 from foldline.settings.files import flat
 from foldline.values.messages import Message, visible_texts
 from foldline.values.transcript import Transcript

@@ -20,7 +20,7 @@ from foldline.inspector.pages.layout import Links, moment, money, note, paging, 
 from foldline.inspector.pages.messages import article, excerpt, role
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
-from foldline.session.economizing import proportions
+from foldline.session.early_fold import proportions
 
 PAGE = 120
 """Rows on one page."""
