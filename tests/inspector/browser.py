@@ -102,11 +102,13 @@ def served(*words: Any, home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def hosted(find: Callable[[], Iterable[SessionEntry]]) -> Iterator[str]:
+def hosted(find: Callable[[], Iterable[SessionEntry]], model: str = "") -> Iterator[str]:
     """Serve pages in this process and yield the first link."""
     place = listen(0)
     access = Access(place.getsockname()[1])
-    site = InspectorSite(SessionCache(find, Config()), SessionSurvey(Config()), access.token)
+    site = InspectorSite(
+        SessionCache(find, Config(), model), SessionSurvey(Config()), access.token
+    )
     settings = uvicorn.Config(application(site.answer, access), log_level="error", lifespan="off")
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.inspector.sample import claude_code, from_our_archive, from_our_file
 
 from foldline.inspector.comparison import FATES, around, compare, describe
@@ -16,6 +17,7 @@ def comparisons(trace: SessionTrace):
         yield revision, compare(*around(trace.segments, index), revision, trace.counter)
 
 
+@pytest.mark.requirement("V4")
 def test_every_message_of_both_views_stands_in_exactly_one_row(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     for index, (_, made) in enumerate(comparisons(trace), 1):

@@ -33,6 +33,7 @@ def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
 
 
 @pytest.mark.parametrize("before", [2, 7, 39])
+@pytest.mark.requirement("V10")
 def test_what_was_appended_is_read_as_if_all_were_read_anew(tmp_path: Path, before: int) -> None:
     trace, path = grow(tmp_path, before)
     now = grown(trace, quiet)

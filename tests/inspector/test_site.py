@@ -103,6 +103,7 @@ def test_a_session_is_compacted_from_a_message_on(visitor: Visitor) -> None:
         assert last.receipt.status == "compacted"
 
 
+@pytest.mark.requirement("V7")
 def test_an_agents_own_file_is_never_changed(visitor: Visitor) -> None:
     before = visitor.file.read_bytes()
     for path in ("undo", "fold/abc"):

@@ -55,6 +55,7 @@ def cookie(access: Access) -> str:
     return f"{access.cookie}={access.token}"
 
 
+@pytest.mark.requirement("V9")
 def test_only_who_followed_the_link_is_let_in(access: Access) -> None:
     closed, text = ask(access, "/")
     assert (closed.status, text) == (403, refused().body)
@@ -81,6 +82,7 @@ def test_another_host_or_origin_is_refused(access: Access) -> None:
     assert ask(access, "/", Cookie=mine, Origin="https://evil.example")[0].status == 403
 
 
+@pytest.mark.requirement("V9")
 def test_a_change_comes_by_post_with_the_token_only(access: Access) -> None:
     mine = {"Cookie": cookie(access), "Content_Type": "application/x-www-form-urlencoded"}
     assert ask(access, "/undo", "POST", "token=x", **mine)[0].status == 403

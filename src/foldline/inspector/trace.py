@@ -12,6 +12,7 @@ from foldline.core.config import Config
 from foldline.core.thresholds import Levels
 from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
+from foldline.formats.registry import DIALECTS
 from foldline.inspector.file_growth import Mark
 from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
@@ -102,6 +103,11 @@ class SessionTrace:
     def is_ours(self) -> bool:
         """Whether it lies in an archive, so that compactions have handles and can be undone."""
         return self.source.origin == "archive"
+
+    def can_fold(self, number: str) -> bool:
+        """Return True if a message can be the first that is folded."""
+        shown = {message.id for message in self.segments[-1].messages}
+        return self.is_ours and self.source.agent in DIALECTS and number in shown
 
     def view(self, request: ModelRequest) -> Sequence[Message]:
         """Return exactly what the model saw at a request."""

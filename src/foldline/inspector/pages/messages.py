@@ -7,7 +7,6 @@ from typing import Final
 
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.layout import Links, note, paging, size
-from foldline.inspector.session_changes import can_fold
 from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import (
     Media,
@@ -196,7 +195,7 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
     else:
         words = "It is out of view; only the agent's file still has it."
     fold = None
-    if can_fold(trace, message.id):
+    if trace.can_fold(message.id):
         fold = h(
             "p",
             h("a", "Compact from here…", href=links.page(f"fold/{message.id}"), class_="button"),
