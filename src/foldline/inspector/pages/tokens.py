@@ -124,8 +124,8 @@ def tokens(trace: SessionTrace, links: Links) -> Html:
             "section",
             h("h1", "Where the tokens are"),
             note(
-                f"{stats.tokens:,} tokens in what the model sees now; "
-                "the same figures as foldline stats."
+                f"{stats.tokens:,} tokens in what the model sees now, by {trace.counter.name}; "
+                "foldline stats has the same figures for the same model."
             ),
             _treemap(trace, links),
             h(
