@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Edit
-from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
-from foldline.core.view import View
+from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
+from foldline.values.edits import Edit
+from foldline.values.messages import ToolCall, ToolResult
+from foldline.values.view import View
 
 _READING = re.compile(
     "read|view|cat|open|show|list|glob|grep|search|find|fetch|get|^ls$", re.IGNORECASE
@@ -55,12 +55,3 @@ class Dedupe:
 def reads(call: ToolCall) -> bool:
     """Tell by its name whether a tool only looks at something."""
     return _READING.search(call.name) is not None
-
-
-def signature(call: ToolCall) -> tuple[str, str]:
-    """Return what makes two calls the same: the tool and its arguments in canonical form."""
-    try:
-        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        arguments = call.arguments
-    return call.name, arguments
