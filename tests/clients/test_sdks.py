@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -52,16 +53,16 @@ def test_below_the_trigger_an_answer_is_the_providers_byte_for_byte(
     path: str, stream: bool, tmp_path: Path
 ) -> None:
     answers = []
+    key = "input" if "responses" in path else "messages"
+    bodies = [REQUESTS[path] | {key: messages, "stream": stream} for messages in growing()]
+    headers = {"x-api-key": "k", "authorization": "Bearer k", "content-type": "application/json"}
     for proxied in (False, True):
-        folder = tmp_path / str(proxied)
-        folder.mkdir()
-        with ScriptedServer(Script(call, 2)) as server, through(server, folder, 10**6) as proxy:
-            base = proxy.address if proxied else server.url
-            key = "input" if "responses" in path else "messages"
-            bodies = [REQUESTS[path] | {key: messages, "stream": stream} for messages in growing()]
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(ScriptedServer(Script(call, 2)))
+            base = server.url
+            if proxied:
+                base = stack.enter_context(through(server, tmp_path, 10**6)).address
             sent = [json.dumps(body, separators=(", ", ":")).encode() for body in bodies]
-            headers = {"x-api-key": "k", "authorization": "Bearer k"}
-            headers |= {"content-type": "application/json"}
             got = [httpx2.post(f"{base}{path}", content=one, headers=headers) for one in sent]
             answers.append(
                 [(one.status_code, one.headers["content-type"], one.content) for one in got]
