@@ -1,4 +1,4 @@
-"""The long run: a hundred turns, a failure before every single answer, with LangChain and LangGraph."""
+"""The long run: a hundred turns, a failure before every answer, with LangChain and LangGraph."""
 
 from __future__ import annotations
 

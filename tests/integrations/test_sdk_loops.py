@@ -1,4 +1,4 @@
-"""The long run: a hundred turns, a failure before every single answer, over the SDKs themselves."""
+"""The long run: a hundred turns, a failure before every answer, over the SDKs themselves."""
 
 from __future__ import annotations
 
