@@ -155,10 +155,10 @@ SCRIPT = (
         "Sessions keep receipts. I look for where they are written and read.",
         sh("grep", "-rn", "--include=*.py", "tokens_before", "src", "tests", "bench"),
     ),
-    agent("The session's own file of receipts.", read("src/foldline/session/receipts.py")),
+    agent("The session's own file of receipts.", read("src/foldline/session/history.py")),
     agent(
         "And how compactions of a session are recorded.",
-        read("src/foldline/session/compacting.py"),
+        read("src/foldline/session/compaction.py"),
         read("src/foldline/session/history.py"),
     ),
     agent(
@@ -283,13 +283,13 @@ SCRIPT = (
     ),
     agent(
         "The front door of sessions first, with what it hands out.",
-        read("src/foldline/session/front.py"),
-        read("src/foldline/session/shown.py"),
+        read("src/foldline/session/session.py"),
+        read("src/foldline/session/current_view.py"),
     ),
     agent(
         "A session hands out the Receipt object itself, so that its properties come along. How "
         "it survives a restart: the turn that writes, and the ports.",
-        read("src/foldline/session/turn.py"),
+        read("src/foldline/session/fair_lock.py"),
         read("src/foldline/session/state.py"),
         read("src/foldline/core/ports.py"),
     ),
@@ -307,9 +307,9 @@ SCRIPT = (
         read("tests/test_session.py"),
     ),
     agent(
-        "Sessions read receipts back through `session/receipts.py`, which I read before; once "
+        "Sessions read receipts back through `session/history.py`, which I read before; once "
         "more, to be sure that it builds the class and not a dictionary.",
-        read("src/foldline/session/receipts.py"),
+        read("src/foldline/session/history.py"),
     ),
     agent(
         "It builds the class. The two ways in that are left are the wire formats.",
