@@ -10,12 +10,12 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, through
-from tests.clients.sdk_agents import AGENTS, CHAT_TOOLS, CLAUDE_TOOLS, RESPONSES_TOOLS
+from tests.clients.sdk_agents import AGENTS, CHAT_TOOLS, CLAUDE_TOOLS, LINES, RESPONSES_TOOLS
 
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Tool
 
-WINDOW = 60_000
+WINDOW = 20_000
 
 
 def call(turn: int) -> Tool:
@@ -34,7 +34,7 @@ def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
         last = server.requests[-1]
     assert set(script.tools) == {script.tools[0]}
     assert "print_turn" in script.tools[0]
-    assert printed(TURNS) in last.text
+    assert printed(TURNS, LINES) in last.text
 
 
 REQUESTS = {
