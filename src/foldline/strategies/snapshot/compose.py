@@ -9,6 +9,7 @@ for a little more or less room until the room is used.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from foldline.strategies.snapshot.ranking import Ranking, Statement
 from foldline.strategies.snapshot.sources import Reading, Source, read
 from foldline.strategies.snapshot.state import State, state
 from foldline.strategies.snapshot.statements import Slice, blocks, prose, shown
-from foldline.strategies.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
+from foldline.strategies.snapshot.worth import QUOTED, ROUNDING, SIZE_POWER, Judge, cost
 
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
@@ -157,7 +158,11 @@ class _Composer:
             self.sizes[source.step] += source.tokens
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
-        self.statements = Ranking(self._judged())
+        self.words = array("d")
+        self.extras: dict[int, float] = {}
+        self.firsts: list[int] = []
+        self.statements = Ranking(self._density)
+        self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -168,19 +173,35 @@ class _Composer:
 
     # --- judging -------------------------------------------------------------------------
 
-    def _judged(self) -> Iterator[Statement]:
+    def _rank(self) -> None:
         total = max(1.0, sum(source.tokens for source in self.sources))
         self._rare(total)
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
-            source = self.sources[number]
-            for place, worth in enumerate(self.judge.worths(source, slices)):
-                start, end = slices[place]
-                worth += extras.get(place, 0.0)
-                if self.account_words:
-                    worth *= self._novelty(source.text[start:end])
-                size = cost(source, start, end)
-                yield Statement(worth / size**SIZE_POWER, size, number, start, end)
+            source, first = self.sources[number], len(self.statements)
+            self.firsts.append(first)
+            self.extras.update((first + place, extra) for place, extra in extras.items())
+            words = self.judge.words(source.text, slices)
+            self.words.extend(words)
+            costs = [cost(source, start, end) for start, end in slices]
+            most, factor = self.judge.bound(source)
+            bounds = [
+                (worth + most) * factor / size**SIZE_POWER
+                for worth, size in zip(words, costs, strict=True)
+            ]
+            for place, extra in extras.items():
+                bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
+            self.statements.add(number, slices, costs, bounds)
+
+    def _density(self, number: int) -> float:
+        """Return the worth of a statement over its size."""
+        index, start, end = self.statements.place(number)
+        source, line = self.sources[index], number - self.firsts[index]
+        worth = self.judge.worth(source, (start, end), line, self.words[number])
+        worth += self.extras.get(number, 0.0)
+        if self.account_words:
+            worth *= self._novelty(source.text[start:end])
+        return worth / float(cost(source, start, end) ** SIZE_POWER)
 
     def _rare(self, total: float) -> None:
         """Count what the user asks for in the outputs that are searched for it."""
@@ -269,14 +290,16 @@ class _Composer:
         chosen: list[Statement] = []
         known = self._visible()
         steps = set[int]()
-        for statement in self.statements:
+
+        def left() -> float:
+            return space
+
+        for statement in self.statements.within(left):
             if statement.density <= 0:
                 break
             source = self.sources[statement.source]
             needed = statement.cost + (0.0 if source.step in steps else HANDLE_TOKENS)
             if needed > space:
-                if space < LEAST_LINE:
-                    break
                 continue
             lines = _lines(source.text[statement.start : statement.end])
             if lines and lines <= known:
