@@ -75,6 +75,9 @@ _WORDS = {
     "devanagari": re.compile("[\u0900-\u097f]{2,}"),
     "latin": re.compile("[A-Za-z\u00c0-\u024f]{2,}"),
 }
+_NOT_LATIN = re.compile(
+    "[\u0370-\u04ff\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 
 
@@ -88,10 +91,13 @@ def language(texts: Iterable[str]) -> Language | None:
     Returns:
         The language; None where the script does not tell it, as with Latin letters.
     """
+    heads = [text[:MOST] for text in texts]
+    if not any(_NOT_LATIN.search(head) for head in heads if not head.isascii()):
+        return None
     counts = Counter[str]()
     ukrainian = False
-    for text in texts:
-        prose = _NOT_PROSE.sub(" ", text[:MOST])
+    for head in heads:
+        prose = _NOT_PROSE.sub(" ", head)
         # Most texts need one search instead of ten.
         scripts = ("latin",) if prose.isascii() else _WORDS
         counts.update({script: len(_WORDS[script].findall(prose)) for script in scripts})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from foldline.core.edits import Edit, apply, following
 from foldline.core.groups import Group, Pairing, group, pair
@@ -12,6 +13,9 @@ from foldline.core.messages import Message
 from foldline.core.protect import Reason, protected
 from foldline.core.tokens import TokenCounter
 from foldline.core.vocabulary import Vocabulary
+
+OF_LOG: Final = ("_words", "names", "likely_names")
+"""What is read from the log, so that no edit changes it."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,10 @@ class View:
         known = dict(zip(map(id, self.messages), self.counts, strict=True))
         shown = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
-        return replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
+        after = replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
+        # What was said is the same, and has been read by now if anything needed it.
+        after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        return after
 
     def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""
