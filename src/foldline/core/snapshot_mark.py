@@ -69,7 +69,8 @@ def sealed(text: str) -> str:
 
 def first_line(text: str) -> str:
     """Return the first line of a text, without the mark."""
-    return _MARK.sub("]", text.partition("\n")[0])
+    feed = text.find("\n")
+    return _MARK.sub("]", text if feed < 0 else text[:feed])
 
 
 def split_snapshot(text: str) -> tuple[str, str]:

@@ -17,7 +17,8 @@ JUDGED = st.lists(
 
 
 def ranked(found, judged=None):
-    def judge(number):
+    def judge(number, source, start, end):
+        assert (source, start, end) == (number, number, number + 9)
         if judged is not None:
             judged.append(number)
         return found[number][0]

@@ -8,8 +8,6 @@ for a little more or less room until the room is used.
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +24,7 @@ from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import phrases as titles
 from foldline.strategies.snapshot.announcements import without_chatter
 from foldline.strategies.snapshot.cues import likely_names
+from foldline.strategies.snapshot.densities import Densities
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
 from foldline.strategies.snapshot.ranking import Ranking, Statement
@@ -78,16 +77,8 @@ LEAST_LINE: Final = 12
 GAP: Final = 8
 """Characters beside a statement by which it is known where it is cut."""
 
-OVERLAP: Final = 0.75
-"""
-What a statement loses of its worth whose words all stand in an account; of one with half of them
-it loses a quarter of that where it has names that the account lacks, else two thirds.
-"""
-
 SAYING: Final = frozenset(("agent", "report"))
 """Who says what comes next, which nobody needs who knows what came."""
-
-_WORD = re.compile(r"[^\W_]{4,}|\d+")
 
 
 @dataclass(slots=True)
@@ -156,12 +147,8 @@ class _Composer:
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.account_words = frozenset(_WORD.findall(account.lower()))
-        self.account_names = frozenset(items(account))
-        self.words = array("d")
-        self.extras: dict[int, float] = {}
-        self.firsts: list[int] = []
-        self.statements = Ranking(self._density)
+        self.densities = Densities(self.judge, self.sources, account)
+        self.statements = Ranking(self.densities)
         self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
@@ -179,10 +166,8 @@ class _Composer:
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
             source, first = self.sources[number], len(self.statements)
-            self.firsts.append(first)
-            self.extras.update((first + place, extra) for place, extra in extras.items())
             words = self.judge.words(source.text, slices)
-            self.words.extend(words)
+            self.densities.add(first, words, extras)
             costs = [cost(source, start, end) for start, end in slices]
             most, factor = self.judge.bound(source)
             bounds = [
@@ -192,16 +177,6 @@ class _Composer:
             for place, extra in extras.items():
                 bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
             self.statements.add(number, slices, costs, bounds)
-
-    def _density(self, number: int) -> float:
-        """Return the worth of a statement over its size."""
-        index, start, end = self.statements.place(number)
-        source, line = self.sources[index], number - self.firsts[index]
-        worth = self.judge.worth(source, (start, end), line, self.words[number])
-        worth += self.extras.get(number, 0.0)
-        if self.account_words:
-            worth *= self._novelty(source.text[start:end])
-        return worth / float(cost(source, start, end) ** SIZE_POWER)
 
     def _rare(self, total: float) -> None:
         """Count what the user asks for in the outputs that are searched for it."""
@@ -242,16 +217,6 @@ class _Composer:
         sure = source.tokens >= ALONE * total or self.asked.points_at(source.text)
         factor = ASKED if sure else EXTRA
         return slices, {place: factor * extra for place, extra in offered.extra.items()}
-
-    def _novelty(self, text: str) -> float:
-        """Return what is left of a statement's worth beside an account of the same."""
-        words = set(_WORD.findall(text.lower()))
-        if not words:
-            return 1.0
-        known = len(words & self.account_words) / len(words)
-        # Exact values that the account lacks come first.
-        exact = not items(text).keys() <= self.account_names
-        return 1 - OVERLAP * known ** (2 if exact else 0.5)
 
     # --- choosing ------------------------------------------------------------------------
 

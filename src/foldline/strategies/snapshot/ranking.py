@@ -32,15 +32,16 @@ class Ranking:
     Statements in the order of their density, the greatest first; of equal ones the later first.
 
     Args:
-        judge: Returns the density of a statement by its number; it is below its bound, or 0.
+        judge: Returns the density of a statement, given its number and where it stands (source,
+            begin, end); it is below its bound, or 0.
     """
 
-    def __init__(self, judge: Callable[[int], float]) -> None:
+    def __init__(self, judge: Callable[[int, int, int, int], float]) -> None:
         self._judge = judge
         self._densities, self._costs = array("d"), array("d")
-        self._sources, self._starts, self._ends = array("q"), array("q"), array("q")
+        self._sources, self._starts, self._ends = array("I"), array("I"), array("I")
         self._judged = bytearray()
-        self._order = array("q")
+        self._order = array("I")
 
     def add(
         self, source: int, slices: Sequence[Slice], costs: Sequence[float], bounds: Sequence[float]
@@ -64,8 +65,7 @@ class Ranking:
     def __len__(self) -> int:
         return len(self._densities)
 
-    def place(self, number: int) -> tuple[int, int, int]:
-        """Return in which source a statement stands, and where it begins and ends there."""
+    def _place(self, number: int) -> tuple[int, int, int]:
         return self._sources[number], self._starts[number], self._ends[number]
 
     def __iter__(self) -> Iterator[Statement]:
@@ -79,7 +79,7 @@ class Ranking:
             space: Returns what there is room for by now, in tokens; it never grows.
         """
         for number in self._numbers(space):
-            yield Statement(self._densities[number], self._costs[number], *self.place(number))
+            yield Statement(self._densities[number], self._costs[number], *self._place(number))
 
     def _numbers(self, space: Callable[[], float]) -> Iterator[int]:
         self._sort()
@@ -105,10 +105,10 @@ class Ranking:
         """Put the density of a statement in the place of its bound."""
         if not self._judged[number]:
             self._judged[number] = 1
-            self._densities[number] = self._judge(number)
+            self._densities[number] = self._judge(number, *self._place(number))
         return self._densities[number]
 
     def _sort(self) -> None:
         """Put the statements in order, as far as that is known."""
         numbers = range(len(self) - 1, -1, -1)
-        self._order = array("q", sorted(numbers, key=self._densities.__getitem__, reverse=True))
+        self._order = array("I", sorted(numbers, key=self._densities.__getitem__, reverse=True))
