@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Rewrite
-from foldline.core.language import Language
 from foldline.core.strategy import Need
-from foldline.core.summary import ModelSummary, SummarySettings
-from foldline.core.view import View
-from foldline.strategies.acceptance import within
-from foldline.strategies.claims import mark_unproven_claims
-from foldline.strategies.forgery import neutralize
-from foldline.strategies.model_summary import summarize_with_model
-from foldline.strategies.snapshot.phrasing import phrases_for
-from foldline.strategies.summary_request import SummaryRequest, known_handles
-from foldline.strategies.templates import Template
+from foldline.core.summary_settings import ModelSummary, SummarySettings
+from foldline.relevance.language import Language
+from foldline.snapshot.phrasing import phrases_for
+from foldline.summary.acceptance import within
+from foldline.summary.claims import mark_unproven_claims
+from foldline.summary.forgery import neutralize
+from foldline.summary.model_summary import summarize_with_model
+from foldline.summary.summary_request import SummaryRequest, known_handles
+from foldline.summary.templates import Template
+from foldline.values.edits import Rewrite
+from foldline.values.view import View
 
 
 def write_account(
