@@ -76,7 +76,7 @@ class Summarize:
         summary = ModelSummary()
         if need.account or (need.reader is not None and positions):
             # Imported here: few need what asks for an account and checks it.
-            from foldline.strategies.account import write_account
+            from foldline.summary.account import write_account
 
             settings = self.settings or need.summary
             summary = yield from write_account(
