@@ -110,10 +110,11 @@ STRONG: Final = frozenset(
 )
 """Words of reasons, decisions and rules that hold for long."""
 
+_REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
-    "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
+    "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→|" + "|".join(_REASONS_IN_ASCII)
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
@@ -168,7 +169,7 @@ class Judge:
             # Most lines of outputs have none.
             return [self._worth_of(some, 0) if len(some) > 1 else 0.0 for some in telling]
         return [
-            self._worth_of(some, len(_REASONS_ELSEWHERE.findall(text[start:end])))
+            self._worth_of(some, _reasons_elsewhere(text[start:end]))
             for some, (start, end) in zip(telling, slices, strict=True)
         ]
 
@@ -213,6 +214,13 @@ def _tells_of_failure(text: str) -> bool:
         if alarm in text:
             return True
     return not text.isascii() and _ALARMS_ELSEWHERE.search(text) is not None
+
+
+def _reasons_elsewhere(text: str) -> int:
+    """Count the words of other languages that give reasons, decisions or outcomes."""
+    if text.isascii():
+        return sum(map(text.count, _REASONS_IN_ASCII))
+    return len(_REASONS_ELSEWHERE.findall(text))
 
 
 def _weight(source: Source) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import is_
 from typing import Final
 
 from foldline.values.edits import Edit, apply, following
@@ -73,6 +74,17 @@ class View:
     def pairing(self) -> Pairing:
         """Which result answers which call."""
         return pair(self.messages)
+
+    @cached_property
+    def said(self) -> tuple[Message, ...]:
+        """What was really said at every position."""
+        return tuple(self.originals.get(message.id, message) for message in self.messages)
+
+    @cached_property
+    def said_pairing(self) -> Pairing:
+        """Which result answers which call in what was really said."""
+        same = all(map(is_, self.said, self.messages))
+        return self.pairing if same else pair(self.said)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
