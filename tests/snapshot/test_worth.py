@@ -98,7 +98,6 @@ def test_no_statement_is_worth_more_than_its_bound(text, speaker, recency):
     for judge in (JUDGE, Judge({"load_all": 1.0}, Focus.of("load_all 12"))):
         whole = source(text or "x", speaker, recency)
         slices = [(0, len(text) // 2), (len(text) // 2, len(text))]
-        most, factor = judge.bound(whole)
-        words = judge.words(whole.text, slices)
+        bounds = judge.bounds(whole, judge.words(whole.text, slices))
         worths = judge.worths(whole, slices)
-        assert all(worth < (one + most) * factor for worth, one in zip(worths, words, strict=True))
+        assert all(worth < bound for worth, bound in zip(worths, bounds, strict=True))

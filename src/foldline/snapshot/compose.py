@@ -169,10 +169,9 @@ class _Composer:
             words = self.judge.words(source.text, slices)
             self.densities.add(first, words, extras)
             costs = [cost(source, start, end) for start, end in slices]
-            most, factor = self.judge.bound(source)
             bounds = [
-                (worth + most) * factor / size**SIZE_POWER
-                for worth, size in zip(words, costs, strict=True)
+                worth / size**SIZE_POWER
+                for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
             ]
             for place, extra in extras.items():
                 bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING

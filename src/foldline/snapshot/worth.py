@@ -197,12 +197,20 @@ class Judge:
         worth *= _weight(source) * _share(source.speaker, text)
         return worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
-    def bound(self, source: Source) -> tuple[float, float]:
-        """Return the most that is added to the worth of words in a text, and the factor then."""
-        most = BASE
+    def bounds(self, source: Source, words: Sequence[float]) -> list[float]:
+        """
+        Return what the worth of the statements of a text is below.
+
+        Args:
+            source: The text.
+            words: What the words of its statements are worth.
+        """
+        most, opening = BASE + ALARM, 0.0
         if source.speaker in QUOTED:
-            most = _brevity(source) + OPENING + SENTENCE + NUMBER
-        return most + ALARM, _weight(source) * (1 + FOCUSED if self.focus else 1) * ROUNDING
+            most, opening = _brevity(source) + SENTENCE + NUMBER + ALARM, OPENING
+        factor = _weight(source) * (1 + FOCUSED if self.focus else 1) * ROUNDING
+        first = [(worth + most + opening) * factor for worth in words[:OPENING_BLOCKS]]
+        return [*first, *((worth + most) * factor for worth in words[OPENING_BLOCKS:])]
 
     @cached_property
     def _telling(self) -> frozenset[str]:
