@@ -225,20 +225,20 @@ class _Composer:
         space: float = room - count(self._written([]))
         names = NAMES_SHARE * max(0, space)
         aim = room - round(names)
-        space, best, best_size = space - names, "", -1.0
+        space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
             chosen = self._choose(space)
             text = self._written(chosen)
             size = count(text)
             if best_size < size <= aim:
-                best, best_size = text, size
+                best, best_size, quoted = text, size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
             # Sizes are estimates: a little less may be no less.
             space += aim - size - (OVERSHOT * space if size > aim else 0)
         if not best:
             return self._smallest(room)
-        return self._with_names(best, min(room - count(best), NAMES_MOST * room))
+        return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
@@ -299,9 +299,14 @@ class _Composer:
         for number in sorted(steps):
             yield from _rows(steps[number], self.phrases)
 
-    def _with_names(self, snapshot: str, tokens: float) -> str:
+    def _with_names(self, snapshot: str, quoted: Iterable[Statement], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        passages = (self.sources[one.source].text[one.start : one.end] for one in self.statements)
+        above = {(one.source, one.start) for one in quoted}
+        passages = (
+            self.sources[one.source].text[one.start : one.end]
+            for one in self.statements
+            if (one.source, one.start) not in above
+        )
         known = {*items(snapshot), *items(self.beside)}
         listed: list[str] = []
         tokens -= NAMES_TOKENS

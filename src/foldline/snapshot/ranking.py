@@ -78,8 +78,10 @@ class Ranking:
         Args:
             space: Returns what there is room for by now, in tokens; it never grows.
         """
-        for number in self._numbers(space):
-            yield Statement(self._densities[number], self._costs[number], *self._place(number))
+        return map(self._statement, self._numbers(space))
+
+    def _statement(self, number: int) -> Statement:
+        return Statement(self._densities[number], self._costs[number], *self._place(number))
 
     def _numbers(self, space: Callable[[], float]) -> Iterator[int]:
         self._sort()
