@@ -283,9 +283,9 @@ class _Composer:
     # --- writing -------------------------------------------------------------------------
 
     def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
-        sections = list(self.state.sections)
-        sections.append((self.title, tuple(self.account.split("\n")) if self.account else ()))
-        sections.append((titles.STORY, tuple(self._story(chosen))))
+        sections: list[tuple[str, Iterable[str]]] = [*self.state.sections]
+        sections.append((self.title, self.account.split("\n") if self.account else ()))
+        sections.append((titles.STORY, self._story(chosen)))
         sections.append((titles.NAMES, (names,) if names else ()))
         return render(self.head, sections, self.phrases)
 
