@@ -23,7 +23,7 @@ from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from tests.integrations import agents
 
 import foldline
-from foldline import Ask, BudgetError, Config, InputError, core
+from foldline import Ask, BudgetError, Config, InputError, policy
 from foldline.formats.registry import dialect
 from foldline.integrations.langchain import Compressor
 from foldline.testing import ScriptedServer
@@ -214,7 +214,7 @@ def test_a_compressor_that_holds_no_model_says_what_to_give_instead(options):
 
 def test_any_policy_can_be_used_instead():
     messages = conversation(40)
-    shown, changed = compressed(Compressor(WINDOW, policy=core("window")), messages)
+    shown, changed = compressed(Compressor(WINDOW, policy=policy("window")), messages)
     assert changed
     assert all(any(m is message for m in messages) for message in shown)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foldline import Session, core
+from foldline import Session, policy
 from foldline.core.strategy import Need, Plan, Policy, Rung
 from foldline.stores.memory import MemoryStore
 from foldline.values.view import View
@@ -95,7 +95,7 @@ def test_a_compaction_that_is_asked_for_is_made_below_the_target() -> None:
 
 
 def test_what_a_tool_asks_for_is_made_below_the_target_and_says_what_it_brought() -> None:
-    session = Session.open(None, "s", store=MemoryStore(), window=100_000, policy=core())
+    session = Session.open(None, "s", store=MemoryStore(), window=100_000, policy=policy())
     for n in range(12):
         session.extend([user(f"question {n}"), answer(f"answer {n}")])
     session.request_compaction("question 3")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline import Config, Session, core, count
+from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
 from foldline.engine.policies import POLICIES, configured
@@ -39,7 +39,7 @@ def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
 def test_the_warning_comes_before_the_action_of_every_policy(name: str) -> None:
     levels = []
     for fill in range(0, 100_000, 500):
-        level = pressure(fill, BUDGET, core(name), Config()).level
+        level = pressure(fill, BUDGET, policy(name), Config()).level
         if level not in levels:
             levels.append(level)
     # The last resort acts where the limit is: there is no level in between.
@@ -48,8 +48,8 @@ def test_the_warning_comes_before_the_action_of_every_policy(name: str) -> None:
 
 
 def test_a_policy_acts_where_its_last_rung_before_the_limit_does() -> None:
-    assert acts_at(core("default")) == 0.80
-    assert acts_at(core("clear")) == 0.55
+    assert acts_at(policy("default")) == 0.80
+    assert acts_at(policy("clear")) == 0.55
     assert acts_at(Policy("none", ())) == 1.0
 
 
