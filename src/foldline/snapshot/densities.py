@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foldline.relevance.names import items
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import SIZE_POWER, Judge, cost
 
 OVERLAP: Final = 0.75
@@ -30,7 +30,7 @@ class Densities:
         account: What a model wrote of the same; what it says is worth less.
     """
 
-    def __init__(self, judge: Judge, sources: Sequence[Source], account: str = "") -> None:
+    def __init__(self, judge: Judge, sources: Sequence[SourceText], account: str = "") -> None:
         self.judge, self.sources = judge, sources
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))

@@ -19,7 +19,7 @@ from typing import Final
 from foldline.relevance.names import blanked
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import Source, Speaker
+from foldline.snapshot.sources import SourceText, Speaker
 from foldline.snapshot.statements import Slice
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
@@ -149,7 +149,7 @@ class Judge:
     names: Mapping[str, float]
     focus: Focus
 
-    def worths(self, source: Source, slices: Sequence[Slice]) -> Iterator[float]:
+    def worths(self, source: SourceText, slices: Sequence[Slice]) -> Iterator[float]:
         """
         Judge the statements of a text.
 
@@ -180,7 +180,7 @@ class Judge:
         worth += REASON * log1p(len(REASONS & words) + reasons)
         return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
 
-    def worth(self, source: Source, place: Slice, line: int, words: float) -> float:
+    def worth(self, source: SourceText, place: Slice, line: int, words: float) -> float:
         """
         Judge a statement.
 
@@ -197,7 +197,7 @@ class Judge:
         worth *= _weight(source) * _share(source.speaker, text)
         return worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
-    def bounds(self, source: Source, words: Sequence[float]) -> list[float]:
+    def bounds(self, source: SourceText, words: Sequence[float]) -> list[float]:
         """
         Return what the worth of the statements of a text is below.
 
@@ -231,7 +231,7 @@ def _reasons_elsewhere(text: str) -> int:
     return len(_REASONS_ELSEWHERE.findall(text))
 
 
-def _weight(source: Source) -> float:
+def _weight(source: SourceText) -> float:
     return WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
 
 
@@ -240,7 +240,7 @@ def _plain(text: str) -> str:
     return blanked(text).replace(". ", "  ").replace(".\n", " \n")
 
 
-def _bonus(source: Source, text: str, line: int) -> float:
+def _bonus(source: SourceText, text: str, line: int) -> float:
     """Return what speaks for a statement besides its words."""
     if source.speaker not in QUOTED:
         return BASE
@@ -252,7 +252,7 @@ def _bonus(source: Source, text: str, line: int) -> float:
     return bonus + NUMBER if _NUMBER.search(text) else bonus
 
 
-def _brevity(source: Source) -> float:
+def _brevity(source: SourceText) -> float:
     return SHORT * min(1.0, BRIEF / len(source.text))
 
 
@@ -295,6 +295,6 @@ def _letters(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def cost(source: Source, start: int, end: int) -> float:
+def cost(source: SourceText, start: int, end: int) -> float:
     """Return about how many tokens a statement takes with its row."""
     return (end - start) * source.density + ROW_TOKENS

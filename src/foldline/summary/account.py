@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from foldline.core.asks import Steps
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import ModelSummary, SummarySettings
 from foldline.relevance.language import Language
 from foldline.snapshot.phrasing import phrases_for
@@ -23,7 +23,7 @@ from foldline.values.view import View
 
 def write_account(
     view: View,
-    need: Need,
+    need: CompactionContext,
     positions: list[int],
     room: int,
     settings: SummarySettings,
@@ -59,7 +59,7 @@ def write_account(
     return replace(summary, text=text, marked=marked)
 
 
-def _own_account(view: View, need: Need, most: int) -> ModelSummary:
+def _own_account(view: View, need: CompactionContext, most: int) -> ModelSummary:
     """Write the user's own account as one of a model: harmless, and within its share."""
     text = neutralize(need.account, known_handles(view, need))
     short = within(text, most, view.counter.text, math.inf)
