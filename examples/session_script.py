@@ -270,7 +270,7 @@ SCRIPT = (
     agent(
         "Done with the core. Recall is where users meet the handles of a receipt; I make sure "
         "that it reads no counts.",
-        read("src/foldline/recall/recalling.py"),
+        read("src/foldline/recall/recall_handle.py"),
         sh("grep", "-rn", "--include=*.py", "receipt", "src/foldline/recall"),
     ),
     agent(
