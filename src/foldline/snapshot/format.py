@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from foldline.core.strategy import CompactionContext
@@ -108,10 +107,11 @@ def render(
         sections: Names with finished lines; those without lines are left out.
         phrases: The words of its language.
     """
-    first, feed, rest = head.partition("\n")
-    lines = chain((rest,) if feed else (), _lines(sections, phrases))
-    body = "\n".join(lines)
-    return seal(first, body) if body or feed else seal(first)
+    feed = head.find("\n")
+    if feed < 0:
+        body = "\n".join(_lines(sections, phrases))
+        return seal(head, body) if body else seal(head)
+    return seal(head[:feed], "\n".join((head[feed + 1 :], *_lines(sections, phrases))))
 
 
 def _lines(sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases) -> Iterator[str]:
