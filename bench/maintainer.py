@@ -27,8 +27,8 @@ from foldline.agents.maintainer import CodebaseMaintainer, ExplorationBudget
 from foldline.agents.maintainer.survey import SurveySettings
 from foldline.models import Catalogue, model, price
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request, Step
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import Answer, ReceivedRequest, Step
+from foldline.testing.scripted import CallTool as Call
 from foldline.tokens.estimate import estimate
 from maintainer_code import Codebase, copied, made_up
 
@@ -59,7 +59,7 @@ class Task:
     name: str
     question: str
     wanted: tuple[str, ...]
-    next: Callable[[Request, frozenset[str]], str | None]
+    next: Callable[[ReceivedRequest, frozenset[str]], str | None]
 
 
 def main() -> None:
@@ -145,7 +145,7 @@ def just_in_time(
     """Let the maintainer read, a file at a time, until it is told to conclude."""
     shown: list[str] = []
 
-    def reader(request: Request) -> Step:
+    def reader(request: ReceivedRequest) -> Step:
         results = [one for message in request.transcript.messages for one in message.results]
         told = results[-1].text if results else ""
         shown.append(told)
@@ -212,7 +212,7 @@ def row(
 # --- where the reader goes ----------------------------------------------------------------------
 
 
-def probed(request: Request, read: frozenset[str]) -> str | None:
+def probed(request: ReceivedRequest, read: frozenset[str]) -> str | None:
     """Ask for probes, read those that are proposed, and ask again."""
     results = [one for message in request.transcript.messages for one in message.results]
     calls = [one for message in request.transcript.messages for one in message.calls]
@@ -226,21 +226,21 @@ def probed(request: Request, read: frozenset[str]) -> str | None:
 
 
 def once(
-    go: Callable[[Request, frozenset[str]], str | None], wanted: str
+    go: Callable[[ReceivedRequest, frozenset[str]], str | None], wanted: str
 ) -> Callable[..., object]:
     """Stop as soon as what is wanted was shown."""
 
-    def next_one(request: Request, read: frozenset[str]) -> str | None:
+    def next_one(request: ReceivedRequest, read: frozenset[str]) -> str | None:
         results = [one.text for message in request.transcript.messages for one in message.results]
         return None if any(wanted in text for text in results) else go(request, read)
 
     return next_one
 
 
-def along(codebase: Codebase) -> Callable[[Request, frozenset[str]], str | None]:
+def along(codebase: Codebase) -> Callable[[ReceivedRequest, frozenset[str]], str | None]:
     """Begin at the file that is named, and follow the import in what was read last."""
 
-    def next_one(request: Request, _: frozenset[str]) -> str | None:
+    def next_one(request: ReceivedRequest, _: frozenset[str]) -> str | None:
         results = [one for message in request.transcript.messages for one in message.results]
         if not results:
             return codebase.chain[0]
@@ -250,7 +250,7 @@ def along(codebase: Codebase) -> Callable[[Request, frozenset[str]], str | None]
     return next_one
 
 
-def in_order(names: list[str]) -> Callable[[Request, frozenset[str]], str | None]:
+def in_order(names: list[str]) -> Callable[[ReceivedRequest, frozenset[str]], str | None]:
     """Read every file, because every file is asked about."""
     return lambda _, read: next((name for name in names if name not in read), None)
 

@@ -25,7 +25,7 @@ from foldline.agents import (
 from foldline.models import Client, model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools import CombinedToolset, Journal, ToolRegistry, Workspace, file_tools
 
 TASK = "Move the server to the port that the operators want."

@@ -17,8 +17,8 @@ from pathlib import Path
 from foldline.agents.maintainer import CodebaseMaintainer
 from foldline.models import model
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request, Step
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import Answer, ReceivedRequest, Step
+from foldline.testing.scripted import CallTool as Call
 
 PRICE = "def price(total, rebate):\n    return total - total * rebate\n"
 
@@ -30,7 +30,7 @@ FINDING = {
 }
 
 
-def plan(request: Request) -> Step:
+def plan(request: ReceivedRequest) -> Step:
     """Plan by the notes that a search found."""
     found = re.findall(r'"note_id": "(\w+)"', request.last)
     stale = " Its place changed: look again first." if "look again" in request.last else ""
@@ -51,7 +51,7 @@ def main() -> None:
     """Open the maintainer twice, as two processes would."""
     left = iter(STEPS)
 
-    def script(request: Request) -> Step:
+    def script(request: ReceivedRequest) -> Step:
         step = next(left)
         return step(request) if callable(step) else step
 

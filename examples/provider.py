@@ -18,7 +18,7 @@ from rich.console import Console
 
 from foldline import Session
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request, Step, Tool
+from foldline.testing.scripted import Answer, CallTool, ReceivedRequest, Step
 
 SYSTEM = "You review the modules of a billing program. Read a module before you speak of it."
 
@@ -82,7 +82,7 @@ def read_module(path: str) -> str:
     return "\n".join([f"# {path}", *lines])
 
 
-def answer(request: Request) -> Step:
+def answer(request: ReceivedRequest) -> Step:
     """Read the module that the user asked for last, then say that it is fine."""
     last = request.transcript.messages[-1]
     if last.results:
@@ -91,7 +91,7 @@ def answer(request: Request) -> Step:
     asked = re.findall(r"billing/module_\d\d\.py", request.last)
     if not asked:
         return Answer("Which module do you mean?")
-    return Tool("read_module", {"path": asked[-1]})
+    return CallTool("read_module", {"path": asked[-1]})
 
 
 def tell(number: int, said: str, session: Session) -> None:

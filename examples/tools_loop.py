@@ -20,7 +20,7 @@ from openai import OpenAI
 from foldline import Config, Session
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools import TodoTool, Tool, Toolbox, ToolOutput, session_tools
 
 TODO = [

@@ -18,8 +18,17 @@ from foldline.agents import (
 )
 from foldline.models import Catalogue, Delta
 from foldline.stores.memory import MemoryStore
-from foldline.testing.scripted import Answer, Capped, Cut, Nothing, Overflow, Refuse, Stall, Status
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import (
+    Answer,
+    Capped,
+    CutOff,
+    Nothing,
+    Overflow,
+    Refuse,
+    Stall,
+    Status,
+)
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools import Skills, Tool, ToolOutput, ToolRegistry, ToolSettings
 from foldline.values.messages import Usage
 
@@ -104,7 +113,7 @@ def test_the_agent_can_recall_and_compact(tmp_path):
 @wires
 @pytest.mark.requirement("J7", "H8")
 def test_what_breaks_off_or_says_nothing_is_asked_for_again(tmp_path, wire):
-    script = [Cut(60), Nothing(), Status(529, retry_after=0.0), "Here I am."]
+    script = [CutOff(60), Nothing(), Status(529, retry_after=0.0), "Here I am."]
     with talking(script, wire) as (server, client), agent_in(tmp_path, client) as agent:
         events = list(agent.stream("Hello?"))
     assert events[-1].result.status == "done"

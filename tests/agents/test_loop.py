@@ -18,7 +18,7 @@ from tests.children import launch
 from foldline import Session, StoreError
 from foldline.agents import RunResumed
 from foldline.testing.scripted import Answer
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools import Workspace, file_tools
 
 CHILD = """

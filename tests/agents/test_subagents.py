@@ -10,7 +10,7 @@ from foldline.agents import AgentLimits, SubagentReport, Subagents
 from foldline.agents.subagents import tail
 from foldline.stores.memory import MemoryStore
 from foldline.testing.scripted import Answer, Status
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools import FULL, CombinedToolset, Permissions, ToolRegistry
 
 

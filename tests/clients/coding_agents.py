@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.testing.scripted import Tool
+from foldline.testing.scripted import CallTool
 
 INSTALLED = Path(__file__).resolve().parents[2] / ".clients" / "node_modules" / ".bin"
 LINES = (
@@ -36,7 +36,7 @@ class CodingAgent:
 
     program: str
     command: Callable[[str], list[str]]
-    call: Callable[[int], Tool]
+    call: Callable[[int], CallTool]
     window: int
     env: Callable[[str], dict[str, str]] = lambda _: {}
 
@@ -74,23 +74,23 @@ def _opencode(base: str) -> dict[str, str]:
     return {"OPENCODE_CONFIG_CONTENT": json.dumps(config), "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
-def _function(turn: int) -> Tool:
-    return Tool("exec_command", {"cmd": shell(turn)})
+def _function(turn: int) -> CallTool:
+    return CallTool("exec_command", {"cmd": shell(turn)})
 
 
-def _script(turn: int) -> Tool:
+def _script(turn: int) -> CallTool:
     """Call the one tool of Codex's newest models: a script that calls the others."""
     code = (
         f"const r = await tools.exec_command({json.dumps({'cmd': shell(turn)})}); text(r.output);"
     )
-    return Tool("exec", code, custom=True, namespace="functions")
+    return CallTool("exec", code, custom=True, namespace="functions")
 
 
 AGENTS = {
     "claude": CodingAgent(
         "claude",
         _claude,
-        lambda turn: Tool("Bash", {"command": shell(turn), "description": "Print"}),
+        lambda turn: CallTool("Bash", {"command": shell(turn), "description": "Print"}),
         70_000,
         lambda base: {"ANTHROPIC_BASE_URL": base, "ANTHROPIC_API_KEY": "sk-ant-made-up"},
     ),
@@ -100,7 +100,7 @@ AGENTS = {
     "opencode": CodingAgent(
         "opencode",
         lambda _: ["run", "-m", "mine/m", "--format", "json", PROMPT],
-        lambda turn: Tool("bash", {"command": shell(turn), "description": "Print"}),
+        lambda turn: CallTool("bash", {"command": shell(turn), "description": "Print"}),
         60_000,
         _opencode,
     ),

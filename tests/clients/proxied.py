@@ -11,7 +11,7 @@ from typing import Any
 
 from foldline.cli.commands.wrap import RunningProxy, run_proxy
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request, Tool
+from foldline.testing.scripted import Answer, CallTool, ReceivedRequest
 
 TURNS = 60
 DONE = "All done."
@@ -34,12 +34,12 @@ class Script:
         turns: How many there are.
     """
 
-    call: Callable[[int], Tool]
+    call: Callable[[int], CallTool]
     turns: int = TURNS
     turn: int = 0
     tools: list[str] = field(default_factory=list)
 
-    def __call__(self, request: Request) -> Answer | str:
+    def __call__(self, request: ReceivedRequest) -> Answer | str:
         tools = json.dumps(tools_of(request))
         if tools == "[]":
             return "A title"
@@ -50,7 +50,7 @@ class Script:
         return Answer(f"Turn {self.turn}.", (self.call(self.turn),))
 
 
-def tools_of(request: Request) -> list[Any]:
+def tools_of(request: ReceivedRequest) -> list[Any]:
     """Return the tools of a request; Codex may send them as an item of its input."""
     items = [one for one in request.messages if one.get("type") == "additional_tools"]
     return [*(request.body.get("tools") or []), *(tool for one in items for tool in one["tools"])]

@@ -13,7 +13,7 @@ from tests.clients.coding_agents import AGENTS, INSTALLED, program, run
 from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, through, tools_of
 
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request, Tool
+from foldline.testing.scripted import Answer, CallTool, ReceivedRequest
 
 FEW = 3
 ROOMY = 1_000_000
@@ -70,16 +70,16 @@ def test_below_the_trigger_everything_is_as_without_the_proxy(name: str, tmp_pat
 
 
 WAITS = {
-    "claude": Tool("WaitForMcpServers", {}),
-    "codex-by-url": Tool("exec_command", {"cmd": "sleep 1"}),
-    "opencode": Tool("bash", {"command": "true", "description": "Wait"}),
+    "claude": CallTool("WaitForMcpServers", {}),
+    "codex-by-url": CallTool("exec_command", {"cmd": "sleep 1"}),
+    "opencode": CallTool("bash", {"command": "true", "description": "Wait"}),
 }
 """What an agent can do until it is connected to the MCP server."""
 
 SEARCHES = {
-    "claude": Tool("mcp__foldline__search", {"query": "print"}),
-    "codex-by-url": Tool("search", {"query": "print"}, namespace="mcp__foldline"),
-    "opencode": Tool("foldline_search", {"query": "print"}),
+    "claude": CallTool("mcp__foldline__search", {"query": "print"}),
+    "codex-by-url": CallTool("search", {"query": "print"}, namespace="mcp__foldline"),
+    "opencode": CallTool("foldline_search", {"query": "print"}),
 }
 FOUND = 'session "serve-'
 
@@ -89,7 +89,7 @@ FOUND = 'session "serve-'
 def test_a_wrapped_agent_searches_its_own_session_over_mcp(name: str, tmp_path: Path) -> None:
     program(AGENTS[name])
 
-    def script(request: Request) -> Answer | str:
+    def script(request: ReceivedRequest) -> Answer | str:
         tools = json.dumps(tools_of(request))
         if tools == "[]" or len(request.messages) > TURNS:
             return "A title"

@@ -13,13 +13,13 @@ from tests.clients.proxied import DONE, TURNS, Script, check_session, printed, t
 from tests.clients.sdk_agents import AGENTS, CHAT_TOOLS, CLAUDE_TOOLS, LINES, RESPONSES_TOOLS
 
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Tool
+from foldline.testing.scripted import CallTool
 
 WINDOW = 20_000
 
 
-def call(turn: int) -> Tool:
-    return Tool("print_turn", {"turn": turn})
+def call(turn: int) -> CallTool:
+    return CallTool("print_turn", {"turn": turn})
 
 
 @pytest.mark.slow

@@ -12,13 +12,13 @@ from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
+    CallTool,
     Capped,
     Echo,
     Nothing,
     Overflow,
     Refuse,
     Status,
-    Tool,
 )
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.snapshot_mark import SNAPSHOT_HEADERS
@@ -194,7 +194,7 @@ def test_what_was_cleared_is_read_in_the_original_or_said_to_be_gone():
         (Refuse("I will not."), ""),
         (Answer("I'm sorry, I can't help with that."), "is a refusal"),
         (Capped("Half of what happ"), ""),
-        (Tool("read", {"path": "a"}), ""),
+        (CallTool("read", {"path": "a"}), ""),
     ],
 )
 def test_an_answer_that_is_no_account_is_tried_once_more_and_never_shown(step, why):

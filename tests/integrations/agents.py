@@ -15,16 +15,16 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.testing.scripted.request import Request
+from foldline.testing.scripted.request import ReceivedRequest
 from foldline.testing.scripted.steps import (
     Answer,
-    Cut,
+    CallTool,
+    CutOff,
     Nothing,
     Overflow,
     Stall,
     Status,
     Step,
-    Tool,
 )
 from foldline.values.messages import Message
 
@@ -88,7 +88,7 @@ def wanted(turn: int) -> list[list[str]]:
     return [first, [f"docs/part_{turn:03d}.md"]] if turn % 4 == 0 else [first]
 
 
-def model(request: Request) -> Step:
+def model(request: ReceivedRequest) -> Step:
     """Answer a request, by what it holds alone."""
     if request.model == SUMMARIZER:
         return Answer(ACCOUNT)
@@ -102,7 +102,7 @@ def model(request: Request) -> Step:
         if not all(any(path in arguments for arguments in read) for path in paths):
             return Answer(
                 f"I read {' and '.join(paths)}.",
-                tuple(Tool("read_file", {"path": path}) for path in paths),
+                tuple(CallTool("read_file", {"path": path}) for path in paths),
             )
     return Answer(answer(turn))
 
@@ -159,7 +159,7 @@ FAULTS: dict[str, Step] = {
     "429": Status(429, retry_after=0.0),
     "500": Status(500, retry_after=0.0),
     "529": Status(529, retry_after=0.0),
-    "cut": Cut(40),
+    "cut": CutOff(40),
     "stall": Stall(0.02, 40),
     "empty": Nothing(),
     "overflow": Overflow(),
@@ -200,13 +200,13 @@ class Trouble:
         self._failed = False
         self._rejected: int | None = None
 
-    def __call__(self, request: Request) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         with self._lock:
             if request.model == SUMMARIZER:
                 return self._summary(request)
             return self._agent(request)
 
-    def _agent(self, request: Request) -> Step:
+    def _agent(self, request: ReceivedRequest) -> Step:
         if self._rejected is not None:
             if request.tokens >= self._rejected:
                 self.larger.append((self._rejected, request.tokens))
@@ -225,7 +225,7 @@ class Trouble:
         self._failed = True
         return FAULTS[kind]
 
-    def _summary(self, request: Request) -> Step:
+    def _summary(self, request: ReceivedRequest) -> Step:
         number, self.asked = self.asked, self.asked + 1
         # Every other request fails, with another fault each time.
         if number % 2 or not self.summaries:
@@ -236,7 +236,7 @@ class Trouble:
 # --- what must hold at the end -------------------------------------------------------------
 
 
-def check_requests(requests: Iterable[Request]) -> None:
+def check_requests(requests: Iterable[ReceivedRequest]) -> None:
     """Check that the provider would have accepted every request, and that the task is in it."""
     for request in requests:
         assert request.violations == (), f"request {request.number}: {request.violations[0]}"

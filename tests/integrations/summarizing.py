@@ -11,7 +11,7 @@ from tests.integrations import agents
 from foldline import Config, Limits, Receipt
 from foldline.core.asks import Ask
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Request
+from foldline.testing.scripted import Answer, ReceivedRequest
 from foldline.testing.scripted.steps import Step
 
 LIMITS = Limits(attempts=2)
@@ -34,12 +34,12 @@ def summarizing(server: ScriptedServer) -> Iterator[Callable[[Ask], str]]:
         yield summarize
 
 
-def is_for_summary(request: Request) -> bool:
+def is_for_summary(request: ReceivedRequest) -> bool:
     """Return True if a request asks for the account of a conversation."""
     return "<transcript-" in request.text
 
 
-def one_model(request: Request) -> Step:
+def one_model(request: ReceivedRequest) -> Step:
     """Answer as the agent, and write the accounts too."""
     return Answer(agents.ACCOUNT) if is_for_summary(request) else agents.model(request)
 

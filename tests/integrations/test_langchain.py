@@ -23,7 +23,7 @@ from foldline.archive import Archive
 from foldline.integrations.langchain import ChatModelSummarizer, FoldlineMiddleware
 from foldline.integrations.langchain.runs import conversation_name, run_name
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Capped, Nothing, Overflow, Request, Tool
+from foldline.testing.scripted import Answer, CallTool, Capped, Nothing, Overflow, ReceivedRequest
 
 PROVIDERS = ("openai", "anthropic")
 
@@ -241,7 +241,7 @@ def test_a_window_that_is_smaller_than_was_said_is_found_out_without_an_error(pr
 def test_a_second_overflow_in_a_row_is_a_typed_error_and_the_run_can_go_on():
     faults: list[Any] = []
 
-    def script(request: Request) -> Any:
+    def script(request: ReceivedRequest) -> Any:
         return faults.pop() if faults else agents.model(request)
 
     with ScriptedServer(script) as server:
@@ -336,16 +336,16 @@ def test_a_program_that_starts_again_goes_on_with_what_it_compacted(tmp_path):
 # --- the tools of a session ----------------------------------------------------------------
 
 
-def remembering(request: Request) -> Any:
+def remembering(request: ReceivedRequest) -> Any:
     """Recall the first handle of the snapshot when the user asks for it, and repeat it."""
     messages = request.transcript.messages
     if messages[-1].results and any(call.name != "read_file" for call in messages[-2].calls):
         return Answer(f"I read: {request.last}")
     if request.last == "What was the first?":
         handles = re.findall(r"^([0-9a-f]{6}) ", request.text, re.MULTILINE)
-        return Tool("recall", {"handle": handles[0] if handles else "abcdef"})
+        return CallTool("recall", {"handle": handles[0] if handles else "abcdef"})
     if request.last == "Please tidy up.":
-        return Tool("compact", {"focus": "the tickets"})
+        return CallTool("compact", {"focus": "the tickets"})
     return agents.model(request)
 
 
@@ -457,7 +457,7 @@ def test_a_chat_model_answers_with_the_cap_that_is_asked_for_and_says_why_it_sto
 
 
 def test_a_chat_model_that_calls_a_tool_instead_says_so():
-    with ScriptedServer([Tool("read_file", {"path": "a"})]) as server:
+    with ScriptedServer([CallTool("read_file", {"path": "a"})]) as server:
         reply = ChatModelSummarizer(chat_model("openai", server)).answer(Ask("Tell.", 77))
     assert (reply.text, reply.stop) == ("", "tools")
 

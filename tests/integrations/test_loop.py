@@ -16,7 +16,7 @@ from foldline.core.asks import Ask
 from foldline.integrations.loop import as_async_summarizer, as_summarizer, read_answer, send
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Nothing, Overflow, Status, Tool
+from foldline.testing.scripted import Answer, CallTool, Nothing, Overflow, Status
 
 sdks = pytest.mark.parametrize("name", SDKS)
 
@@ -68,7 +68,7 @@ def test_a_loop_that_awaits_does_the_same(name):
 @pytest.mark.requirement("K41")
 def test_what_was_answered_is_appended_with_the_usage_that_was_reported(name):
     sdk, session = SDKS[name], opened(name)
-    tool = Tool("read_file", {"path": "a", "deep": None})
+    tool = CallTool("read_file", {"path": "a", "deep": None})
     with ScriptedServer([Answer("I look.", (tool,))]) as server, calling(name, server) as call:
         session.append({"role": "user", "content": "Check a."})
         answer = send(session, call)

@@ -38,7 +38,7 @@ from foldline import Session
 from foldline.errors import ContextOverflow
 from foldline.integrations.pydantic_ai import FoldlineHistory
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Overflow, Request, Tool
+from foldline.testing.scripted import Answer, CallTool, Overflow, ReceivedRequest
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"
 OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 1_000}
@@ -128,13 +128,13 @@ def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, tmp_pa
         assert all(again.recall(handle).text for handle in names)
 
 
-def remembering(request: Request) -> Any:
+def remembering(request: ReceivedRequest) -> Any:
     """Ask the snapshot for a ticket when the user does, and repeat what comes back."""
     if request.transcript.messages[-1].results and "ORD-" in request.last and "[" in request.last:
         return Answer(f"I read: {request.last}")
     if request.last == "Which ticket had part_001?":
         (handle,) = set(re.findall(r"anything by ([0-9a-f]{6,}) with query=", request.text))
-        return Tool("recall", {"handle": handle, "query": "ticket part_001.py"})
+        return CallTool("recall", {"handle": handle, "query": "ticket part_001.py"})
     return agents.model(request)
 
 
@@ -322,7 +322,7 @@ class Again(AbstractCapability[Any]):
         raise error
 
 
-READ = Answer("", (Tool("read_file", {"path": "a"}),))
+READ = Answer("", (CallTool("read_file", {"path": "a"}),))
 
 
 @pytest.mark.requirement("K38")

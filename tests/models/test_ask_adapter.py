@@ -15,8 +15,9 @@ from foldline.models.ask_adapter import output_cap
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
+    CallTool,
     Capped,
-    Cut,
+    CutOff,
     Malformed,
     Nothing,
     Overflow,
@@ -25,7 +26,6 @@ from foldline.testing.scripted import (
     Refuse,
     Stall,
     Status,
-    Tool,
 )
 from foldline.values.messages import Usage
 
@@ -129,8 +129,8 @@ def test_an_answer_that_was_cut_off_says_so(name):
 @pytest.mark.parametrize(
     ("step", "stop", "says"),
     [
-        (Tool("read", {"path": "a"}), "tools", "tool"),
-        (Answer("Let me see.", calls=(Tool("read", {}),)), "tools", "tool"),
+        (CallTool("read", {"path": "a"}), "tools", "tool"),
+        (Answer("Let me see.", calls=(CallTool("read", {}),)), "tools", "tool"),
         (Refuse("I will not."), "refusal", "I will not."),
         (Answer("", stop="length"), "length", "cut off before it began"),
         (Nothing(), None, "empty"),
@@ -142,8 +142,8 @@ def test_an_answer_that_was_cut_off_says_so(name):
         (Raw(b"[]"), None, "object"),
         (Raw(b"{}"), None, "holds no"),
         (Raw(b"[" * 200_000), None, "JSON"),
-        (Cut(0), None, "connection"),
-        (Cut(120), None, "connection"),
+        (CutOff(0), None, "connection"),
+        (CutOff(120), None, "connection"),
         (Overflow(limit=32_000), "overflow", ""),
         (Status(401, message="bad key"), None, "bad key"),
         (Status(404), None, "404"),
@@ -207,7 +207,10 @@ def test_what_does_not_pass_is_told_at_once(name, status, no_pauses):
 
 
 def test_a_connection_that_breaks_is_tried_again(name, no_pauses):
-    with ScriptedServer([Cut(0), Cut(200), "whole"]) as server, client_of(server, name) as client:
+    with (
+        ScriptedServer([CutOff(0), CutOff(200), "whole"]) as server,
+        client_of(server, name) as client,
+    ):
         reply = client.answer(Ask("x", 10, attempts=3))
     assert (reply.text, reply.attempts) == ("whole", 3)
 

@@ -14,15 +14,15 @@ from foldline.models import Completion, Delta, TooLong, model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
+    CallTool,
     Capped,
-    Cut,
+    CutOff,
     Malformed,
     Overflow,
     Raw,
     Refuse,
     Stall,
     Status,
-    Tool,
 )
 from foldline.values.messages import Usage
 
@@ -34,7 +34,7 @@ TOOLS = {
 }
 CALLING = Answer(
     "Let me look.",
-    calls=(Tool("read", {"path": "ä.py"}), Tool("read", {"path": "b.py"})),
+    calls=(CallTool("read", {"path": "ä.py"}), CallTool("read", {"path": "b.py"})),
     thinking="Two files, then.",
 )
 
@@ -124,7 +124,10 @@ def test_a_stream_tells_why_it_stopped(name, step, stop):
 
 @pytest.mark.parametrize("after", [0, 60, 600, 2_500])
 def test_a_stream_that_breaks_off_is_an_error_and_never_a_whole_answer(name, after):
-    with ScriptedServer([Cut(after)] * 9) as server, client_of(server, name, attempts=1) as client:
+    with (
+        ScriptedServer([CutOff(after)] * 9) as server,
+        client_of(server, name, attempts=1) as client,
+    ):
         pieces = []
         with pytest.raises(ModelError) as caught:
             pieces.extend(client.stream(say("x")))
@@ -153,7 +156,7 @@ def test_an_error_inside_a_stream_is_raised(name):
 
 
 def test_a_stream_is_begun_again_while_nothing_of_it_was_seen(name, no_pauses):
-    script = [Status(503), Cut(0), "at last"]
+    script = [Status(503), CutOff(0), "at last"]
     with ScriptedServer(script) as server, client_of(server, name) as client:
         done = last(client.stream(say("x")))
     assert (done.text, done.attempts) == ("at last", 3)
@@ -274,7 +277,7 @@ def test_the_messages_of_an_answer_are_one_or_several():
 def test_an_answer_that_echoes_the_key_does_not_bring_it_into_the_conversation(name, streamed):
     echo = Answer(
         f"You sent {KEY}, and {KEY[:-3]} is not it.",
-        calls=(Tool(f"use_{KEY}", {"key": KEY}),),
+        calls=(CallTool(f"use_{KEY}", {"key": KEY}),),
         thinking=f"The key is {KEY}.",
     )
     with ScriptedServer([echo]) as server, client_of(server, name) as client:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from foldline.repair import repair as mending
-from foldline.repair.untangle import History, _split
+from foldline.repair.untangle import DamagedHistory, _split
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, rewritten
 from foldline.values.groups import pair
 from foldline.values.messages import Omitted, ToolResult
@@ -63,7 +63,7 @@ def repair(messages, dialect):
     edits = []
     for step in mending.STEPS:
         simple = {mending._tangled: _tangled, mending._displaced: _displaced}.get(step, step)
-        found = simple(History(messages, dialect))
+        found = simple(DamagedHistory(messages, dialect))
         edits += found
         messages = apply(messages, found)
     return tuple(edits)

@@ -15,7 +15,7 @@ from foldline.core.thresholds import Room
 from foldline.errors import FoldlineError
 from foldline.models import model
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Status, Tool
+from foldline.testing.scripted import Answer, CallTool, Status
 
 TURNS = [
     {"role": role, "content": f"{role} {n}: the file src/part_{n}.py has {n} errors. " * 12}
@@ -140,7 +140,7 @@ def test_a_named_model_summarizes_in_async_programs_too(tmp_path, server):
 @pytest.mark.parametrize(
     "step",
     [
-        Tool("read", {"path": "x"}),
+        CallTool("read", {"path": "x"}),
         Answer("", stop="length"),
         Status(401),
         Status(400),

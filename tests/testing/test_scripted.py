@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, RemoteDisconnected
 import pytest
 
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Echo, Overflow, Raw, Stall, Status, Tool
+from foldline.testing.scripted import Answer, CallTool, Echo, Overflow, Raw, Stall, Status
 from foldline.testing.scripted.connection import LARGEST
 
 CHAT = "/v1/chat/completions"
@@ -309,7 +309,7 @@ def test_it_needs_no_extra():
 
 
 def test_a_tool_call_is_written_as_the_wire_has_it():
-    tool = Tool("read", {"path": "a.py"}, id="c1")
+    tool = CallTool("read", {"path": "a.py"}, id="c1")
     with ScriptedServer([tool, tool]) as server:
         _, _, chat = post(server, HELLO)
         _, _, claude = post(server, HELLO | {"max_tokens": 9}, "/v1/messages")
@@ -358,7 +358,7 @@ def test_system_messages_behind_the_first_one_need_their_beta(beta, roles, statu
 
 
 def test_a_custom_call_of_responses_has_free_text_and_its_namespace():
-    call = Tool("exec", "print(1)", custom=True, namespace="functions")
+    call = CallTool("exec", "print(1)", custom=True, namespace="functions")
     with ScriptedServer([call, call]) as server:
         whole = post(server, {"model": "m", "input": "Hi"}, "/v1/responses")[2]["output"][-1]
         streamed = {"model": "m", "input": "Hi", "stream": True}

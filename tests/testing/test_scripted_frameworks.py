@@ -6,9 +6,9 @@ import pytest
 
 from foldline.models.overflow import overflow_in
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Overflow, RateLimit, Tool
+from foldline.testing.scripted import CallTool, Overflow, RateLimit
 
-SCRIPT = [Tool("read_file", {"path": "a.py"}), "It is empty."]
+SCRIPT = [CallTool("read_file", {"path": "a.py"}), "It is empty."]
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 

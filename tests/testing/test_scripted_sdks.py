@@ -11,8 +11,9 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
+    CallTool,
     Capped,
-    Cut,
+    CutOff,
     Malformed,
     Nothing,
     Novel,
@@ -21,12 +22,13 @@ from foldline.testing.scripted import (
     Refuse,
     Stall,
     Status,
-    Tool,
 )
 from foldline.values.messages import Usage
 
 HI = [{"role": "user", "content": "Hi"}]
-CALLS = Answer("Let me see.", (Tool("read", {"path": "é.py"}), Tool("list")), thinking="Hm.")
+CALLS = Answer(
+    "Let me see.", (CallTool("read", {"path": "é.py"}), CallTool("list")), thinking="Hm."
+)
 USAGE = Usage(input=100, output=20, cache_read=300)
 
 
@@ -263,7 +265,7 @@ BROKEN = (
 @BOTH
 @pytest.mark.parametrize(
     "step",
-    [Malformed(), Cut(), Cut(200), Stall(), Stall(after=200)],
+    [Malformed(), CutOff(), CutOff(200), Stall(), Stall(after=200)],
     ids=["malformed", "cut", "cut in the body", "stall", "stall in the body"],
 )
 def test_a_broken_connection_or_body_is_an_error_of_the_client(connect, wire, stream, step):

@@ -14,7 +14,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Tool
+from foldline.testing.scripted import Answer, CallTool
 from foldline.tools import Tool as Made
 from foldline.tools import Toolbox, ToolOutput, session_tools
 from foldline.tools.compact import LONGEST_FOCUS, REQUESTED
@@ -103,15 +103,15 @@ def talk(agent, *words):
         assert DIALECTS[agent.dialect].validate(view) == []
 
 
-LOOKS = [Tool("look", {"path": f"part {n}"}) for n in range(9)]
+LOOKS = [CallTool("look", {"path": f"part {n}"}) for n in range(9)]
 
 
 @pytest.mark.requirement("J6")
 @pytest.mark.parametrize("kind", [Chat, Claude])
 @pytest.mark.parametrize("parallel", [False, True])
 def test_the_call_gets_its_result_after_the_compaction_and_the_pair_stays(kind, parallel):
-    asked = Tool("compact", {"focus": "the port is 8123"})
-    together = Answer("", calls=(asked, Tool("look", {"path": "beside"})))
+    asked = CallTool("compact", {"focus": "the port is 8123"})
+    together = Answer("", calls=(asked, CallTool("look", {"path": "beside"})))
     script = [*LOOKS, together if parallel else asked, Answer("I go on."), Answer("All done.")]
     with ScriptedServer(script) as server, opened(kind.dialect) as session:
         agent = kind(server, session, toolbox(session))
@@ -143,7 +143,11 @@ def test_the_focus_reaches_who_summarizes():
         asks.append(ask)
         return Reply("The agent looked at parts. The port is 8123.")
 
-    script = [*LOOKS, Tool("compact", {"focus": "  the colour of the door  "}), Answer("Done.")]
+    script = [
+        *LOOKS,
+        CallTool("compact", {"focus": "  the colour of the door  "}),
+        Answer("Done."),
+    ]
     session = opened("openai-chat", summarizer=summarizer, policy=policy("default"))
     with ScriptedServer(script) as server, session:
         talk(Chat(server, session, toolbox(session)), "Look at all parts.")

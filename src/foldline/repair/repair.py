@@ -14,7 +14,7 @@ from itertools import accumulate, count, groupby, pairwise
 from operator import eq
 
 from foldline.repair.renumber import part_at, renumbered, reordered
-from foldline.repair.untangle import History, untangled
+from foldline.repair.untangle import DamagedHistory, untangled
 from foldline.values.edits import Drop, Edit, Fold, Insert, LinkedKeys, Move, Rewrite, apply
 from foldline.values.groups import Pairing, Site, pending_calls
 from foldline.values.identity import derived_id
@@ -51,12 +51,12 @@ def repair(
         Edits, none for a valid conversation.
     """
     edits: list[Edit] = []
-    shown = History(messages, dialect, pairing)
+    shown = DamagedHistory(messages, dialect, pairing)
     for step in STEPS:
         found = step(shown)
         if found:
             edits += found
-            shown = History(apply(shown.messages, found), dialect)
+            shown = DamagedHistory(apply(shown.messages, found), dialect)
     return tuple(edits)
 
 
@@ -78,7 +78,7 @@ def _says_nothing(part: Part) -> bool:
             return False
 
 
-def _empty(shown: History) -> list[Edit]:
+def _empty(shown: DamagedHistory) -> list[Edit]:
     messages, dialect = shown.messages, shown.dialect
     gone = {message.id: None for message in messages if says_nothing(message)}
     edits: list[Edit] = [Drop(tuple(gone), "repair")] if gone else []
@@ -108,7 +108,7 @@ def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
 # --- results without a call ------------------------------------------------------------------
 
 
-def _early(shown: History) -> list[Edit]:
+def _early(shown: DamagedHistory) -> list[Edit]:
     """Move results that came before their call behind it."""
     messages, pairing = shown.messages, shown.pairing
     waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
@@ -125,7 +125,7 @@ def _early(shown: History) -> list[Edit]:
     return edits
 
 
-def _superseded(shown: History) -> list[Edit]:
+def _superseded(shown: DamagedHistory) -> list[Edit]:
     """Leave out a result that another one of the same call followed before the model went on."""
     messages, pairing = shown.messages, shown.pairing
     if not pairing.late:
@@ -148,7 +148,7 @@ def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
     return [Rewrite(message.id, index, None, "repair") for index in sorted(parts)]
 
 
-def _orphans(shown: History) -> list[Edit]:
+def _orphans(shown: DamagedHistory) -> list[Edit]:
     messages, pairing = shown.messages, shown.pairing
     lost: dict[int, dict[int, str]] = {}
     for site in sorted((*pairing.orphans, *pairing.late)):
@@ -181,7 +181,7 @@ def _noted(message: Message, lost: Mapping[int, str]) -> list[Edit]:
 # --- calls without a result ------------------------------------------------------------------
 
 
-def _unanswered(shown: History) -> list[Edit]:
+def _unanswered(shown: DamagedHistory) -> list[Edit]:
     messages, calls = shown.messages, shown.pairing.open
     waiting = pending_calls(messages, calls)
     dead = [site for site in calls if site not in waiting]
@@ -198,15 +198,15 @@ def _closing(messages: Sequence[Message], site: Site) -> Message:
 # --- order -----------------------------------------------------------------------------------
 
 
-def _renumbered(shown: History) -> list[Edit]:
+def _renumbered(shown: DamagedHistory) -> list[Edit]:
     return renumbered(shown.messages, shown.dialect, shown.pairing)
 
 
-def _tangled(shown: History) -> list[Edit]:
+def _tangled(shown: DamagedHistory) -> list[Edit]:
     return [] if shown.dialect in ANY_ORDER else untangled(shown)
 
 
-def _displaced(shown: History) -> list[Edit]:
+def _displaced(shown: DamagedHistory) -> list[Edit]:
     if shown.dialect in ANY_ORDER:
         return []
     messages, wanted = shown.messages, _wanted_order(shown)
@@ -222,7 +222,7 @@ def _displaced(shown: History) -> list[Edit]:
     return edits
 
 
-def _wanted_order(shown: History) -> list[int]:
+def _wanted_order(shown: DamagedHistory) -> list[int]:
     """Return the positions in the order in which results stand behind their calls."""
     behind: dict[int, set[int]] = {}
     for call, result in shown.pairing.answers.items():
@@ -235,7 +235,7 @@ def _wanted_order(shown: History) -> list[int]:
     return list(order)
 
 
-def _scattered(shown: History) -> list[Edit]:
+def _scattered(shown: DamagedHistory) -> list[Edit]:
     """Put results of one turn that stand in several messages into one, as Gemini demands."""
     if shown.dialect not in ONE_ANSWER:
         return []
@@ -250,12 +250,12 @@ def _scattered(shown: History) -> list[Edit]:
     return edits
 
 
-def _disordered(shown: History) -> list[Edit]:
+def _disordered(shown: DamagedHistory) -> list[Edit]:
     """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
     return reordered(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
 
 
-def _run_together(shown: History) -> list[Edit]:
+def _run_together(shown: DamagedHistory) -> list[Edit]:
     """Part what two neighbouring assistant messages may not say one after the other."""
     dialect = shown.dialect
     edits: list[Edit] = []
@@ -275,7 +275,7 @@ def _run_together(shown: History) -> list[Edit]:
     return edits
 
 
-def _dangling(shown: History) -> list[Edit]:
+def _dangling(shown: DamagedHistory) -> list[Edit]:
     """Leave out reasoning items that nothing follows which they could have led to."""
     if shown.dialect not in ANY_ORDER:
         return []
@@ -292,7 +292,7 @@ def _dangling(shown: History) -> list[Edit]:
     return [Drop(tuple(reversed(gone)), "repair")] if gone else []
 
 
-def _headless(shown: History) -> list[Edit]:
+def _headless(shown: DamagedHistory) -> list[Edit]:
     before = ""
     for message in shown.messages:
         if message.role == "user":

@@ -16,7 +16,7 @@ from foldline.values.provider_rules import BY_TURN, ONE_ANSWER
 
 
 @dataclass(frozen=True)
-class History:
+class DamagedHistory:
     """
     Messages as they are shown, which may not be as their provider wants them.
 
@@ -50,7 +50,7 @@ Homes: TypeAlias = Mapping[int, Sequence[int]]
 """By the message behind which results have to stand: the positions of these, in order."""
 
 
-def untangled(shown: History) -> list[Edit]:
+def untangled(shown: DamagedHistory) -> list[Edit]:
     """
     Propose to split messages whose results cannot all stay together.
 

@@ -20,7 +20,7 @@ from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.redaction import explained
 from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.fair_lock import FairLock
-from foldline.session.memory import SessionMemory
+from foldline.session.memory import PreparedMemory
 from foldline.session.state import SessionState
 
 
@@ -144,7 +144,7 @@ class Background:
         self._state.refresh()
         return take(self._state) if self._state.is_memory_due() else None
 
-    def _put(self, picture: Picture, found: SessionMemory | str) -> None:
+    def _put(self, picture: Picture, found: PreparedMemory | str) -> None:
         if self._is_open():
             self._state.refresh()
             put_away(self._state, picture, found)

@@ -30,7 +30,7 @@ from foldline.session.compaction_answer import with_answer
 from foldline.session.file_reading import read_files
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
 from foldline.session.hooks import rewritten
-from foldline.session.memory import SessionMemory, text_to_store
+from foldline.session.memory import PreparedMemory, text_to_store
 from foldline.session.notify import watched
 from foldline.session.remember import has_account
 from foldline.session.state import SessionState
@@ -296,14 +296,14 @@ def _warnings(state: SessionState, allowed: Budget, counted: Budget) -> tuple[st
     return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
-def _memory_in(state: SessionState, outcome: Outcome) -> SessionMemory | None:
+def _memory_in(state: SessionState, outcome: Outcome) -> PreparedMemory | None:
     """Return the session memory, if it is in effect now."""
     used = any(rung.is_in_effect and rung.name == SESSION_MEMORY for rung in outcome.rungs)
     return state.shelf.memory if used and outcome.edits else None
 
 
 def _record(
-    state: SessionState, outcome: Outcome, receipt: Receipt, memory: SessionMemory | None = None
+    state: SessionState, outcome: Outcome, receipt: Receipt, memory: PreparedMemory | None = None
 ) -> None:
     if outcome.edits:
         _record_edits(state, outcome.view, receipt, memory, is_used=has_account(outcome))
@@ -315,7 +315,7 @@ def _record_edits(
     state: SessionState,
     view: View,
     receipt: Receipt,
-    memory: SessionMemory | None,
+    memory: PreparedMemory | None,
     *,
     is_used: bool,
 ) -> None:

@@ -18,7 +18,7 @@ from foldline.engine.compaction import compact_view
 from foldline.engine.receipt import recallable
 from foldline.session.compaction import as_counted
 from foldline.session.log import Log
-from foldline.session.memory import SessionMemory, to_store
+from foldline.session.memory import PreparedMemory, to_store
 from foldline.session.notify import note_prepared
 from foldline.session.state import SessionState
 from foldline.session.statistics import BackgroundStatistics
@@ -93,7 +93,7 @@ def take(state: SessionState) -> Picture:
     )
 
 
-def prepare(picture: Picture) -> Steps[SessionMemory | str]:
+def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
     """
     Prepare the compaction of what a picture shows.
 
@@ -125,10 +125,10 @@ def prepare(picture: Picture) -> Steps[SessionMemory | str]:
         return "the summary is empty"
     if not prepared.folds:
         return ""
-    return SessionMemory(prepared, to_store(prepared, picture.generation, need.account))
+    return PreparedMemory(prepared, to_store(prepared, picture.generation, need.account))
 
 
-def put_away(state: SessionState, picture: Picture, found: SessionMemory | str) -> None:
+def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str) -> None:
     """
     Keep what was prepared, durably, if it still fits what is shown.
 

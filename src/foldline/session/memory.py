@@ -19,7 +19,7 @@ from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
-class SessionMemory:
+class PreparedMemory:
     """What is prepared, and how it stands in the store."""
 
     prepared: Prepared
@@ -39,7 +39,7 @@ class PreparedSlot:
     """
 
     breaker: Breaker
-    memory: SessionMemory | None = None
+    memory: PreparedMemory | None = None
     appended: int = 0
     revision: int = 0
     problem: str = ""
@@ -51,7 +51,7 @@ class PreparedSlot:
         self.memory, self.appended, self.problem = None, tokens, ""
         self.revision += 1
 
-    def put(self, memory: SessionMemory, appended: int = 0) -> None:
+    def put(self, memory: PreparedMemory, appended: int = 0) -> None:
         """Keep what is prepared now; so many tokens were appended behind it."""
         self.memory, self.appended, self.problem = memory, appended, ""
 
@@ -99,7 +99,7 @@ def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemor
     return StoredMemory(prepared.until, digest, prepared.at, generation, prepared.time, content)
 
 
-def from_store(stored: StoredMemory, shown: Sequence[Message]) -> SessionMemory | None:
+def from_store(stored: StoredMemory, shown: Sequence[Message]) -> PreparedMemory | None:
     """
     Take up what another process prepared.
 
@@ -131,7 +131,7 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> SessionMemory 
         )
     except (InputError, LookupError, TypeError, ValueError, AttributeError):
         return None
-    return SessionMemory(prepared, stored)
+    return PreparedMemory(prepared, stored)
 
 
 def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:

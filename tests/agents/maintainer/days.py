@@ -16,8 +16,8 @@ from pathlib import Path
 from tests.children import launch
 from tests.confinement import requires_confinement
 
-from foldline.testing.scripted import Answer, Request, Step
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import Answer, ReceivedRequest, Step
+from foldline.testing.scripted import CallTool as Call
 
 QUESTIONS = {
     "explore": "Day one: how is the shop built?",
@@ -99,7 +99,7 @@ class Model:
         self._tries = 0
         self._lock = threading.Lock()
 
-    def __call__(self, request: Request) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         day, step, again = self._standing(request)
         self.reached(day, step)
         if day == "plan":
@@ -112,7 +112,7 @@ class Model:
             mark = f"r{self._tries}" if again else ""
         return Call(call.name, call.arguments, id=f"{day}-{step}-{mark}x")
 
-    def _standing(self, request: Request) -> tuple[str, int, bool]:
+    def _standing(self, request: ReceivedRequest) -> tuple[str, int, bool]:
         """Return the day, the next step, and whether it is made again."""
         asked = [day for day in QUESTIONS if QUESTIONS[day] in request.text]
         day = asked[-1]
@@ -124,7 +124,7 @@ class Model:
         unknown = "may have had" in results[-1].text or "not known" in results[-1].text
         return day, made[-1] if unknown else made[-1] + 1, unknown
 
-    def _plan(self, request: Request, step: int) -> Step:
+    def _plan(self, request: ReceivedRequest, step: int) -> Step:
         if step == 0:
             return Call("look_up", {"query": "", "limit": 20}, id="plan-0-x")
         found = re.findall(r'\{"note_id".*?\}', request.text)

@@ -14,7 +14,7 @@ from foldline.agents import AgentLimits
 from foldline.agents.maintainer import CodebaseMaintainer, ExplorationBudget
 from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.testing.scripted import Answer, Status
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 
 NOTE = {"title": "Cents are lost", "content": "total() adds floats.", "source": "app/orders.py:2"}
 

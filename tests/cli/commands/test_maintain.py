@@ -15,8 +15,8 @@ from tests.children import launch
 
 from foldline.cli.main import cli
 from foldline.testing import ScriptedServer
+from foldline.testing.scripted import CallTool as Call
 from foldline.testing.scripted import Status
-from foldline.testing.scripted import Tool as Call
 
 
 @pytest.fixture

@@ -39,12 +39,12 @@ from foldline.errors import ContextOverflow, InputError
 from foldline.formats.registry import dialect
 from foldline.integrations.openai_agents import FoldlineModel, FoldlineSession, run_config
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, Overflow, Request, Step, Tool
+from foldline.testing.scripted import Answer, CallTool, Overflow, ReceivedRequest, Step
 
 OPTIONS: dict[str, Any] = {"window": scenario.WINDOW, "output": 1_000}
 """A compaction is due a whole turn above ``scenario.LARGE``: no run steps over all overflows."""
 
-READ = Answer("", (Tool("read_file", {"path": "a"}),))
+READ = Answer("", (CallTool("read_file", {"path": "a"}),))
 AGAIN = ModelSettings(
     retry=ModelRetrySettings(
         max_retries=4,
@@ -152,11 +152,11 @@ def test_one_long_run_is_compacted_between_its_model_calls():
         assert compactions(talk.session.session) >= 2
         assert len(talk.session.session.messages) == 102
 
-    def model(request: Request) -> Step:
+    def model(request: ReceivedRequest) -> Step:
         number = len(server.requests)
         if number > 50:
             return Answer("Done.")
-        return Answer("", (Tool("read_file", {"path": f"part_{number}.py"}),))
+        return Answer("", (CallTool("read_file", {"path": f"part_{number}.py"}),))
 
     with ScriptedServer(model, window=scenario.WINDOW) as server:
         hold(server, FoldlineSession("user", **OPTIONS), conversation)
@@ -175,7 +175,7 @@ def test_what_reasoning_led_to_is_sent_behind_it_or_without_its_id():
             if before.get("type") == "reasoning" and item.get("id")
         )
 
-    def thinking(request: Request) -> Step:
+    def thinking(request: ReceivedRequest) -> Step:
         step = scenario.model(request)
         return Answer(step.text, step.calls, thinking="I read it, then I tell.")
 
@@ -228,11 +228,11 @@ def test_a_run_whose_history_a_handoff_rewrote_still_fits_and_its_session_keeps_
         assert await talk.say("Hand over.") == "Closed."
         assert len(talk.session.session.messages) > before
 
-    def model(request: Request) -> Step:
+    def model(request: ReceivedRequest) -> Step:
         if "You close." in request.text:
             return Answer("Closed.")
         if request.last == "Hand over.":
-            return Answer("", (Tool("transfer_to_other", {}),))
+            return Answer("", (CallTool("transfer_to_other", {}),))
         return scenario.model(request)
 
     with ScriptedServer(model, window=scenario.WINDOW) as server:

@@ -21,12 +21,13 @@ of the request. Every request is recorded in ``server.requests``, checked agains
 provider, and rejected with status 400 when it breaks them, as the provider would.
 """
 
-from foldline.testing.scripted.request import Request
+from foldline.testing.scripted.request import ReceivedRequest
 from foldline.testing.scripted.server import ScriptedServer
 from foldline.testing.scripted.steps import (
     Answer,
+    CallTool,
     Capped,
-    Cut,
+    CutOff,
     Echo,
     Malformed,
     Nothing,
@@ -38,13 +39,13 @@ from foldline.testing.scripted.steps import (
     Stall,
     Status,
     Step,
-    Tool,
 )
 
 __all__ = [
     "Answer",
+    "CallTool",
     "Capped",
-    "Cut",
+    "CutOff",
     "Echo",
     "Malformed",
     "Nothing",
@@ -52,11 +53,10 @@ __all__ = [
     "Overflow",
     "RateLimit",
     "Raw",
+    "ReceivedRequest",
     "Refuse",
-    "Request",
     "ScriptedServer",
     "Stall",
     "Status",
     "Step",
-    "Tool",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from foldline.core.asks import Stop
-from foldline.testing.scripted.steps import Blank, Tool
+from foldline.testing.scripted.steps import Blank, CallTool
 from foldline.values.messages import Usage
 
 PIECES: Final = 48
@@ -27,7 +27,7 @@ class ScriptedAnswer:
     model: str
     text: str
     usage: Usage
-    calls: tuple[Tool, ...] = ()
+    calls: tuple[CallTool, ...] = ()
     stop: Stop = "end"
     thinking: str = ""
     blank: Blank | None = None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from foldline.testing.scripted import openai_chat
 from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
-from foldline.testing.scripted.steps import Tool
+from foldline.testing.scripted.steps import CallTool
 from foldline.values.messages import Usage
 
 CALLS: Final = {
@@ -97,7 +97,7 @@ def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
     return items + [_called(answer, position, call) for position, call in enumerate(answer.calls)]
 
 
-def _called(answer: ScriptedAnswer, position: int, call: Tool) -> dict[str, Any]:
+def _called(answer: ScriptedAnswer, position: int, call: CallTool) -> dict[str, Any]:
     kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
     place = {"namespace": call.namespace} if call.namespace else {}
     return {

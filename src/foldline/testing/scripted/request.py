@@ -11,7 +11,7 @@ from typing import Any, Final
 from foldline.errors import FoldlineError
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
-from foldline.testing.scripted.steps import Tool
+from foldline.testing.scripted.steps import CallTool
 from foldline.values.identity import canonical_json
 from foldline.values.messages import Usage, visible_texts
 from foldline.values.tokens import TokenCounter
@@ -24,7 +24,7 @@ HIDDEN: Final = "(hidden)"
 
 
 @dataclass(frozen=True)
-class Request:
+class ReceivedRequest:
     """
     One request.
 
@@ -158,7 +158,7 @@ class TokenMeter:
         cached = sum(tokens for _, tokens in pieces[:same])
         return Usage(input=total - cached, cache_read=cached)
 
-    def answered(self, text: str, calls: tuple[Tool, ...]) -> int:
+    def answered(self, text: str, calls: tuple[CallTool, ...]) -> int:
         """Count an answer, in tokens."""
         texts = [text, *(part for call in calls for part in (call.name, call.json))]
         return sum(map(self.counter.text, texts))

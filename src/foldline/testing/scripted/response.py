@@ -9,11 +9,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
 from foldline.testing.scripted.answers import AnswerWriter, ProviderError, ScriptedAnswer
-from foldline.testing.scripted.request import Request, TokenMeter
+from foldline.testing.scripted.request import ReceivedRequest, TokenMeter
 from foldline.testing.scripted.steps import (
     Answer,
+    CallTool,
     Capped,
-    Cut,
+    CutOff,
     Echo,
     Malformed,
     Nothing,
@@ -25,7 +26,6 @@ from foldline.testing.scripted.steps import (
     Stall,
     Status,
     Step,
-    Tool,
 )
 
 JSON: Final = "application/json"
@@ -68,7 +68,7 @@ class StepPlayer:
     """Plays a step: it has the writer, the request, and what the server knows."""
 
     writer: AnswerWriter
-    request: Request
+    request: ReceivedRequest
     meter: TokenMeter
     window: int
 
@@ -88,7 +88,7 @@ class StepPlayer:
                 return self.say(replace(silent, blank=kind))
             case Malformed():
                 return _broken(self.play("This is never read."))
-            case Cut(after, answer):
+            case CutOff(after, answer):
                 return replace(self.play(answer), after=max(0, after), ending="cut")
             case Stall(seconds, after, answer):
                 whole = self.play(answer)
@@ -106,7 +106,7 @@ class StepPlayer:
                 return Answer(step)
             case Answer():
                 return step
-            case Tool():
+            case CallTool():
                 return Answer(calls=(step,))
             case Echo(prefix):
                 return Answer(prefix + self.request.last)

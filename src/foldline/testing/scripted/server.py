@@ -16,7 +16,7 @@ from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWrite
 from foldline.testing.scripted.connection import Listener
 from foldline.testing.scripted.openai_chat import OpenAIChatWriter
 from foldline.testing.scripted.openai_responses import OpenAIResponsesWriter
-from foldline.testing.scripted.request import Request, TokenMeter, redacted
+from foldline.testing.scripted.request import ReceivedRequest, TokenMeter, redacted
 from foldline.testing.scripted.response import Response, StepPlayer
 from foldline.testing.scripted.steps import Status, Step
 from foldline.tokens.estimate import EstimatedCounter
@@ -44,7 +44,7 @@ class ScriptedServer:
 
     Args:
         script: Steps, one a request in the order in which they arrive (a string is an `Answer`),
-            or a function of the `Request` that returns a step; it may be called by several
+            or a function of the `ReceivedRequest` that returns a step; it may be called by several
             threads at once, and may block.
         default: The step for requests after the last one of the script; without one they get
             status 500, and the message says that the script is over.
@@ -57,7 +57,7 @@ class ScriptedServer:
 
     def __init__(
         self,
-        script: Iterable[Step | str] | Callable[[Request], Step | str] = (),
+        script: Iterable[Step | str] | Callable[[ReceivedRequest], Step | str] = (),
         *,
         default: Step | str | None = None,
         window: int | None = None,
@@ -69,7 +69,7 @@ class ScriptedServer:
         self._choose = script if callable(script) else _StepList(script, default)
         self._meter = TokenMeter(TokenCounter(counter or EstimatedCounter()))
         self._changed = threading.Condition()
-        self._requests: list[Request] = []
+        self._requests: list[ReceivedRequest] = []
         self._errors: list[BaseException] = []
         self._listener = Listener(self)
         self._thread = threading.Thread(
@@ -93,7 +93,7 @@ class ScriptedServer:
         return f"{self.url}/v1"
 
     @property
-    def requests(self) -> tuple[Request, ...]:
+    def requests(self) -> tuple[ReceivedRequest, ...]:
         """Every request so far, in the order of arrival."""
         with self._changed:
             return tuple(self._requests)
@@ -142,22 +142,24 @@ class ScriptedServer:
 
     def _record(
         self, method: str, path: str, headers: dict[str, str], body: Any, wire: AnswerWriter | None
-    ) -> Request:
+    ) -> ReceivedRequest:
         name = "" if wire is None else wire.dialect
         beta = MID_SYSTEM in headers.get("anthropic-beta", "")
         found = () if wire is None else tuple(_violations(wire, body, mid_system=beta))
         with self._changed:
             number = len(self._requests)
-            bare = Request(number, method, path, name, redacted(headers), body, time.time())
+            bare = ReceivedRequest(
+                number, method, path, name, redacted(headers), body, time.time()
+            )
             usage = self._usage(bare) if name else Usage()
-            request = Request(
+            request = ReceivedRequest(
                 number, method, path, name, bare.headers, body, bare.time, usage, found
             )
             self._requests.append(request)
             self._changed.notify_all()
         return request
 
-    def _usage(self, request: Request) -> Usage:
+    def _usage(self, request: ReceivedRequest) -> Usage:
         """Count a request; Anthropic caches only what is marked, and says what was written."""
         automatic = request.format != "anthropic"
         try:
@@ -210,7 +212,7 @@ class _StepList:
         self._default = default
         self._taken = 0
 
-    def __call__(self, request: Request) -> Step | str:
+    def __call__(self, request: ReceivedRequest) -> Step | str:
         with self._lock:
             step = next(self._steps, self._default)
             self._taken += step is not None

@@ -15,7 +15,7 @@ Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class CallTool:
     """
     A tool call, alone as a step or in the ``calls`` of an `Answer`.
 
@@ -53,7 +53,7 @@ class Answer:
     """
 
     text: str = ""
-    calls: tuple[Tool, ...] = ()
+    calls: tuple[CallTool, ...] = ()
     usage: Usage | None = None
     stop: Stop | None = None
     thinking: str = ""
@@ -101,7 +101,7 @@ class Malformed:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutOff:
     """The connection is closed after so many bytes of an answer; 0: before the status line."""
 
     after: int = 0
@@ -170,14 +170,14 @@ class Raw:
 
 Step: TypeAlias = (
     Answer
-    | Tool
+    | CallTool
     | Echo
     | Novel
     | Capped
     | Refuse
     | Nothing
     | Malformed
-    | Cut
+    | CutOff
     | Stall
     | Status
     | RateLimit

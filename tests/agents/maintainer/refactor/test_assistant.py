@@ -16,7 +16,7 @@ from foldline import InputError, ModelError
 from foldline.agents.maintainer import RefactoringAssistant
 from foldline.agents.maintainer.refactor.step_log import StepLog
 from foldline.testing.scripted import Answer, Status
-from foldline.testing.scripted import Tool as Call
+from foldline.testing.scripted import CallTool as Call
 from foldline.tools.approvals import Approvals
 
 GOOD = {"path": "app/orders.py", "old_string": "    out = 0\n", "new_string": "    out = 0.0\n"}
