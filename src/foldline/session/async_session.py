@@ -22,6 +22,7 @@ from foldline.session.export import Target, export
 from foldline.session.overflow import overflowed
 from foldline.session.remember import remember
 from foldline.session.runner import SessionRunner
+from foldline.session.undo import pin, undo
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
 
@@ -75,11 +76,11 @@ class AsyncSession(SessionRunner):
 
     async def aundo(self) -> Receipt | None:
         """Take the last compaction back; see `undo`."""
-        return await self._acall(lambda: compaction.undo(self._state))
+        return await self._acall(lambda: undo(self._state))
 
     async def apin(self, message: str) -> str:
         """Keep a message in sight; see `pin`."""
-        return await self._acall(lambda: compaction.pin(self._state, message))
+        return await self._acall(lambda: pin(self._state, message))
 
     async def aremember(self, text: str) -> None:
         """Give the session memory a text of your own; see `remember`."""

@@ -28,6 +28,7 @@ from foldline.session.hooks import Hooks
 from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
 from foldline.session.remember import remember
+from foldline.session.undo import pin, undo
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
@@ -253,11 +254,11 @@ class Session(AsyncSession):
         The view is again what it was before. No compaction is tried until a twentieth of the
         window was appended.
         """
-        return self._call(lambda: compaction.undo(self._state))
+        return self._call(lambda: undo(self._state))
 
     def pin(self, message: str) -> str:
         """Keep a message, named by id or handle, in sight from now on, and return its id."""
-        return self._call(lambda: compaction.pin(self._state, message))
+        return self._call(lambda: pin(self._state, message))
 
     def remember(self, text: str) -> None:
         """
