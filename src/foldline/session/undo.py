@@ -7,7 +7,7 @@ from typing import Any
 from foldline.engine.receipt import Receipt
 from foldline.errors import FoldlineError
 from foldline.recall import Holdings
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 from foldline.session.notify import watched
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
