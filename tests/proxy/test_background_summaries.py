@@ -8,7 +8,7 @@ from tests.proxy.rewriting import PATHS, decide, rewriter, shown, turns
 
 from foldline.core.asks import Ask
 from foldline.core.config import Config
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.proxy.background_summaries import BackgroundSummarizers
 
 LONG = turns(60)
@@ -17,7 +17,7 @@ ACCOUNT = "The user asks questions by number; all were answered."
 
 
 def paid(upstream, usd=5.0, which="same"):
-    summarizers = BackgroundSummarizers(Place(upstream.url), which, usd)
+    summarizers = BackgroundSummarizers(Endpoint(upstream.url), which, usd)
     config = Config().replace(memory={"enabled": True}, limits={"usd": usd})
     return summarizers, config
 

@@ -10,9 +10,9 @@ import stat
 import sys
 from pathlib import Path
 
+from foldline.atomic_files import open_replacement
 from foldline.cli.errors import OutputError
 from foldline.errors import FoldlineError
-from foldline.tools.atomic import replacement
 
 PRIVATE = 0o600
 """Who may read a new file where there is nothing to go by: its owner, for it may hold secrets."""
@@ -115,7 +115,7 @@ def _write_into(out: Path, content: bytes) -> None:
 
 
 def _replace(target: Path, content: bytes, mode: int) -> None:
-    with replacement(target) as file:
+    with open_replacement(target) as file:
         file.write(content)
         Path(file.name).chmod(mode)
 

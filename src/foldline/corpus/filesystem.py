@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from foldline.atomic_files import replace_file
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.formats.files import read_bytes
-from foldline.tools.atomic import replace_file
 
 _SKIP: Final = 1024 * 1024
 """Bytes of an overlong line that are passed over at a time."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
-from foldline.recall.answering import find
-from foldline.recall.question import Question, understand
-from foldline.recall.sections import sections
+from foldline.recall.answers import find_passages
+from foldline.recall.ranking import RecallQuery, parse_query
+from foldline.recall.sections import cut_sections
 from foldline.values.frames import is_summary
 from foldline.values.messages import Message, visible_texts
 from foldline.values.protect import is_snapshot
@@ -93,7 +93,7 @@ def ask(
     order = list(WORDS)
     near = tuple(
         sorted(
-            _near(understand(wanted), view, log, handles),
+            _near(parse_query(wanted), view, log, handles),
             key=lambda passage: order.index(passage.standing),
         )
     )
@@ -156,7 +156,10 @@ def _hit(pattern: re.Pattern[str], message: Message) -> tuple[str, int, int] | N
 
 
 def _near(
-    question: Question, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
+    question: RecallQuery,
+    view: Sequence[Message],
+    log: Sequence[Message],
+    handles: Mapping[str, str],
 ) -> Iterator[Passage]:
     """Yield the passages that have most to do with a question, and where each stands."""
     shown = {message.id: message for message in view}
@@ -166,7 +169,7 @@ def _near(
     by_handle = {handles.get(message.id, message.id): message for message in pool}
     snapshot = "\n".join(text for m in view if _is_told(m) for text in visible_texts(m))
     names = identifiers(snapshot)
-    for passage in find(sections(pool, handles), question).passages[:MOST]:
+    for passage in find_passages(cut_sections(pool, handles), question).passages[:MOST]:
         handle = passage.section.handle
         message = by_handle.get(handle.partition(".")[0])
         if message is None or not _answers(question, f"{passage.section.label}\n{passage.text}"):
@@ -175,14 +178,14 @@ def _near(
         yield Passage(standing, message.id, handle, message.role, passage.text)
 
 
-def _answers(question: Question, text: str) -> bool:
+def _answers(question: RecallQuery, text: str) -> bool:
     """Return True if a text has every name of a question, and more than half of its words."""
     lower = text.lower()
     held = sum(any(one in lower for one in word.beginnings) for word in question.words)
     return all(name in lower for name in question.names) and 2 * held > len(question.words)
 
 
-def _pool(question: Question, messages: Sequence[Message]) -> list[Message]:
+def _pool(question: RecallQuery, messages: Sequence[Message]) -> list[Message]:
     """Return the messages that hold most words of a question, in order."""
     scored = []
     for position, message in enumerate(messages):

@@ -16,7 +16,7 @@ from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.evaluation.breakdown import by_kind, by_tool
 from foldline.memory import Memory
 from foldline.recall import Recalled
-from foldline.recall.fitting import cap, clipped
+from foldline.recall.fitting import cap, clip
 from foldline.session import Session
 from foldline.stores.protocol import SessionInfo
 from foldline.tokens.choose import choose_counter
@@ -362,7 +362,7 @@ def limit_answers(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
         output = tool.action(given)
         if whole(output.text):
             return output
-        text = clipped(output.text, part)
+        text = clip(output.text, part)
         left = len(output.text) - len(text)
         note = f"[{left:,} characters more were cut: ask for less, such as with 'limit'.]"
         status = output.status if output.status == "error" else "partial"

@@ -15,10 +15,10 @@ from time import monotonic
 from typing import Any, Final
 
 from foldline.errors import ModelError
-from foldline.models.failures import failure
+from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in
 from foldline.models.protocol import count, mapping, openai_usage
-from foldline.models.sse import Event, Events
+from foldline.models.sse import ServerSentEvent, SSEDecoder
 from foldline.models.transport import Passed
 from foldline.values.messages import Usage
 
@@ -125,7 +125,7 @@ async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelE
         return answer, None
     buffered = BufferedAnswer(answer.chunks)
     if rejects:
-        error: ModelError | None = failure(
+        error: ModelError | None = provider_error(
             await buffered.whole(LARGEST, PATIENCE), status=answer.status
         )
     else:
@@ -137,7 +137,7 @@ async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelE
 
 async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
     """Read a stream until an event says more than that it begins; return the error in that."""
-    events, size, end = Events(), 0, monotonic() + PATIENCE
+    events, size, end = SSEDecoder(), 0, monotonic() + PATIENCE
     while size < LARGEST and (chunk := await buffered.next(end - monotonic())) is not None:
         size += len(chunk)
         informative = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
@@ -146,7 +146,7 @@ async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
     return None
 
 
-def _kind(event: Event) -> str:
+def _kind(event: ServerSentEvent) -> str:
     if event.name:
         return event.name
     try:
@@ -155,7 +155,7 @@ def _kind(event: Event) -> str:
         return ""
 
 
-def _error(informative: Sequence[Event]) -> ModelError | None:
+def _error(informative: Sequence[ServerSentEvent]) -> ModelError | None:
     """Return the first event as an error, if it is one."""
     try:
         value = informative[0].value()
@@ -164,7 +164,7 @@ def _error(informative: Sequence[Event]) -> ModelError | None:
     response = value.get("response")
     inner = response.get("error") if isinstance(response, dict) else None
     error = value.get("error") or inner or (value if value.get("type") == "error" else None)
-    return failure({"error": error}) if error else None
+    return provider_error({"error": error}) if error else None
 
 
 LONGEST: Final = 1 << 20

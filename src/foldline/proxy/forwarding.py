@@ -11,7 +11,7 @@ from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import ModelError
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers
 from foldline.proxy.access_control import AccessControl, RequestRefusal
@@ -19,7 +19,7 @@ from foldline.proxy.answers import BufferedAnswer, UsageReader, find_rejection
 from foldline.proxy.clients import client_name
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import Decision, RequestRewriter
-from foldline.proxy.requests import Endpoint, find_endpoint
+from foldline.proxy.requests import ProxyEndpoint, find_endpoint
 from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -54,7 +54,7 @@ class RequestLimits:
 class ProxyParts:
     """What the proxy works with; ``workers`` run what blocks."""
 
-    upstream: Place
+    upstream: Endpoint
     relay: Relay
     rewriter: RequestRewriter
     access: AccessControl
@@ -124,7 +124,7 @@ class Exchange:
         pairs = self.scope["headers"]
         self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in pairs}
         self.path = (self.scope.get("raw_path") or b"").decode("latin-1")
-        self.endpoint: Endpoint | None = find_endpoint(self.scope["method"], self.path)
+        self.endpoint: ProxyEndpoint | None = find_endpoint(self.scope["method"], self.path)
 
     def impossible(self) -> RequestRefusal | None:
         """Return why a request cannot be passed on whatever it holds."""

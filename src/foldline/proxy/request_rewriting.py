@@ -21,7 +21,7 @@ from foldline.proxy.conversation_matching import (
     is_compaction,
 )
 from foldline.proxy.request_body import MARK, add_cache_mark, cache_mark, write_message
-from foldline.proxy.requests import ConversationRequest, Endpoint, RequestReader
+from foldline.proxy.requests import ConversationRequest, ProxyEndpoint, RequestReader
 from foldline.session import Session
 from foldline.stores.protocol import Store
 from foldline.values.messages import Usage
@@ -112,7 +112,7 @@ class RequestRewriter:
         return len(self._conversations)
 
     def decide(
-        self, endpoint: Endpoint, data: bytes, headers: Mapping[str, str], path: str = ""
+        self, endpoint: ProxyEndpoint, data: bytes, headers: Mapping[str, str], path: str = ""
     ) -> Decision:
         """
         Return what to send instead of a request. Blocks; nothing is raised.

@@ -21,7 +21,7 @@ from foldline.values.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ProxyEndpoint:
     """
     A place that takes conversations.
 
@@ -46,18 +46,18 @@ class Endpoint:
 
 
 _ENDPOINTS: Final = {
-    "/chat/completions": Endpoint(
+    "/chat/completions": ProxyEndpoint(
         "openai-chat", "messages", caps=("max_completion_tokens", "max_tokens")
     ),
-    "/responses": Endpoint(
+    "/responses": ProxyEndpoint(
         "openai-responses", "input", "instructions", caps=("max_output_tokens",)
     ),
-    "/messages": Endpoint("anthropic", "messages", "system", caps=("max_tokens",)),
-    "/messages/count_tokens": Endpoint("anthropic", "messages", "system", counts=True),
+    "/messages": ProxyEndpoint("anthropic", "messages", "system", caps=("max_tokens",)),
+    "/messages/count_tokens": ProxyEndpoint("anthropic", "messages", "system", counts=True),
 }
 
 
-def find_endpoint(method: str, path: str) -> Endpoint | None:
+def find_endpoint(method: str, path: str) -> ProxyEndpoint | None:
     """Return what is at a path, None for everything that is passed on unread."""
     if method != "POST":
         return None
@@ -98,7 +98,7 @@ class ConversationRequest:
     ``ids`` are those that its messages have in a session, ``known`` what is known of each.
     """
 
-    endpoint: Endpoint
+    endpoint: ProxyEndpoint
     body: Body
     known: Sequence[KnownMessage]
     ids: Sequence[str]
@@ -156,7 +156,7 @@ class RequestReader:
         self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
 
     def read(
-        self, endpoint: Endpoint, data: bytes, *, hint: str = "", client: str = ""
+        self, endpoint: ProxyEndpoint, data: bytes, *, hint: str = "", client: str = ""
     ) -> ConversationRequest:
         """
         Read a request.
@@ -181,7 +181,7 @@ class RequestReader:
         return ConversationRequest(endpoint, body, known, ids, hint, client, counter)
 
     def _message(
-        self, endpoint: Endpoint, counter: TokenCounter, body: Body, position: int
+        self, endpoint: ProxyEndpoint, counter: TokenCounter, body: Body, position: int
     ) -> KnownMessage:
         source = body.source(position)
         digest = blake2b(source.encode("utf-8"), digest_size=16)
@@ -206,7 +206,7 @@ class RequestReader:
                 self._known.popitem(last=False)
         return known
 
-    def _counter(self, endpoint: Endpoint, model: str) -> TokenCounter:
+    def _counter(self, endpoint: ProxyEndpoint, model: str) -> TokenCounter:
         provider = dialect(endpoint.dialect).provider
         with self._lock:
             found = self._counters.get((provider, model))

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.errors import InputError, StoreError
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Relay
 from foldline.proxy.access_control import AccessControl, is_loopback
 from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
@@ -158,7 +158,7 @@ class ProxyServer:
     ) -> None:
         limits = self.limits
         parts = ProxyParts(
-            Place(resolve_upstream(self.upstream)),
+            Endpoint(resolve_upstream(self.upstream)),
             Relay(connections=limits.requests + 8, silence=limits.silence),
             rewriter,
             AccessControl(self.host, self.token),

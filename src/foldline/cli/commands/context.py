@@ -16,10 +16,10 @@ from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.option_types import IntegerType
 from foldline.cli.output import Output, one_line, plural, write_json, write_text
-from foldline.context.built import Context
-from foldline.context.comparing import Case
+from foldline.context.built_context import Context
+from foldline.context.comparison import Case
 from foldline.context.settings import ContextConfig
-from foldline.context.sources import Source, files, source
+from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import named
 from foldline.errors import InputError
 
@@ -57,7 +57,7 @@ def input_options(command: Command) -> Command:
 class ContextInputs:
     """What there is to build from."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[ContextSource, ...]
     history: tuple[Any, ...] = field(repr=False)
     instructions: str | None = field(repr=False)
 
@@ -77,7 +77,7 @@ def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInp
     if history == system == "-":
         raise click.UsageError("Only one of --history and --system can be stdin.")
     with ExitStack() as stack:
-        sources = list[Source]()
+        sources = list[ContextSource]()
         # Imported where they are named: each of them loads a store.
         if folder is not None:
             from foldline.notes import Notes
@@ -268,7 +268,7 @@ def compare(
 ) -> None:
     """Build the context of every question under two configurations, and show what differs."""
     from foldline.context.builder import ContextBuilder
-    from foldline.context.comparing import compare as compared
+    from foldline.context.comparison import compare as compared
 
     first = _pairs(base)
     second = {**first, **_pairs(changed)}
@@ -325,7 +325,7 @@ def lint(file: str, strict: bool, output: Output) -> int:
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
-    from foldline.context.prompts import lint as look
+    from foldline.context.prompt_lint import lint as look
 
     problems = look(read_text(file))
     warnings = sum(problem.severity == "warning" for problem in problems)

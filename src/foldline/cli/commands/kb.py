@@ -26,8 +26,8 @@ from foldline.cli.output import (
 )
 from foldline.cli.stores import existing, make_folder
 from foldline.errors import InputError
-from foldline.memory.knowledge import Added, Findings, Knowledge, Report
-from foldline.memory.knowledge.front import THRESHOLD
+from foldline.memory.knowledge import IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
 from foldline.settings.folders import data_folder
 
@@ -103,7 +103,7 @@ def add(
         raise click.UsageError("--name is for one file.", click.get_current_context())
     with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
         reports = [_add_path(knowledge, path, name, only, output) for path in paths]
-    report = Report(
+    report = IngestReport(
         tuple(one for r in reports for one in r.documents),
         tuple(one for r in reports for one in r.skipped),
         tuple(one for r in reports for one in r.removed),
@@ -117,14 +117,16 @@ def add(
     output.note(_summary(report))
 
 
-def _add_path(knowledge: Knowledge, path: str, name: str, only: str, output: Output) -> Report:
+def _add_path(
+    knowledge: Knowledge, path: str, name: str, only: str, output: Output
+) -> IngestReport:
     if path == "-":
-        return Report((_add_stdin(knowledge, name),))
+        return IngestReport((_add_stdin(knowledge, name),))
     with output.working(f"Reading {path}", long=Path(path).is_dir()):
         return knowledge.add(path, name=name, only=only)
 
 
-def _add_stdin(knowledge: Knowledge, name: str) -> Added:
+def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
     from foldline.memory.documents import ReadLimits, read_document
 
     if not name:
@@ -137,8 +139,8 @@ def _add_stdin(knowledge: Knowledge, name: str) -> Added:
     return knowledge.add_reading(name, reading)
 
 
-def _summary(report: Report) -> str:
-    full = Report(tuple(one for one in report.documents if one.chunks))
+def _summary(report: IngestReport) -> str:
+    full = IngestReport(tuple(one for one in report.documents if one.chunks))
     outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
     counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
     counts += [(len(report.documents) - len(full.documents), "without text")]
@@ -147,7 +149,7 @@ def _summary(report: Report) -> str:
     return f"Documents: {parts}." if parts else "No document was found."
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: IngestReport) -> dict[str, Any]:
     return {
         "documents": [asdict(one) for one in report.documents],
         "skipped": [{"path": str(one.path), "why": one.why} for one in report.skipped],
@@ -205,7 +207,7 @@ def search(
     output.note(found.told)
 
 
-def _show(found: Findings) -> None:
+def _show(found: KnowledgeResult) -> None:
     for number, passage in enumerate(found, 1):
         head = f"[{number}] {passage.source}  ({passage.strength:.0%})"
         write_text(f"{one_line(head, 400)}\n{passage.text.strip(chr(10))}\n")

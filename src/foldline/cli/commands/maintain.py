@@ -19,7 +19,7 @@ from foldline.errors import FoldlineError, InputError
 if TYPE_CHECKING:
     from foldline.agents import Event
     from foldline.agents.maintainer import CodebaseMaintainer, Mode
-    from foldline.agents.maintainer.answering import Answer
+    from foldline.agents.maintainer.questions import MaintainerAnswer
 
 EPILOG = """\b
 Examples:
@@ -116,12 +116,12 @@ def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
     """Open the maintainer; whoever sits at the terminal is asked for approvals."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
-    from foldline.agents.maintainer.place import Place
+    from foldline.agents.maintainer.folder import MaintainerFolder
     from foldline.tools.approvals import Approvals, TerminalPrompt
 
     codebase = path.resolve()
     project = given["project"] or codebase.name or "project"
-    place = Place.of(project, codebase, given["home"], given["notes"])
+    place = MaintainerFolder.of(project, codebase, given["home"], given["notes"])
     asks = Approvals(TerminalPrompt(), audit=place.approvals) if sys.stdin.isatty() else None
     return CodebaseMaintainer(
         project,
@@ -136,7 +136,7 @@ def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
 
 
 def _show(one: CodebaseMaintainer, found: Any, output: Output, page: Path | None) -> None:
-    from foldline.agents.maintainer.page import page as drawn
+    from foldline.agents.maintainer.reports import report_page as drawn
 
     report = one.generate_report(save_to_file=False) if page or output.json else {}
     if page is not None:
@@ -160,27 +160,29 @@ Ctrl-C breaks off an answer; nothing of it is lost."""
 LONGEST_HISTORY: Final = 1_000
 
 
-def answer(one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode) -> Answer:
+def answer(
+    one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode
+) -> MaintainerAnswer:
     """Ask one question, or go on with one, and tell on stderr what is done for it."""
     if question is not None and one.opened is None:
         with output.working("Counting", long=True):
             return one.run(question, mode)
-    return one.ended(_report_events(one.stream(question, mode), output), mode)
+    return one.collect_answer(_report_events(one.stream(question, mode), output), mode)
 
 
 def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
-    from foldline.agents import Called, Compacted, Resumed, Retried
+    from foldline.agents import ContextCompacted, ModelRetried, RunResumed, ToolCalled
 
     for event in events:
         match event:
-            case Called(call):
+            case ToolCalled(call):
                 output.note(f"  {call.name} {one_line(call.arguments, 100)}")
-            case Compacted(receipt):
+            case ContextCompacted(receipt):
                 before, after = receipt.tokens_before, receipt.tokens_after
                 output.note(f"  compacted: {before:,} → {after:,} tokens")
-            case Retried(reason=reason):
+            case ModelRetried(reason=reason):
                 output.note(f"  asked again: {one_line(reason, 100)}")
-            case Resumed(changes=changes):
+            case RunResumed(changes=changes):
                 output.note(f"  resumed; changed meanwhile: {changes}")
         yield event
 
@@ -251,7 +253,7 @@ class MaintainerPrompt:
             self._output.note(f"Ended early: {found.result.note}.")
 
     def _change_mode(self, name: str) -> None:
-        from foldline.agents.maintainer.modes import MODES
+        from foldline.agents.maintainer.questions import MODES
 
         found = next((mode for mode in MODES if mode == name), None)
         if found is None:
@@ -260,7 +262,7 @@ class MaintainerPrompt:
             self.mode = found
 
     def _notes(self, query: str) -> None:
-        rows = self._one.knowledge.found(query, limit=30)
+        rows = self._one.knowledge.look_up(query, limit=30)
         self._say("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
 
     def _say(self, text: str) -> None:

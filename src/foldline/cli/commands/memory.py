@@ -17,7 +17,7 @@ from foldline.cli.option_types import IntegerType, NumberType
 from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
-from foldline.memory import Item, Memory
+from foldline.memory import Memory, MemoryItem
 from foldline.memory.items import KINDS
 
 
@@ -168,7 +168,7 @@ def _columns(figure: str) -> tuple[str, ...]:
     return "id", "kind", f">{figure}", "happened", "*content"
 
 
-def _cells(item: Item, figure: str) -> tuple[str, ...]:
+def _cells(item: MemoryItem, figure: str) -> tuple[str, ...]:
     return item.id, item.kind, figure, f"{moment(item.happened):%Y-%m-%d}", item.content
 
 

@@ -15,7 +15,7 @@ from foldline.cli.option_types import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes
 from foldline.errors import InputError
-from foldline.notes import KINDS, LEVELS, STATUSES, Card, Note, NoteSummary, Trouble
+from foldline.notes import KINDS, LEVELS, STATUSES, Note, NoteMetadata, NoteSummary, SkippedFile
 from foldline.notes.note import Level
 
 kind_option = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of note.")
@@ -75,12 +75,12 @@ def show_summary(summary: NoteSummary, output: Output) -> None:
     output.note(f"{plural(summary.total, 'note')}.")
 
 
-def warn_of(troubles: Iterable[Trouble], output: Output) -> None:
+def warn_of(troubles: Iterable[SkippedFile], output: Output) -> None:
     """Name the files that are no notes, and why; they are left alone."""
     output.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
 
 
-def _cells(card: Card) -> tuple[Any, ...]:
+def _cells(card: NoteMetadata) -> tuple[Any, ...]:
     kind = card.type if card.status is None else card.status
     changed = local_time(card.updated_at.timestamp())
     tags = ", ".join(card.tags)

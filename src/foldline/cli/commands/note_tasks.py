@@ -11,7 +11,7 @@ import click
 from foldline.cli import options
 from foldline.cli.output import Output, one_line, write_json
 from foldline.cli.stores import open_notes
-from foldline.notes import Card, Notes, Plan, Standing, TaskGraph
+from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, TaskState
 
 TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
@@ -37,7 +37,7 @@ def on_notes(command: Callable[..., object]) -> Callable[..., object]:
     return folder_option(options.output(command))
 
 
-def short_id(card: Card) -> str:
+def short_id(card: NoteMetadata) -> str:
     """Return the end of the id of a note, which is enough to name it."""
     return card.id[-TAIL:]
 
@@ -51,7 +51,10 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
         graph = notes.tasks.graph()
     standings = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
-    rows = [(short_id(t.card), t.state, t.card.title, t.why or t.card.outcome) for t in standings]
+    rows = [
+        (short_id(t.metadata), t.state, t.metadata.title, t.why or t.metadata.outcome)
+        for t in standings
+    ]
     columns = ("id", "state", "*title", "*why")
     output.records("note-tasks/1", value, columns, rows, noun="task")
 
@@ -126,22 +129,22 @@ def _undo(notes: Notes, undo: str, output: Output) -> None:
     )
 
 
-def _in_order(graph: TaskGraph) -> tuple[Standing, ...]:
+def _in_order(graph: TaskGraph) -> tuple[TaskState, ...]:
     """Return the tasks in the order in which they can be done, the impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
     return tuple(graph.standings[one] for one in (*graph.order, *behind))
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: TaskState) -> dict[str, Any]:
     return {
-        **one.card.to_dict(),
+        **one.metadata.to_dict(),
         "state": one.state,
         "why": one.why,
         "because": list(one.because),
     }
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
+def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
     return {
         "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
         "promotions": [

@@ -128,7 +128,7 @@ def _options(
     **_: Any,
 ) -> ProxyOptions:
     from foldline.cli.policy_options import build_policy
-    from foldline.models.place import Place
+    from foldline.models.endpoint import Endpoint
     from foldline.proxy.background_summaries import BackgroundSummarizers
     from foldline.proxy.request_rewriting import ProxyOptions
     from foldline.proxy.server import resolve_upstream
@@ -136,7 +136,9 @@ def _options(
 
     config, summarizers = load_config(), None
     if summarizer != "none":
-        summarizers = BackgroundSummarizers(Place(resolve_upstream(upstream)), summarizer, spend)
+        summarizers = BackgroundSummarizers(
+            Endpoint(resolve_upstream(upstream)), summarizer, spend
+        )
         # One account costs no more than all of them may; and a price that is not known, too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
     ladder = build_policy(policy, ()) if policy else None
