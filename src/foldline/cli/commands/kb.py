@@ -26,7 +26,7 @@ from foldline.cli.output import (
 )
 from foldline.cli.stores import existing, make_folder
 from foldline.errors import InputError
-from foldline.memory.knowledge import IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
 from foldline.settings.folders import data_folder
