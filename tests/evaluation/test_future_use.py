@@ -10,7 +10,7 @@ from tests.corpus import requires_corpus
 from tests.evaluation.sample import transcript
 
 from foldline.evaluation.future_use import body, cuts, everything, identifiers
-from foldline.evaluation.kept import kept
+from foldline.evaluation.retention import kept
 from foldline.formats.openai_chat import OpenAIChatDialect
 
 LATE = (

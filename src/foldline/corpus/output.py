@@ -14,8 +14,8 @@ from typing import Any, Final
 from foldline.corpus.filesystem import connect, is_remote, write_whole
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer
-from foldline.corpus.planning import Task
-from foldline.corpus.working import PARTS, Footer
+from foldline.corpus.planning import WorkTask
+from foldline.corpus.worker import PARTS, Footer
 from foldline.errors import StoreError
 
 MANIFEST: Final = "manifest.json"
@@ -98,7 +98,7 @@ class OutputFolder:
             raise StoreError(f"{self.folder}/{MANIFEST} is no manifest of a corpus.")
         return found
 
-    def whole(self, tasks: Sequence[Task]) -> dict[str, Footer]:
+    def whole(self, tasks: Sequence[WorkTask]) -> dict[str, Footer]:
         """
         Find the parts that an earlier run has finished, by the key of their task.
 
@@ -118,7 +118,7 @@ class OutputFolder:
         return done
 
     def finish(
-        self, operation: Operation, mark: str, tasks: Sequence[Task], found: Mapping[str, Any]
+        self, operation: Operation, mark: str, tasks: Sequence[WorkTask], found: Mapping[str, Any]
     ) -> None:
         """Remove what earlier runs left, and write the manifest."""
         own = {task.name for task in tasks}

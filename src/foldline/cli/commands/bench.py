@@ -19,13 +19,12 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import InputError
 from foldline.evaluation import findings
-from foldline.evaluation.markdown import escaped
-from foldline.evaluation.measuring import Plan
 from foldline.evaluation.methods import clearing, policy_method, trimming
-from foldline.evaluation.plain import as_text
-from foldline.evaluation.recordings import Measured, Replays, measure_file
+from foldline.evaluation.recordings import RecordingResult, Replays, measure_file
+from foldline.evaluation.rendering import as_text, escaped
 from foldline.evaluation.report import NO_PLOTS, write_report
-from foldline.evaluation.sections import Section
+from foldline.evaluation.retention import MeasurementPlan
+from foldline.evaluation.sections import ReportSection
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import ModelInfo
 from foldline.settings import load
@@ -89,7 +88,7 @@ def command(
     plan = _plan(budgets, ladders, config)
     replays = Replays(ladders, window.tokens if window else info.readable, config, model)
     _check_folder(folder)
-    run = MeasuringRun[Measured]()
+    run = MeasuringRun[RecordingResult]()
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
     if not any(one.observations for one in run.measured):
@@ -117,9 +116,9 @@ def _find_prices(model: str) -> ModelInfo:
     return info
 
 
-def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> Plan:
+def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> MeasurementPlan:
     methods = [policy_method(ladder, config) for ladder in ladders]
-    return Plan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
+    return MeasurementPlan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
 
 
 def _check_folder(folder: Path | None) -> None:
@@ -129,8 +128,8 @@ def _check_folder(folder: Path | None) -> None:
 
 
 def _sections(
-    measured: Sequence[Measured], plan: Plan, info: ModelInfo, window: int
-) -> list[Section]:
+    measured: Sequence[RecordingResult], plan: MeasurementPlan, info: ModelInfo, window: int
+) -> list[ReportSection]:
     seen = [observation for one in measured for observation in one.observations]
     scores = [one.score for one in seen]
     assert info.prices is not None  # noqa: S101  # checked before anything was measured
@@ -144,7 +143,10 @@ def _sections(
 
 
 def _write_report(
-    folder: Path, sections: Sequence[Section], measured: Sequence[Measured], output: Output
+    folder: Path,
+    sections: Sequence[ReportSection],
+    measured: Sequence[RecordingResult],
+    output: Output,
 ) -> None:
     try:
         plotted = write_report(folder, _head(measured), sections)
@@ -153,7 +155,7 @@ def _write_report(
     output.note(f"report: {folder / 'report.md'}" + ("" if plotted else f". {NO_PLOTS}"))
 
 
-def _head(measured: Sequence[Measured]) -> str:
+def _head(measured: Sequence[RecordingResult]) -> str:
     import foldline
 
     sessions = plural(sum(bool(one.observations) for one in measured), "session")
@@ -162,7 +164,7 @@ def _head(measured: Sequence[Measured]) -> str:
 
 
 def _as_json(
-    sections: Sequence[Section], run: MeasuringRun[Measured], small: int
+    sections: Sequence[ReportSection], run: MeasuringRun[RecordingResult], small: int
 ) -> dict[str, Any]:
     return {
         "sections": [section.to_json() for section in sections],
@@ -173,7 +175,7 @@ def _as_json(
     }
 
 
-def _explain_nothing(places: Sequence[Path], run: MeasuringRun[Measured]) -> str:
+def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult]) -> str:
     where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
     if len(run.unreadable) == 1 and not run.measured:
         (only,) = run.unreadable

@@ -12,9 +12,9 @@ from foldline.cli import options
 from foldline.cli.option_types import BUDGET, WINDOW
 from foldline.cli.output import Output, console, plural, shorten_path
 from foldline.core.budget import Amount
-from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
+from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
 from foldline.corpus.operation import Operation
-from foldline.corpus.running import Progress
+from foldline.corpus.runner import Progress
 from foldline.errors import InputError
 from foldline.formats.registry import DIALECTS
 from foldline.settings import load
@@ -117,14 +117,14 @@ def measure(
     """Measure what compaction keeps of every session, and what replaying it would cost."""
     sizes = tuple(map(_share, budgets))
     span = None if window is None else window.tokens
-    _run(Measure(sizes, policies, model, span, load().config), output, rest)
+    _run(MeasureRetention(sizes, policies, model, span, load().config), output, rest)
 
 
 @command.command("index", short_help="Index the words of every conversation.")
 @_run_options
 def index(output: Output, **rest: Any) -> None:
     """Index the words of every conversation, for 'foldline corpus search'."""
-    _run(Index(), output, rest)
+    _run(BuildIndex(), output, rest)
 
 
 @command.command("search", short_help="Search an index.")
@@ -190,7 +190,7 @@ def _progress(output: Output) -> Iterator[Progress | None]:
         yield lambda done, whole: bars.update(bar, completed=done, total=whole)
 
 
-def _report(report: Report, output: Output) -> None:
+def _report(report: CorpusReport, output: Output) -> None:
     earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
     parts = f"{plural(report.parts, 'part')}{earlier}"
     output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
@@ -200,7 +200,7 @@ def _report(report: Report, output: Output) -> None:
         output.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: CorpusReport) -> dict[str, Any]:
     return {
         "out": report.out,
         "sessions": report.sessions,

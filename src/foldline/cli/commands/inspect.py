@@ -20,9 +20,9 @@ from foldline.cli.reading import open_input
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
-from foldline.inspector.shelf import Listed, Shelf, in_archive
-from foldline.inspector.surveying import Survey
-from foldline.inspector.trace import Trace
+from foldline.inspector.pages.sessions import SessionSurvey
+from foldline.inspector.session_cache import SessionCache, SessionEntry, archive_entries
+from foldline.inspector.trace import SessionTrace
 from foldline.settings import load
 
 MAGIC: Final = b"SQLite format 3\0"
@@ -98,8 +98,8 @@ def command(
                 trace = _archive_trace(target, config, model or "", session)
         _write(trace, out, target, output)
         return
-    shelf = Shelf(lambda: _list_sessions(target, archive), config, model or "")
-    _serve(shelf, target, Survey(config, model or ""), port, opens=opens, output=output)
+    shelf = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
+    _serve(shelf, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
 
 
 def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
@@ -133,10 +133,10 @@ def _is_archive(path: Path) -> bool:
         return False
 
 
-def _list_sessions(target: Target, archive: Path) -> Iterator[Listed]:
+def _list_sessions(target: Target, archive: Path) -> Iterator[SessionEntry]:
     """List the sessions that can be looked at; those that cannot be listed are left out."""
     if target.kind == "archive":
-        yield from in_archive(target.path)
+        yield from archive_entries(target.path)
         return
     if target.kind == "file":
         yield _listing(replace(named_file(target.path), agent=""), format=target.format)
@@ -147,13 +147,13 @@ def _list_sessions(target: Target, archive: Path) -> Iterator[Listed]:
         yield _listing(file)
     if target.kind == "machine" and archive.exists():
         try:
-            yield from in_archive(archive)
+            yield from archive_entries(archive)
         except StoreError:
             return
 
 
-def _listing(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A002  # as the option
-    return Listed(
+def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa: A002  # as the option
+    return SessionEntry(
         title=found.path.name,
         agent=found.agent or "transcript",
         origin="file",
@@ -168,7 +168,9 @@ def _listing(found: SessionFile, format: str = "auto") -> Listed:  # noqa: A002 
 # --- one file -------------------------------------------------------------------------------
 
 
-def _file_trace(target: Target, config: Config, model: str, conversation: str | None) -> Trace:
+def _file_trace(
+    target: Target, config: Config, model: str, conversation: str | None
+) -> SessionTrace:
     from foldline.inspector.loading import from_file
 
     index, path, format = None, target.path, target.format  # noqa: A001  # as the option
@@ -178,7 +180,9 @@ def _file_trace(target: Target, config: Config, model: str, conversation: str | 
     return from_file(path, config, _no_progress, conversation=index, model=model, format=format)
 
 
-def _archive_trace(target: Target, config: Config, model: str, session: str | None) -> Trace:
+def _archive_trace(
+    target: Target, config: Config, model: str, session: str | None
+) -> SessionTrace:
     """
     Read the one session of an archive that is to be written.
 
@@ -194,7 +198,7 @@ def _archive_trace(target: Target, config: Config, model: str, session: str | No
         )
     name = session
     if name is None:
-        name = _find_message(target)[0] if target.handle else in_archive(target.path)[0].name
+        name = _find_message(target)[0] if target.handle else archive_entries(target.path)[0].name
     return from_archive(target.path, name, config, _no_progress, model=model)
 
 
@@ -202,7 +206,7 @@ def _no_progress(_: float, __: str) -> None:
     """Ignore how far the work is."""
 
 
-def _write(trace: Trace, out: Path, target: Target, output: Output) -> None:
+def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> None:
     from foldline.inspector.report import report
 
     data = report(trace, time.time()).encode("utf-8", "replace")
@@ -218,7 +222,13 @@ def _write(trace: Trace, out: Path, target: Target, output: Output) -> None:
 
 
 def _serve(
-    shelf: Shelf, target: Target, survey: Survey, port: int, *, opens: bool, output: Output
+    shelf: SessionCache,
+    target: Target,
+    survey: SessionSurvey,
+    port: int,
+    *,
+    opens: bool,
+    output: Output,
 ) -> None:
     """
     Serve the pages until Ctrl-C.
@@ -230,8 +240,8 @@ def _serve(
         from foldline.inspector.web import listen, serve
     except ModuleNotFoundError as error:
         raise MissingExtra(error.name or "starlette", "inspect") from error
-    from foldline.inspector.access import Access
-    from foldline.inspector.site import Site
+    from foldline.inspector.site import InspectorSite
+    from foldline.inspector.web import Access
 
     first = _first_page(shelf, target)
     place = listen(port)
@@ -244,10 +254,10 @@ def _serve(
         output.note("Open this link; only this machine can. Ctrl-C ends it.")
     if opens:
         webbrowser.open(link)
-    serve(Site(shelf, survey, access.token), access, place)
+    serve(InspectorSite(shelf, survey, access.token), access, place)
 
 
-def _first_page(shelf: Shelf, target: Target) -> str:
+def _first_page(shelf: SessionCache, target: Target) -> str:
     """Return the page to begin with: the one session that was named, or the table of all."""
     found = shelf.sessions()
     if target.kind == "file":

@@ -204,7 +204,7 @@ def search(
         write_text(text)
     elif found and budget is None:
         _show(found)
-    output.note(found.told)
+    output.note(found.message)
 
 
 def _show(found: KnowledgeResult) -> None:

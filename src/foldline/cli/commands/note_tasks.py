@@ -37,9 +37,9 @@ def on_notes(command: Callable[..., object]) -> Callable[..., object]:
     return folder_option(options.output(command))
 
 
-def short_id(card: NoteMetadata) -> str:
+def short_id(metadata: NoteMetadata) -> str:
     """Return the end of the id of a note, which is enough to name it."""
-    return card.id[-TAIL:]
+    return metadata.id[-TAIL:]
 
 
 @click.command("tasks")
@@ -82,12 +82,12 @@ def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest
                 note = on.reopen(one)
             case _:
                 note = on.need(one, *(notes.resolve(word) for word in words))
-        free = [card for card in on.ready() if one in card.needs]
+        free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",
-        {"note": note.to_dict(), "now_ready": [card.id for card in free]},
+        {"note": note.to_dict(), "now_ready": [metadata.id for metadata in free]},
         f"{one_line(note.title, 60)!r} is {note.status}.",
-        *(f"Now ready: {one_line(card.title, 60)!r} ({card.id})." for card in free),
+        *(f"Now ready: {one_line(metadata.title, 60)!r} ({metadata.id})." for metadata in free),
     )
 
 

@@ -22,8 +22,7 @@ from foldline.cli.output import (
     write_json,
 )
 from foldline.cli.reading import Input, counter_for, open_input
-from foldline.evaluation.breakdown import WASTE
-from foldline.inspector.stats import Stats, measure
+from foldline.evaluation.breakdown import WASTE, TokenStats, measure
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def command(
         _show(opened, counter, stats)
 
 
-def _as_json(opened: Input, counter: TokenCounter, stats: Stats) -> dict[str, Any]:
+def _as_json(opened: Input, counter: TokenCounter, stats: TokenStats) -> dict[str, Any]:
     return {
         **opened.to_dict(),
         "counter": {"name": counter.name, "exact": counter.texts.exact},
@@ -92,7 +91,7 @@ def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
     return [asdict(item) for item in items]
 
 
-def _show(opened: Input, counter: TokenCounter, stats: Stats) -> None:
+def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
     """Print everything that is known about a conversation."""
     from rich.text import Text
 
@@ -120,7 +119,7 @@ def _title(opened: Input) -> str:
     return one_line(f"{opened.name} · {kind}{place}")
 
 
-def _sections(stats: Stats, screen: Console) -> Iterable[Table]:
+def _sections(stats: TokenStats, screen: Console) -> Iterable[Table]:
     yield _kinds(stats, screen.encoding)
     yield _tools(stats)
     yield _files(stats, screen.width // 2 - 4)
@@ -140,7 +139,7 @@ def _sections(stats: Stats, screen: Console) -> Iterable[Table]:
     )
 
 
-def _kinds(stats: Stats, encoding: str) -> Table:
+def _kinds(stats: TokenStats, encoding: str) -> Table:
     from rich.text import Text
 
     mark = "■" if encoding.lower().startswith("utf") else "#"
@@ -157,7 +156,7 @@ def _kinds(stats: Stats, encoding: str) -> Table:
     )
 
 
-def _tools(stats: Stats) -> Table:
+def _tools(stats: TokenStats) -> Table:
     return table(
         *("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
         rows=[
@@ -175,7 +174,7 @@ def _tools(stats: Stats) -> Table:
     )
 
 
-def _files(stats: Stats, width: int) -> Table:
+def _files(stats: TokenStats, width: int) -> Table:
     rows = []
     for file in stats.files:
         done = ", ".join(
@@ -186,7 +185,7 @@ def _files(stats: Stats, width: int) -> Table:
     return table("file", ">tokens", ">share", "*what was done", rows=rows)
 
 
-def _around(stats: Stats) -> Iterable[str]:
+def _around(stats: TokenStats) -> Iterable[str]:
     besides = [f"a system prompt of {stats.system:,} tokens"] if stats.system else []
     if stats.schemas:
         schemas = plural(stats.schemas, "tool schema")

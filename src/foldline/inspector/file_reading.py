@@ -7,6 +7,7 @@ kept, and that process gives it all back when it ends.
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import subprocess
@@ -14,16 +15,28 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any, Final
+from sys import intern
+from typing import IO, Any, Final, cast
 
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.inspector.trace import model_named, without_wire
-from foldline.values.edit_json import message_from_json, message_to_json
-from foldline.values.messages import Message
+from foldline.inspector.trace import model_named
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 APART: Final = 24_000_000
 """Bytes from which a file is read in a process of its own."""
@@ -86,7 +99,7 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
         current.dialect,
         current.system,
         current.tools,
-        tuple(tuple(map(without_wire, part.transcript.messages)) for part in parts),
+        tuple(part.transcript.messages for part in parts),
     )
 
 
@@ -139,7 +152,7 @@ def read_apart(
     """
     words = [str(path), format, "" if conversation is None else str(conversation)]
     # -P: no module in the working directory takes the place of one of ours.
-    command = [sys.executable, "-P", "-m", "foldline.inspector.reading", *words]
+    command = [sys.executable, "-P", "-m", "foldline.inspector.file_reading", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:  # noqa: S603  # our own
         assert child.stdout is not None  # noqa: S101  # it is a pipe
         try:
@@ -158,7 +171,7 @@ def _received(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileC
     for size in sizes:
         messages = []
         for _ in range(size):
-            messages.append(message_from_json(json.loads(lines.readline())))
+            messages.append(_message(json.loads(lines.readline())))
             done += 1
             if not done % STEP:
                 progress(0.3 + 0.2 * done / whole, f"Taking over {done:,} of {whole:,} messages")
@@ -173,13 +186,65 @@ def _sent(content: FileContent) -> Iterator[str]:
     head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
-        for message in messages:
-            yield json.dumps(message_to_json(message))
+        yield from map(json.dumps, map(_values, messages))
+
+
+_PARTS: Final[tuple[type[Any], ...]] = (
+    Text,
+    ToolCall,
+    ToolResult,
+    Thinking,
+    Media,
+    Opaque,
+    Omitted,
+)
+_FIELDS: Final = {
+    kind: tuple(one.name for one in fields(kind) if one.name != "raw")
+    for kind in (*_PARTS, Message, Usage)
+}
+
+
+def _values(thing: Any) -> list[Any]:
+    """Return the fields of a message or a part in order, without its wire original."""
+    kind = type(thing)
+    values: list[Any] = [_PARTS.index(kind)] if kind in _PARTS else []
+    for name in _FIELDS[kind]:
+        value = getattr(thing, name)
+        if isinstance(value, tuple):
+            value = [_values(one) for one in value]
+        elif isinstance(value, Usage):
+            value = _values(value)
+        values.append(value)
+    return values
+
+
+def _message(values: list[Any]) -> Message:
+    role, parts, dialect, number, name, intact, pinned, usage, origin = values
+    return Message(
+        cast("Role", intern(role)),
+        tuple(map(_part, parts)),
+        None,
+        intern(dialect),
+        number,
+        name,
+        intact,
+        pinned,
+        None if usage is None else Usage(*usage),
+        intern(origin),
+    )
+
+
+def _part(values: list[Any]) -> Part:
+    kind = _PARTS[values[0]]
+    rest = (tuple(map(_part, value)) if isinstance(value, list) else value for value in values[1:])
+    part: Part = kind(*rest)
+    return part
 
 
 def main(words: Sequence[str]) -> None:
     """Read the file that is named and write it line by line; an error is the only line."""
     path, format_, conversation = words
+    gc.disable()  # there are no cycles, and this process ends soon
     try:
         content = read_content(Path(path), format_, int(conversation) if conversation else None)
     except FoldlineError as error:

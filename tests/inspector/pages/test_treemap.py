@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.inspector.treemap import Box, squarify
+from foldline.inspector.pages.tokens import Box, squarify
 
 SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=60)
 

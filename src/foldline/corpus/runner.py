@@ -12,13 +12,12 @@ from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
 import foldline
-from foldline.corpus.engine import Engine, FutureEngine, GraphEngine
-from foldline.corpus.listing import list_files
+from foldline.corpus.filesystem import list_files
 from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
 from foldline.corpus.output import OutputFolder, settings
-from foldline.corpus.planning import Task, divided, plan
-from foldline.corpus.working import Footer, give_up, process
+from foldline.corpus.planning import WorkTask, divided, plan
+from foldline.corpus.worker import Engine, Footer, FutureEngine, GraphEngine, give_up, process
 from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -31,7 +30,7 @@ WORKER_BYTES: Final = 1024 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CorpusReport:
     """
     What a run has found.
 
@@ -64,7 +63,7 @@ def run(
     client: Any = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> CorpusReport:
     """
     Do something with every session of a corpus.
 
@@ -101,7 +100,7 @@ def run(
         whole = sum(task.size for task in tasks)
         size = whole - sum(task.size for task in left)
         with _engine(engine, scheduler, client, workers, len(left)) as there:
-            lost = list[Task]()
+            lost = list[WorkTask]()
             for task, footer in _worked(operation, place.folder, left, there):
                 if footer is None:
                     lost.append(task)
@@ -118,15 +117,15 @@ def run(
     return _report(place.folder, found, resumed, len(tasks))
 
 
-def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> Report:
+def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> CorpusReport:
     failures = tuple((path, offset, why) for path, offset, why in found["failures"])
     sessions, failed = found["sessions"], found["failed"]
-    return Report(out, sessions, failed, resumed, parts, found["totals"], failures)
+    return CorpusReport(out, sessions, failed, resumed, parts, found["totals"], failures)
 
 
 def _worked(
-    operation: Operation, out: str, tasks: Sequence[Task], engine: Engine
-) -> Iterator[tuple[Task, Footer | None]]:
+    operation: Operation, out: str, tasks: Sequence[WorkTask], engine: Engine
+) -> Iterator[tuple[WorkTask, Footer | None]]:
     """Yield what the parts say; None of a task that no worker survived, unless it is one piece."""
     with closing(engine.run(partial(process, operation, out), tasks)) as ended:
         for done in ended:
@@ -136,14 +135,16 @@ def _worked(
             yield done.task, footer
 
 
-def _alone(operation: Operation, out: str, lost: Sequence[Task], mark: str) -> dict[str, Footer]:
+def _alone(
+    operation: Operation, out: str, lost: Sequence[WorkTask], mark: str
+) -> dict[str, Footer]:
     """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
     pieces = [piece for task in lost for piece in divided(task, mark)]
     ended = _worked(operation, out, pieces, LocalPool(1))
     return {task.key: footer for task, footer in ended if footer is not None}
 
 
-def _parts(task: Task, lost: Sequence[Task], mark: str) -> list[Task]:
+def _parts(task: WorkTask, lost: Sequence[WorkTask], mark: str) -> list[WorkTask]:
     return divided(task, mark) if task in lost and len(task.pieces) > 1 else [task]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
-from foldline.inspector.replay import Revision, Segment
+from foldline.inspector.timeline import Revision, ViewSegment
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite
 from foldline.values.messages import Message, visible_texts
 from foldline.values.tokens import TokenCounter
@@ -16,7 +16,7 @@ Fate: TypeAlias = Literal[
     "kept", "cut", "cleared", "quoted", "told", "folded", "handle", "gone", "added"
 ]
 
-WORDS: Final[dict[Fate, str]] = {
+FATES: Final[dict[Fate, str]] = {
     "kept": "kept word for word",
     "cut": "cut: a part is still shown",
     "cleared": "cleared: a note stands in its place",
@@ -39,7 +39,7 @@ _REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MessageFate:
     """
     One message before and what stands for it after; either may be missing.
 
@@ -55,17 +55,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ViewComparison:
     """All rows of a compaction, in the order of the view before; tokens of both views."""
 
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[MessageFate, ...] = field(repr=False)
     before: int
     after: int
 
     def tokens(self) -> dict[Fate, tuple[int, int]]:
         """Return how many messages met each fate, and what they took before, in tokens."""
         found: dict[Fate, tuple[int, int]] = {}
-        for fate in WORDS:
+        for fate in FATES:
             rows = [row for row in self.rows if row.fate == fate]
             if rows:
                 size = sum(row.after if fate == "added" else row.before for row in rows)
@@ -75,7 +75,7 @@ class Comparison:
 
 def compare(
     old: Sequence[Message], new: Sequence[Message], revision: Revision, counter: TokenCounter
-) -> Comparison:
+) -> ViewComparison:
     """
     Say what became of every message.
 
@@ -85,9 +85,9 @@ def compare(
         revision: The change between the two.
         counter: Counts messages.
     """
-    fates = _Fates(old, new, revision)
+    fates = _FateFinder(old, new, revision)
     rows = tuple(
-        Row(
+        MessageFate(
             fate,
             before,
             after,
@@ -97,16 +97,30 @@ def compare(
         )
         for fate, before, after, quoted in fates.rows()
     )
-    return Comparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
+    return ViewComparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
 
 
-def around(segments: Sequence[Segment], index: int) -> tuple[Sequence[Message], Sequence[Message]]:
+def around(
+    segments: Sequence[ViewSegment], index: int
+) -> tuple[Sequence[Message], Sequence[Message]]:
     """Return what was shown before and after the change that a segment begins with."""
     segment = segments[index]
     return segments[index - 1].messages, segment.messages[: segment.start]
 
 
-class _Fates:
+class SnapshotText:
+    """What snapshots say: ``names`` are the identifiers in their ``text``."""
+
+    def __init__(self, snapshots: Iterable[Message]) -> None:
+        self.text = "\n".join(text for m in snapshots for text in visible_texts(m))
+        self.names = identifiers(self.text)
+
+    def quotes(self, lines: Iterable[str]) -> int:
+        """Count the lines that stand in the snapshots as they are."""
+        return sum(line in self.text for line in lines) if self.text else 0
+
+
+class _FateFinder:
     """Follows messages through one change of the view."""
 
     def __init__(self, old: Sequence[Message], new: Sequence[Message], revision: Revision) -> None:
@@ -116,8 +130,7 @@ class _Fates:
         self._revision = revision
         known = {message.id for message in old}
         self._added = [message for message in new if message.id not in known]
-        self._snapshot = "\n".join(text for m in self._added for text in visible_texts(m))
-        self._names = identifiers(self._snapshot)
+        self._snapshot = SnapshotText(self._added)
         self._rewrites = {
             edit.message: edit for edit in revision.edits if isinstance(edit, Rewrite)
         }
@@ -170,27 +183,22 @@ class _Fates:
         return self._removed(message, quoted), message, None, quoted
 
     def _removed(self, message: Message, quoted: int) -> Fate:
-        ours = self._revision.cause != "recorded"
-        if self._snapshot and quoted:
+        if quoted:
             return "quoted"
-        if self._snapshot and any(
-            identifiers(text[:20_000]) & self._names for text in visible_texts(message)
+        if self._snapshot.names and any(
+            identifiers(text[:20_000]) & self._snapshot.names for text in visible_texts(message)
         ):
-            return "told" if self._by_model() else "folded"
-        return "handle" if ours else "gone"
-
-    def _by_model(self) -> bool:
-        receipt = self._revision.receipt
-        return receipt is None or receipt.spent.output_tokens > 0
+            receipt = self._revision.receipt
+            by_model = receipt is None or receipt.spent.output_tokens > 0
+            return "told" if by_model else "folded"
+        return "gone" if self._revision.cause == "recorded" else "handle"
 
     def _quoted(self, message: Message) -> int:
-        if not self._snapshot:
-            return 0
-        count = 0
-        for text in visible_texts(message):
-            lines = {line.strip() for line in text[:200_000].split("\n")[:LINES]}
-            count += sum(len(line) >= SHORTEST and line in self._snapshot for line in lines)
-        return count
+        texts = visible_texts(message) if self._snapshot.text else ()
+        return sum(
+            self._snapshot.quotes({s for line in lines if len(s := line.strip()) >= SHORTEST})
+            for lines in (text[:200_000].split("\n")[:LINES] for text in texts)
+        )
 
 
 def describe(revision: Revision) -> str:

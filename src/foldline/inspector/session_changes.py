@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldline.archive import Archive
-from foldline.formats.registry import DIALECTS
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note
+from foldline.inspector.pages.layout import Links, note
 from foldline.inspector.pages.messages import excerpt
-from foldline.inspector.trace import Trace
+from foldline.inspector.trace import SessionTrace
 from foldline.session import Session
 
 
@@ -49,13 +47,7 @@ def compact_from(path: Path, name: str, number: str, focus: str) -> Changed:
     return Changed(receipt.status == "compacted", f"Nothing was changed: {receipt.reason}.")
 
 
-def can_fold(trace: Trace, number: str) -> bool:
-    """Return True if a message can be the first that is folded."""
-    shown = {message.id for message in trace.segments[-1].messages}
-    return trace.is_ours and trace.source.agent in DIALECTS and number in shown
-
-
-def confirm_undo(trace: Trace, links: Links, token: str) -> Child:
+def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
     """Ask whether the last compaction is really to be taken back."""
     last = next(
         (
@@ -85,9 +77,9 @@ def confirm_undo(trace: Trace, links: Links, token: str) -> Child:
     )
 
 
-def confirm_fold(trace: Trace, links: Links, number: str, token: str) -> Child:
+def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> Child:
     """Ask whether everything from a message on is really to be folded."""
-    if not can_fold(trace, number):
+    if not trace.can_fold(number):
         words = "This message is not in view, or its session is not in a wire format."
         return h("section", h("h1", "Compact from here"), note(words))
     message = trace.find(number)

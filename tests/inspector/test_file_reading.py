@@ -9,7 +9,7 @@ from tests.corpus import corpus_files, requires_corpus
 from tests.inspector.sample import claude_code, quiet
 
 from foldline.errors import InputError
-from foldline.inspector.reading import read_apart, read_content
+from foldline.inspector.file_reading import read_apart, read_content
 
 
 def both(path: Path, conversation: int | None = None):

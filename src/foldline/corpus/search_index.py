@@ -1,17 +1,69 @@
-"""Searching the index of a corpus: conversations ranked by the words of a query (BM25)."""
+"""An index of the identifiers in a corpus, and the search in it."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from foldline.corpus.operation import Row, Totals, Work
 from foldline.corpus.output import OutputFolder
 from foldline.corpus.parquet import read_rows
 from foldline.errors import InputError, StoreError
+from foldline.evaluation.future_use import said
+from foldline.formats.recording import Recording
 from foldline.relevance.terms import terms
+from foldline.values.messages import Message
+
+
+@dataclass(frozen=True)
+class BuildIndex:
+    """
+    Index the words of every conversation, for `foldline.corpus.search`.
+
+    A row is a term of a conversation: how often it stands there (``count``), among how many
+    (``length``), and the first message that has it (``message``, from 0).
+    """
+
+    name: ClassVar[str] = "index"
+    order: ClassVar[tuple[str, ...]] = ("term", "path", "offset", "number")
+    columns: ClassVar[dict[str, str]] = {
+        "term": "text",
+        "count": "int",
+        "length": "int",
+        "message": "int",
+    }
+
+    def start(self) -> Work:
+        """Return what cuts the conversations of a session into terms."""
+        return _rows
+
+    def totals(self, rows: Iterable[Row]) -> Totals:
+        """Count conversations, and the terms in them."""
+        lengths = {row["number"]: row["length"] for row in rows}
+        return {"conversations": len(lengths), "terms": sum(lengths.values())}
+
+
+def _rows(recording: Recording) -> Iterator[Row]:
+    for number, conversation in enumerate(recording.conversations, 1):
+        place = {"number": number, "conversation": conversation.name}
+        for row in _postings(conversation.transcript.messages):
+            yield {**place, **row}
+
+
+def _postings(messages: Iterable[Message]) -> Iterator[Row]:
+    counts, first, length = dict[str, int](), dict[str, int](), 0
+    for at, message in enumerate(messages):
+        for term in terms(said(message)):
+            counts[term] = counts.get(term, 0) + 1
+            first.setdefault(term, at)
+            length += 1
+    for term, count in counts.items():
+        yield {"term": term, "count": count, "length": length, "message": first[term]}
+
 
 SATURATION: Final = 1.2
 LENGTHS: Final = 0.75
@@ -24,7 +76,7 @@ MOST_TERMS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CorpusMatch:
     """
     A conversation that was found.
 
@@ -42,12 +94,12 @@ class Match:
     matched: tuple[str, ...]
 
 
-def search(out: str, query: str, k: int = 10) -> list[Match]:
+def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     """
     Find conversations in the index of a corpus.
 
     Args:
-        out: The folder into which `Index` wrote.
+        out: The folder into which `BuildIndex` wrote.
         query: Words, in any language.
         k: The most that are returned.
 
@@ -80,7 +132,7 @@ def search(out: str, query: str, k: int = 10) -> list[Match]:
 
 def _ranked(
     found: dict[tuple[Any, ...], list[dict[str, Any]]], totals: dict[str, float]
-) -> list[Match]:
+) -> list[CorpusMatch]:
     count = totals["conversations"]
     mean = max(1.0, totals["terms"] / max(1, count))
     documents: dict[str, int] = defaultdict(int)
@@ -99,11 +151,11 @@ def _ranked(
 
 def _match(
     place: tuple[Any, ...], rows: list[dict[str, Any]], rarity: dict[str, float], mean: float
-) -> Match:
+) -> CorpusMatch:
     score = 0.0
     for row in rows:
         norm = SATURATION * (1 - LENGTHS + LENGTHS * row["length"] / mean)
         score += rarity[row["term"]] * row["count"] * (SATURATION + 1) / (row["count"] + norm)
     path, offset, number, conversation = place
     matched = tuple(row["term"] for row in rows)
-    return Match(path, offset, number, conversation, score, rows[0]["message"], matched)
+    return CorpusMatch(path, offset, number, conversation, score, rows[0]["message"], matched)

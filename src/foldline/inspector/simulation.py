@@ -15,9 +15,9 @@ from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt
 from foldline.errors import BudgetError
 from foldline.evaluation.future_use import identifiers
-from foldline.inspector.fates import Comparison, compare
-from foldline.inspector.replay import Revision
-from foldline.inspector.trace import Trace
+from foldline.inspector.comparison import ViewComparison, compare
+from foldline.inspector.timeline import Revision
+from foldline.inspector.trace import SessionTrace
 from foldline.session.early_fold import proportions
 from foldline.settings.sources import flatten
 from foldline.values.messages import Message, visible_texts
@@ -28,7 +28,7 @@ FACTS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SimulationSettings:
     """
     What is tried.
 
@@ -63,7 +63,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Simulation:
     """
     What a compaction would do.
 
@@ -73,14 +73,14 @@ class Trial:
     """
 
     receipt: Receipt
-    comparison: Comparison = field(repr=False)
+    comparison: ViewComparison = field(repr=False)
     names: tuple[int, int, int]
     prompt: str = field(repr=False)
     rewritten: int
     requests: float | None
 
 
-def attempt(trace: Trace, view: Sequence[Message], wish: Wish) -> Trial:
+def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettings) -> Simulation:
     """
     Compact a view as wished, in memory only; no model is asked.
 
@@ -116,7 +116,7 @@ def attempt(trace: Trace, view: Sequence[Message], wish: Wish) -> Trial:
     )
     rewritten = _rewritten(comparison, receipt)
     prices = trace.model.prices
-    return Trial(
+    return Simulation(
         receipt,
         comparison,
         (len(_names(trace.log)), len(_names(view)), len(_names(after) & _names(trace.log))),
@@ -130,13 +130,13 @@ def attempt(trace: Trace, view: Sequence[Message], wish: Wish) -> Trial:
     )
 
 
-def _budget(trace: Trace, wish: Wish, config: Config) -> Budget:
+def _budget(trace: SessionTrace, wish: SimulationSettings, config: Config) -> Budget:
     if wish.budget is not None:
         return Budget.of_tokens(wish.budget)
     return config.budget(wish.window or trace.model.window, overhead=sum(trace.overhead))
 
 
-def _rewritten(made: Comparison, receipt: Receipt) -> int:
+def _rewritten(made: ViewComparison, receipt: Receipt) -> int:
     """Return the tokens that the next request writes to the cache again."""
     shown = [row for row in made.rows if row.new is not None]
     return sum(row.after for row in shown[receipt.kept_prefix :])
@@ -175,14 +175,14 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
-def wish_of(said: Mapping[str, str]) -> Wish:
+def read_settings(said: Mapping[str, str]) -> SimulationSettings:
     """
     Read a wish from the fields of a form; empty ones have their default.
 
     Raises:
         BudgetError: A field is no number.
     """
-    return Wish(
+    return SimulationSettings(
         said.get("policy") or "default",
         _whole(said, "budget"),
         _whole(said, "window"),

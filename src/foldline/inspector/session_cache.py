@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -14,8 +16,8 @@ from typing import Any, Final, Generic, TypeVar
 from foldline.archive import Archive
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.loading import Progress, from_archive, from_file
-from foldline.inspector.trace import Origin, Trace
+from foldline.inspector.loading import Progress, from_archive, from_file, grown
+from foldline.inspector.trace import Origin, SessionTrace
 
 Result = TypeVar("Result")
 
@@ -31,9 +33,12 @@ PATIENCE: Final = 1.2
 PAUSE: Final = 4.0
 """A session that grows is read again after so many times as long as reading it took."""
 
+MOST_PAUSE: Final = 4.0
+"""Seconds after which it is read again at the latest, where only what is new has to be read."""
+
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SessionEntry:
     """
     A session that can be opened.
 
@@ -82,6 +87,7 @@ class Job(Generic[Result]):
         except Exception as error:  # noqa: BLE001  # told to whoever waits for it
             self.error = error
         self.seconds = time.monotonic() - start
+        _give_back()
         self._done.set()
 
     def _progress(self, fraction: float, words: str) -> None:
@@ -97,13 +103,13 @@ class _Held:
     """A session that was read: of which state of its file, and the reading that goes on."""
 
     version: str
-    job: Job[Trace]
-    trace: Trace | None = None
+    job: Job[SessionTrace]
+    trace: SessionTrace | None = None
     read: float = field(default_factory=time.monotonic)
     extras: dict[str, Job[Any]] = field(default_factory=dict)
 
 
-class Shelf:
+class SessionCache:
     """
     Opens sessions, keeps a few of them, and reads again what has grown.
 
@@ -114,29 +120,31 @@ class Shelf:
     """
 
     def __init__(
-        self, find: Callable[[], Iterable[Listed]], config: Config, model: str = ""
+        self, find: Callable[[], Iterable[SessionEntry]], config: Config, model: str = ""
     ) -> None:
         self._find = find
         self._config = config
         self._model = model
-        self._known: dict[str, Listed] = {}
+        self._known: dict[str, SessionEntry] = {}
         self._held: OrderedDict[tuple[str, int | None], _Held] = OrderedDict()
         self._lock = threading.RLock()
 
-    def sessions(self) -> tuple[Listed, ...]:
+    def sessions(self) -> tuple[SessionEntry, ...]:
         """List the sessions there are now, the one that was changed last first."""
         found = sorted(self._find(), key=lambda one: -one.changed)
         with self._lock:
             self._known.update((one.key, one) for one in found)
         return tuple(found)
 
-    def known(self, key: str) -> Listed | None:
+    def known(self, key: str) -> SessionEntry | None:
         """Return the session with a key, if it was ever listed."""
         if key not in self._known:
             self.sessions()
         return self._known.get(key)
 
-    def open(self, listed: Listed, conversation: int | None = None) -> Job[Trace] | Trace:
+    def open(
+        self, listed: SessionEntry, conversation: int | None = None
+    ) -> Job[SessionTrace] | SessionTrace:
         """
         Return a session, or the reading of it where that takes long.
 
@@ -153,26 +161,32 @@ class Shelf:
             raise _told(held.job.error)
         return held.trace
 
-    def version(self, listed: Listed, conversation: int | None = None) -> str:
+    def version(self, listed: SessionEntry, conversation: int | None = None) -> str:
         """Return which state of a session is shown, having begun to read a newer one."""
         held = self._reading(listed, conversation)
         self._settle(held)
         now = state_of(listed)
         idle = held.trace is not None and held.job.wait(0)
         pause = PAUSE * held.job.seconds
+        if held.trace is not None and held.trace.mark is not None:
+            pause = min(pause, MOST_PAUSE)
         if idle and now != held.version and time.monotonic() - held.read > pause:
             held.version, held.read = now, time.monotonic()
-            held.job = Job(self._work(listed, conversation))
+            held.job = Job(self._reread(listed, conversation, held.trace))
         return str(id(held.trace)) if held.trace is not None else ""
 
-    def forget(self, listed: Listed) -> None:
+    def forget(self, listed: SessionEntry) -> None:
         """Read a session anew when it is opened next."""
         with self._lock:
             for key in [key for key in self._held if key[0] == listed.key]:
                 del self._held[key]
 
     def beside(
-        self, listed: Listed, conversation: int | None, name: str, work: Callable[[Progress], Any]
+        self,
+        listed: SessionEntry,
+        conversation: int | None,
+        name: str,
+        work: Callable[[Progress], Any],
     ) -> Job[Any]:
         """Return further work on a session that is done once, beginning it where need be."""
         held = self._reading(listed, conversation)
@@ -183,7 +197,7 @@ class Shelf:
                 held.extras[name] = Job(work)
             return held.extras[name]
 
-    def _reading(self, listed: Listed, conversation: int | None) -> _Held:
+    def _reading(self, listed: SessionEntry, conversation: int | None) -> _Held:
         key = (listed.key, conversation)
         with self._lock:
             if key not in self._held:
@@ -201,7 +215,15 @@ class Shelf:
                 held.extras = {}
             held.trace = held.job.result
 
-    def _work(self, listed: Listed, conversation: int | None) -> Callable[[Progress], Trace]:
+    def _reread(
+        self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None
+    ) -> Callable[[Progress], SessionTrace]:
+        whole = self._work(listed, conversation)
+        return lambda progress: (before and grown(before, progress)) or whole(progress)
+
+    def _work(
+        self, listed: SessionEntry, conversation: int | None
+    ) -> Callable[[Progress], SessionTrace]:
         if listed.origin == "archive":
             return lambda progress: from_archive(
                 listed.place, listed.name, self._config, progress, model=self._model
@@ -217,7 +239,7 @@ class Shelf:
         )
 
 
-def state_of(listed: Listed) -> str:
+def state_of(listed: SessionEntry) -> str:
     """Return what changes when a session does."""
     try:
         if listed.origin == "archive":
@@ -229,7 +251,7 @@ def state_of(listed: Listed) -> str:
     return f"{status.st_mtime_ns}-{status.st_size}"
 
 
-def in_archive(path: Path) -> list[Listed]:
+def archive_entries(path: Path) -> list[SessionEntry]:
     """
     List the sessions of an archive.
 
@@ -238,7 +260,7 @@ def in_archive(path: Path) -> list[Listed]:
     """
     with Archive.open(path) as archive:
         return [
-            Listed(
+            SessionEntry(
                 title=info.head.name,
                 agent=info.head.dialect or "foldline",
                 origin="archive",
@@ -252,7 +274,7 @@ def in_archive(path: Path) -> list[Listed]:
         ]
 
 
-def named(listed: Listed, format: str | None) -> Listed:  # noqa: A002  # as the option
+def named(listed: SessionEntry, format: str | None) -> SessionEntry:  # noqa: A002  # as the option
     """Return a file that is read as what somebody says it is."""
     return listed if format is None else replace(listed, format=format)
 
@@ -261,3 +283,9 @@ def _told(error: Exception | None) -> FoldlineError:
     if isinstance(error, FoldlineError):
         return error
     return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")
+
+
+def _give_back() -> None:
+    """Return the memory that is free now to the system, where the C library (glibc) can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -2,20 +2,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.inspector.sample import claude_code, from_our_archive, from_our_file
 
-from foldline.inspector.fates import WORDS, around, compare, describe
-from foldline.inspector.trace import Trace
+from foldline.inspector.comparison import FATES, around, compare, describe
+from foldline.inspector.trace import SessionTrace
 from foldline.values.edits import Fold, Rewrite
 
 
-def comparisons(trace: Trace):
+def comparisons(trace: SessionTrace):
     for index in range(1, len(trace.segments)):
         revision = trace.segments[index].revision
         assert revision is not None
         yield revision, compare(*around(trace.segments, index), revision, trace.counter)
 
 
+@pytest.mark.requirement("V4")
 def test_every_message_of_both_views_stands_in_exactly_one_row(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     for index, (_, made) in enumerate(comparisons(trace), 1):
@@ -42,7 +44,7 @@ def test_fates_follow_the_edits(tmp_path: Path) -> None:
                 assert row.fate == "kept"
     assert {"kept", "added"} <= seen
     assert seen & {"quoted", "folded"}
-    assert seen <= set(WORDS)
+    assert seen <= set(FATES)
 
 
 def test_cleared_results_are_said_to_be_cleared(tmp_path: Path) -> None:

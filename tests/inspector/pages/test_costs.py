@@ -6,7 +6,7 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import from_our_archive, from_our_file, quiet
 
 from foldline.core.config import POLICY_NAMES
-from foldline.inspector.costs import alternatives, asked, counted, paid, usd
+from foldline.inspector.pages.cost import alternatives, asked, counted, paid, usd
 
 
 def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
