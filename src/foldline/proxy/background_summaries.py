@@ -92,8 +92,10 @@ class BackgroundSummarizers:
         spent = 0.0
         try:
             wire = summarizer.wire
-            place = replace(door, base_url=door.base_url.removesuffix(wire.path))
-            client = Client(summarizer.name, summarizer.info, Sender(wire, place, self._transport))
+            endpoint = replace(door, base_url=door.base_url.removesuffix(wire.path))
+            client = Client(
+                summarizer.name, summarizer.info, Sender(wire, endpoint, self._transport)
+            )
             reply = client.answer(ask)
             spent = price if reply.attempts and reply.usd is None else reply.usd or 0.0
         finally:

@@ -158,7 +158,7 @@ def _archive(path: Path) -> Check:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as opened:
             (schema,) = opened.execute("PRAGMA user_version").fetchone()
-            (sessions,) = opened.execute("SELECT plural(*) FROM sessions").fetchone()
+            (sessions,) = opened.execute("SELECT count(*) FROM sessions").fetchone()
     except sqlite3.Error as error:
         return Check("archive", "problem", f"{path}: {error}; use another one with --archive")
     words = f"{path}: {plural(sessions, 'session')}, {size(path.stat().st_size)}, schema {schema}"
