@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from foldline.evaluation.retention import RetainedUse, Score
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.values.transcript import Transcript
 
 FILLER = "the build went on and nothing of interest was said about it\n"
@@ -33,7 +33,7 @@ def session(turns: int = 60) -> list[dict]:
 
 
 def transcript(turns: int = 60) -> Transcript:
-    return OpenAIChat().decode(session(turns))
+    return OpenAIChatDialect().decode(session(turns))
 
 
 def scores() -> list[Score]:

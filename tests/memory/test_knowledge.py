@@ -13,8 +13,8 @@ from foldline.core.asks import Ask, Reply
 from foldline.errors import BudgetError, InputError, ModelError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
-from foldline.memory.knowledge import storing as storing_module
-from foldline.memory.knowledge import writing as writing_module
+from foldline.memory.knowledge import document_tables as writing_module
+from foldline.memory.knowledge import ingest as storing_module
 
 GUIDE = """# Guide
 
@@ -96,7 +96,7 @@ def test_the_same_content_again_is_no_work_and_other_content_replaces_it(
 ) -> None:
     assert knowledge.add_text("guide", GUIDE, kind="markdown").outcome == "added"
     with monkeypatch.context() as patch:
-        patch.setattr(writing_module, "rows_of", None)  # cutting anything would fail
+        patch.setattr(writing_module, "make_chunk_rows", None)  # cutting anything would fail
         again = knowledge.add_text("guide", GUIDE, kind="markdown")
     assert (again.outcome, again.chunks) == ("unchanged", knowledge.stats().chunks)
     changed = GUIDE.replace("three times", "seven times")

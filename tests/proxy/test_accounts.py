@@ -8,7 +8,7 @@ from tests.proxy.judging import PATHS, decide, judge, shown, turns
 
 from foldline.core.asks import Ask
 from foldline.core.config import Config
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.proxy.accounts import Accounts
 
 LONG = turns(60)
@@ -17,7 +17,7 @@ ACCOUNT = "The user asks questions by number; all were answered."
 
 
 def paid(upstream, usd=5.0, which="same"):
-    accounts = Accounts(Place(upstream.url), which, usd)
+    accounts = Accounts(Endpoint(upstream.url), which, usd)
     config = Config().replace(memory={"enabled": True}, limits={"usd": usd})
     return accounts, config
 

@@ -6,13 +6,13 @@ import pytest
 from tests.proxy.judging import PATHS, compacted, decide, judge, shown, turns
 
 from foldline.formats.registry import dialect
-from foldline.models.failures import failure
+from foldline.models.errors import provider_error
 from foldline.stores.sqlite import SqliteStore
 from foldline.values.messages import Usage
 
 LONG = turns(60)
 MARK = {"type": "ephemeral"}
-TOO_LONG = failure(
+TOO_LONG = provider_error(
     b'{"type":"error","error":{"type":"invalid_request_error","message":'
     b'"prompt is too long: 9000 tokens > 8000 maximum"}}',
     status=400,

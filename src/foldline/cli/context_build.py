@@ -9,7 +9,7 @@ import click
 from foldline.cli import options
 from foldline.cli.context_material import configured, material, opened
 from foldline.cli.output import Voice, write_json, write_text
-from foldline.context.built import Context
+from foldline.context.built_context import Context
 
 EPILOG = """\b
 Examples:

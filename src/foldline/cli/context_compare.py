@@ -12,7 +12,7 @@ import click
 from foldline.cli import options
 from foldline.cli.context_material import configured, material, opened, read_text
 from foldline.cli.output import write_json, write_text
-from foldline.context.comparing import Case
+from foldline.context.comparison import Case
 from foldline.errors import InputError
 
 EPILOG = """\b
@@ -41,7 +41,7 @@ def compare(
 ) -> None:
     """Build the context of every question under two configurations, and show what differs."""
     from foldline.context.builder import ContextBuilder
-    from foldline.context.comparing import compare as compared
+    from foldline.context.comparison import compare as compared
 
     voice = options.voiced(rest)
     first = _pairs(base)

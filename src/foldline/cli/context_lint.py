@@ -22,7 +22,7 @@ def lint(file: str, strict: bool, **rest: Any) -> int:
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
-    from foldline.context.prompts import lint as look
+    from foldline.context.prompt_lint import lint as look
 
     voice = options.voiced(rest)
     problems = look(read_text(file))

@@ -14,7 +14,7 @@ import click
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice
 from foldline.context.settings import ContextConfig
-from foldline.context.sources import Source, files, source
+from foldline.context.sources import ContextSource, files, source
 from foldline.core.validation import named
 from foldline.errors import InputError
 
@@ -52,7 +52,7 @@ def material(command: Command) -> Command:
 class Material:
     """What there is to build from."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[ContextSource, ...]
     history: tuple[Any, ...] = field(repr=False)
     instructions: str | None = field(repr=False)
 
@@ -72,7 +72,7 @@ def opened(settings: dict[str, Any], voice: Voice) -> Iterator[Material]:
     if history == system == "-":
         raise click.UsageError("Only one of --history and --system can be stdin.")
     with ExitStack() as stack:
-        sources = list[Source]()
+        sources = list[ContextSource]()
         # Imported where they are named: each of them loads a store.
         if folder is not None:
             from foldline.notes import Notes

@@ -180,12 +180,12 @@ def _terminal() -> Check:
 
 def _sandbox() -> Check:
     """Say what would confine the terminal of an agent; it is tried, which takes a moment."""
-    from foldline.tools.terminal.confine.choose import INSTALL, tried
+    from foldline.tools.terminal.confine.choose import INSTALL, try_confinement
 
-    best = tried("bubblewrap")
+    best = try_confinement("bubblewrap")
     if best.confinement is not None:
         return Check("sandbox", "ok", "bubblewrap; its self-test found no way out")
-    second = tried("landlock")
+    second = try_confinement("landlock")
     if second.confinement is not None:
         words = f"landlock and seccomp, since bubblewrap: {best.words}. {second.words} {INSTALL}"
         return Check("sandbox", "note", words)

@@ -25,9 +25,8 @@ def command(**rest: Any) -> None:
     Every file is recognised by its content; --from names a format where it is not. A compacted
     file is written in its own format, or with --to as messages in one of the wire formats.
     """
-    from foldline.formats.files import FILE_FORMATS
+    from foldline.formats.files import FILE_FORMATS, UNREADABLE
     from foldline.formats.registry import DIALECTS
-    from foldline.formats.unread import UNREAD
 
     voice = options.voiced(rest)
     wires = [(name, wire.title) for name, wire in DIALECTS.items()]
@@ -35,10 +34,14 @@ def command(**rest: Any) -> None:
     if voice.json:
         write_json(
             "formats/1",
-            {"wire": _rows(wires, to=True), "files": _rows(kinds, to=False), "not_read": UNREAD},
+            {
+                "wire": _rows(wires, to=True),
+                "files": _rows(kinds, to=False),
+                "not_read": UNREADABLE,
+            },
         )
         return
-    not_read = list(UNREAD.items())
+    not_read = list(UNREADABLE.items())
     for heading, rows in (
         ("wire format", wires),
         ("kind of file", kinds),

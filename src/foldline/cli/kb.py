@@ -28,8 +28,8 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.errors import InputError, StoreError
-from foldline.memory.knowledge import Added, Findings, Knowledge, Report
-from foldline.memory.knowledge.front import THRESHOLD
+from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
 from foldline.settings.folders import data_folder
 
@@ -115,7 +115,7 @@ def add(place: Place, /, paths: tuple[str, ...], name: str, only: str, **rest: A
         raise click.UsageError("--name is for one file.", click.get_current_context())
     with opened(place, make=True) as knowledge:
         reports = [_added(knowledge, path, name, only, voice) for path in paths]
-    report = Report(
+    report = IngestReport(
         tuple(one for r in reports for one in r.documents),
         tuple(one for r in reports for one in r.skipped),
         tuple(one for r in reports for one in r.removed),
@@ -132,14 +132,14 @@ def add(place: Place, /, paths: tuple[str, ...], name: str, only: str, **rest: A
     voice.note(_told(report))
 
 
-def _added(knowledge: Knowledge, path: str, name: str, only: str, voice: Voice) -> Report:
+def _added(knowledge: Knowledge, path: str, name: str, only: str, voice: Voice) -> IngestReport:
     if path == "-":
-        return Report((_from_stdin(knowledge, name),))
+        return IngestReport((_from_stdin(knowledge, name),))
     with voice.working(f"Reading {path}", long=Path(path).is_dir()):
         return knowledge.add(path, name=name, only=only)
 
 
-def _from_stdin(knowledge: Knowledge, name: str) -> Added:
+def _from_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
     from foldline.memory.documents import ReadLimits, read_document
 
     if not name:
@@ -152,8 +152,8 @@ def _from_stdin(knowledge: Knowledge, name: str) -> Added:
     return knowledge.add_reading(name, reading)
 
 
-def _told(report: Report) -> str:
-    full = Report(tuple(one for one in report.documents if one.chunks))
+def _told(report: IngestReport) -> str:
+    full = IngestReport(tuple(one for one in report.documents if one.chunks))
     outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
     counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
     counts += [(len(report.documents) - len(full.documents), "without text")]
@@ -162,7 +162,7 @@ def _told(report: Report) -> str:
     return f"Documents: {said}." if said else "No document was found."
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: IngestReport) -> dict[str, Any]:
     return {
         "documents": [asdict(one) for one in report.documents],
         "skipped": [{"path": str(one.path), "why": one.why} for one in report.skipped],
@@ -215,7 +215,7 @@ def search(
     voice.note(found.told)
 
 
-def _show(found: Findings) -> None:
+def _show(found: KnowledgeResult) -> None:
     for number, passage in enumerate(found, 1):
         head = f"[{number}] {passage.source}  ({passage.strength:.0%})"
         write_text(f"{one_line(head, 400)}\n{passage.text.strip(chr(10))}\n")

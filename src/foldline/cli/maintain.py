@@ -119,12 +119,12 @@ def _opened(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
     """Open the maintainer; whoever sits at the terminal is asked for approvals."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
-    from foldline.agents.maintainer.place import Place
+    from foldline.agents.maintainer.folder import MaintainerFolder
     from foldline.tools.approvals import Approvals, TerminalPrompt
 
     codebase = path.resolve()
     project = given["project"] or codebase.name or "project"
-    place = Place.of(project, codebase, given["home"], given["notes"])
+    place = MaintainerFolder.of(project, codebase, given["home"], given["notes"])
     asks = Approvals(TerminalPrompt(), audit=place.approvals) if sys.stdin.isatty() else None
     return CodebaseMaintainer(
         project,
@@ -139,7 +139,7 @@ def _opened(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
 
 
 def _show(one: CodebaseMaintainer, said: Any, voice: Voice, page: Path | None) -> None:
-    from foldline.agents.maintainer.page import page as drawn
+    from foldline.agents.maintainer.reports import report_page as drawn
 
     report = one.generate_report(save_to_file=False) if page or voice.json else {}
     if page is not None:

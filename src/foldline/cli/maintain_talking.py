@@ -12,7 +12,7 @@ from foldline.errors import FoldlineError
 if TYPE_CHECKING:
     from foldline.agents import Event
     from foldline.agents.maintainer import CodebaseMaintainer, Mode
-    from foldline.agents.maintainer.answering import Answer
+    from foldline.agents.maintainer.questions import MaintainerAnswer
 
 HELP: Final = """\
 /mode NAME   auto, explore, analyze or plan      /notes    what is recorded
@@ -23,27 +23,29 @@ Ctrl-C breaks off an answer; nothing of it is lost."""
 LONGEST_HISTORY: Final = 1_000
 
 
-def answer(one: CodebaseMaintainer, voice: Voice, question: str | None, mode: Mode) -> Answer:
+def answer(
+    one: CodebaseMaintainer, voice: Voice, question: str | None, mode: Mode
+) -> MaintainerAnswer:
     """Ask one question, or go on with one, and tell on stderr what is done for it."""
     if question is not None and one.opened is None:
         with voice.working("Counting", long=True):
             return one.run(question, mode)
-    return one.ended(_told(one.stream(question, mode), voice), mode)
+    return one.collect_answer(_told(one.stream(question, mode), voice), mode)
 
 
 def _told(events: Iterator[Event], voice: Voice) -> Iterator[Event]:
-    from foldline.agents import Called, Compacted, Resumed, Retried
+    from foldline.agents import ContextCompacted, ModelRetried, RunResumed, ToolCalled
 
     for event in events:
         match event:
-            case Called(call):
+            case ToolCalled(call):
                 voice.note(f"  {call.name} {one_line(call.arguments, 100)}")
-            case Compacted(receipt):
+            case ContextCompacted(receipt):
                 before, after = receipt.tokens_before, receipt.tokens_after
                 voice.note(f"  compacted: {before:,} → {after:,} tokens")
-            case Retried(reason=reason):
+            case ModelRetried(reason=reason):
                 voice.note(f"  asked again: {one_line(reason, 100)}")
-            case Resumed(changes=changes):
+            case RunResumed(changes=changes):
                 voice.note(f"  resumed; changed meanwhile: {changes}")
         yield event
 
@@ -114,7 +116,7 @@ class Talking:
             self._voice.note(f"Ended early: {said.result.note}.")
 
     def _change_mode(self, name: str) -> None:
-        from foldline.agents.maintainer.modes import MODES
+        from foldline.agents.maintainer.questions import MODES
 
         found = next((mode for mode in MODES if mode == name), None)
         if found is None:
@@ -123,7 +125,7 @@ class Talking:
             self.mode = found
 
     def _notes(self, query: str) -> None:
-        rows = self._one.knowledge.found(query, limit=30)
+        rows = self._one.knowledge.look_up(query, limit=30)
         self._say("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
 
     def _say(self, text: str) -> None:

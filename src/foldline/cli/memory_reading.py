@@ -12,7 +12,7 @@ from foldline.cli.memory_place import Place, opened, seconds
 from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import console, flexible, moment, table, write_json, write_text
 from foldline.errors import InputError
-from foldline.memory import Item
+from foldline.memory import MemoryItem
 from foldline.memory.items import KINDS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -138,7 +138,7 @@ def _filters(given: dict[str, Any]) -> dict[str, Any]:
     return out | {"time_range": (seconds(out.pop("since")), until)}
 
 
-def _show(rows: list[tuple[Item, str]], figure: str) -> None:
+def _show(rows: list[tuple[MemoryItem, str]], figure: str) -> None:
     grid = table("id", "kind", f">{figure}", "happened", "*content")
     for item, number in rows:
         day = f"{moment(item.happened):%Y-%m-%d}"

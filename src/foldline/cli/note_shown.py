@@ -16,7 +16,7 @@ from foldline.cli.output import (
     write_json,
     write_text,
 )
-from foldline.notes import Card, Note, NoteSummary, Trouble
+from foldline.notes import Note, NoteMetadata, NoteSummary, SkippedFile
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -83,12 +83,12 @@ def show_summary(summary: NoteSummary, voice: Voice) -> None:
     voice.note(f"{counted(summary.total, 'note')}.")
 
 
-def warn_of(troubles: Iterable[Trouble], voice: Voice) -> None:
+def warn_of(troubles: Iterable[SkippedFile], voice: Voice) -> None:
     """Name the files that are no notes, and why; they are left alone."""
     voice.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
 
 
-def _cells(card: Card) -> tuple[str | Text, ...]:
+def _cells(card: NoteMetadata) -> tuple[str | Text, ...]:
     return (
         one_line(card.id[-TAIL:]),
         card.type if card.status is None else card.status,

@@ -10,7 +10,7 @@ from foldline.cli import options
 from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.note_shown import TAIL
 from foldline.cli.output import Voice, console, counted, flexible, one_line, table, write_json
-from foldline.notes import Notes, Plan, Standing, TaskGraph
+from foldline.notes import ConsolidationPlan, Notes, TaskGraph, TaskState
 
 
 @click.command("tasks")
@@ -29,9 +29,9 @@ def tasks(ready: bool, **rest: Any) -> None:
     if shown:
         grid = table("id", "state", "*title", "*why")
         for one in shown:
-            told = one.why or one.card.outcome
-            card = one.card
-            grid.add_row(card.id[-TAIL:], one.state, flexible(card.title), flexible(told))
+            told = one.why or one.metadata.outcome
+            metadata = one.metadata
+            grid.add_row(metadata.id[-TAIL:], one.state, flexible(metadata.title), flexible(told))
         console().print(grid)
     voice.note(f"{counted(len(shown), 'task')}.")
 
@@ -59,14 +59,14 @@ def task(what: str, note_id: str, words: tuple[str, ...], **rest: Any) -> None:
                 note = on.reopen(one)
             case _:
                 note = on.need(one, *(notes.resolve(word) for word in words))
-        free = [card for card in on.ready() if one in card.needs]
+        free = [metadata for metadata in on.ready() if one in metadata.needs]
     if voice.json:
-        ready = [card.id for card in free]
+        ready = [metadata.id for metadata in free]
         write_json("note-task/1", {"note": note.to_dict(), "now_ready": ready})
         return
     voice.note(f"{one_line(note.title, 60)!r} is {note.status}.")
-    for card in free:
-        voice.note(f"Now ready: {one_line(card.title, 60)!r} ({card.id}).")
+    for metadata in free:
+        voice.note(f"Now ready: {one_line(metadata.title, 60)!r} ({metadata.id}).")
 
 
 @click.command("tidy")
@@ -109,22 +109,22 @@ def _undo(notes: Notes, undo: str, voice: Voice) -> None:
     )
 
 
-def _ordered(graph: TaskGraph) -> tuple[Standing, ...]:
+def _ordered(graph: TaskGraph) -> tuple[TaskState, ...]:
     """Return the tasks in the order in which they can be done, the impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
     return tuple(graph.standings[one] for one in (*graph.order, *behind))
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: TaskState) -> dict[str, Any]:
     return {
-        **one.card.to_dict(),
+        **one.metadata.to_dict(),
         "state": one.state,
         "why": one.why,
         "because": list(one.because),
     }
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
+def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
     return {
         "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
         "promotions": [

@@ -16,10 +16,10 @@ from foldline.core.validation import meant
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
-from foldline.formats.json_document import Document, Place
-from foldline.formats.recording import Conversation, Recording
+from foldline.formats.json_document import ConversationPath, JsonDocument
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import Source, plain_limit
+from foldline.formats.source import TranscriptSource, plain_limit
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -40,7 +40,7 @@ class Opened:
     index: int
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RecordedConversation:
         """The conversation that is meant."""
         return self.recording.conversations[self.index]
 
@@ -133,18 +133,18 @@ def _recording(file: str, format: str | None, max_bytes: int | None) -> Recordin
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
         data = _stdin(limit) if file == "-" else _content(file, limit)
-        return _as_dialect(Source.of(data, file, max_bytes), format)
+        return _as_dialect(TranscriptSource.of(data, file, max_bytes), format)
     content = _stdin(limit) if file == "-" else file
     try:
         return read_file(content, format=format or "auto", max_bytes=max_bytes)
     except UnknownFormat:
         if format is None:
             data = content if isinstance(content, bytes) else _content(content, limit)
-            _name_the_message(Source.of(data, max_bytes=max_bytes))
+            _name_the_message(TranscriptSource.of(data, max_bytes=max_bytes))
         raise
 
 
-def _name_the_message(source: Source) -> None:
+def _name_the_message(source: TranscriptSource) -> None:
     """
     Find the one message for which a list of messages is not recognised.
 
@@ -157,7 +157,7 @@ def _name_the_message(source: Source) -> None:
         detect_dialect(document)
 
 
-def _as_dialect(source: Source, format: str) -> Recording:  # noqa: A002
+def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
     if not isinstance(source.document, (list, dict)):
         check_json(source)
@@ -166,8 +166,8 @@ def _as_dialect(source: Source, format: str) -> Recording:  # noqa: A002
             hint="Leave out --from to let the kind of file be recognised.",
         )
     there = dialect(format).decode(source.document)
-    document = Document(source, (Place((), there.messages),))
-    return Recording("wire", (Conversation("messages", there),), document)
+    document = JsonDocument(source, (ConversationPath((), there.messages),))
+    return Recording("wire", (RecordedConversation("messages", there),), document)
 
 
 def _content(file: str, limit: int) -> bytes:

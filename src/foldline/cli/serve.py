@@ -128,7 +128,7 @@ def _options(
     **_: Any,
 ) -> Options:
     from foldline.cli.tuning import tuned_policy
-    from foldline.models.place import Place
+    from foldline.models.endpoint import Endpoint
     from foldline.proxy.accounts import Accounts
     from foldline.proxy.deciding import Options
     from foldline.proxy.serving import address_of
@@ -136,7 +136,7 @@ def _options(
 
     config, accounts = load_config(), None
     if summarizer != "none":
-        accounts = Accounts(Place(address_of(upstream)), summarizer, spend)
+        accounts = Accounts(Endpoint(address_of(upstream)), summarizer, spend)
         # One account costs no more than all of them may; and a price that is not known, too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
     ladder = tuned_policy(policy, ()) if policy else None

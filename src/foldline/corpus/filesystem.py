@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from foldline.atomic_files import replace_file
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.formats.files import may_be_transcript, read_bytes
-from foldline.tools.atomic import replace_file
 
 _SKIP: Final = 1024 * 1024
 """Bytes of an overlong line that are passed over at a time."""

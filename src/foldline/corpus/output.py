@@ -56,7 +56,7 @@ class Output:
         if is_remote(self.folder):
             yield
             return
-        from foldline.notes.locking import FolderLock
+        from foldline.notes.folder import FolderLock
 
         busy = f"Another run writes to {self.folder}."
         with FolderLock(Path(self.folder, ".lock"), 0.2, busy).held():

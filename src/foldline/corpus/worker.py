@@ -16,7 +16,7 @@ from foldline.corpus.planning import MAX_BYTES, WorkPiece, WorkTask, is_collecti
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import check_json, detect_file
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source, too_large
+from foldline.formats.source import TranscriptSource, too_large
 
 LONGEST_REASON: Final = 500
 """Characters of a reason that are kept."""
@@ -47,7 +47,9 @@ def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
         if piece.end is not None:
             yield from _lines(path, read_lines(path, piece.start, piece.end, MAX_BYTES))
             return
-        source = Source.of(read_whole(path, MAX_BYTES), path.rsplit("/", 1)[-1], MAX_BYTES)
+        source = TranscriptSource.of(
+            read_whole(path, MAX_BYTES), path.rsplit("/", 1)[-1], MAX_BYTES
+        )
     except FoldlineError as error:
         # A file that cannot be opened now may be there the next time; its content stays bad.
         yield SessionRead(path, 0, error=reason(error), passing="cannot be read" in error.message)
@@ -64,7 +66,7 @@ def reason(error: BaseException) -> str:
     return " ".join(text[: LONGEST_REASON * 2].split())[:LONGEST_REASON]
 
 
-def _offsets(source: Source) -> Iterator[tuple[int, bytes | None]]:
+def _offsets(source: TranscriptSource) -> Iterator[tuple[int, bytes | None]]:
     offset = 0
     for line in source.lines:
         yield offset, line
@@ -77,14 +79,14 @@ def _lines(path: str, lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Ses
             yield _session(path, offset, partial(_line, line, offset))
 
 
-def _line(line: bytes | None, offset: int) -> Source:
+def _line(line: bytes | None, offset: int) -> TranscriptSource:
     name = f"the line at byte {offset}"
     if line is None:
         raise too_large(name, MAX_BYTES)
-    return Source.of(line, name, MAX_BYTES)
+    return TranscriptSource.of(line, name, MAX_BYTES)
 
 
-def _session(path: str, offset: int, source: Callable[[], Source]) -> SessionRead:
+def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> SessionRead:
     try:
         there = source()
         check_json(there)

@@ -22,7 +22,7 @@ from typing import IO, Any, Final, cast
 
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
-from foldline.formats.recording import Conversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.inspector.trace import model_named
 from foldline.values.messages import (
     Media,
@@ -103,7 +103,9 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
     )
 
 
-def _chosen(recording: Recording, wanted: int | None) -> tuple[int, Sequence[Conversation]]:
+def _chosen(
+    recording: Recording, wanted: int | None
+) -> tuple[int, Sequence[RecordedConversation]]:
     """Return which conversation is meant, and all that belong to it."""
     held = recording.conversations
     if not held:

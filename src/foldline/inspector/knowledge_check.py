@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.evaluation.future_use import identifiers
 from foldline.inspector.comparison import SnapshotText
-from foldline.recall.answering import find
-from foldline.recall.question import Question, understand
-from foldline.recall.sections import sections
+from foldline.recall.answers import find_passages
+from foldline.recall.ranking import RecallQuery, parse_query
+from foldline.recall.sections import cut_sections
 from foldline.values.frames import is_summary
 from foldline.values.messages import Message, visible_texts
 from foldline.values.protect import is_snapshot
@@ -91,7 +91,7 @@ def check_knowledge(
     if not wanted:
         return KnowledgeCheck("", "never", (), literal=True)
     places = _Places(view, log, handles)
-    question = understand(wanted) if " " in wanted else None
+    question = parse_query(wanted) if " " in wanted else None
     found, pool = places.search(_Phrase(wanted), question)
     if found or question is None:
         return KnowledgeCheck(wanted, _best(found), tuple(found), literal=True)
@@ -158,7 +158,7 @@ class _Places:
         return [m for m in self.view if _is_told(m)]
 
     def search(
-        self, phrase: _Phrase, question: Question | None
+        self, phrase: _Phrase, question: RecallQuery | None
     ) -> tuple[list[Mention], list[Message]]:
         """
         Go through all texts once, those in view first.
@@ -211,11 +211,11 @@ class _Places:
             chosen.append(message)
         return sorted(chosen, key=lambda message: order.get(message.id, last))
 
-    def related(self, question: Question, pool: Sequence[Message]) -> Iterator[Mention]:
+    def related(self, question: RecallQuery, pool: Sequence[Message]) -> Iterator[Mention]:
         """Yield the passages that have most to do with a question, and where each stands."""
         by_handle = {self.handles.get(message.id, message.id): message for message in pool}
         snapshot = SnapshotText(self.snapshots)
-        for passage in find(sections(pool, self.handles), question).passages[:MOST]:
+        for passage in find_passages(cut_sections(pool, self.handles), question).passages[:MOST]:
             handle, text = passage.section.handle, passage.text
             message = by_handle.get(handle.partition(".")[0])
             if message is not None and _answers(question, f"{passage.section.label}\n{text}"):
@@ -244,7 +244,7 @@ def _holds_all(text: str, words: Sequence[str]) -> bool:
     return True
 
 
-def _forms(question: Question | None) -> list[tuple[str, ...]]:
+def _forms(question: RecallQuery | None) -> list[tuple[str, ...]]:
     if question is None:
         return []
     return [*(word.beginnings for word in question.words), *((n,) for n in question.names)]
@@ -261,7 +261,7 @@ def _score(text: str, forms: Sequence[Sequence[str]]) -> int:
     return score
 
 
-def _answers(question: Question, text: str) -> bool:
+def _answers(question: RecallQuery, text: str) -> bool:
     """Return True if a text has every name of a question, and more than half of its words."""
     lower = text.lower()
     held = _score(lower, [word.beginnings for word in question.words])

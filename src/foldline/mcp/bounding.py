@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from foldline.recall.fitting import cap, clipped
+from foldline.recall.fitting import cap, clip
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 from foldline.values.tokens import TokenCounter
@@ -29,7 +29,7 @@ def bounded(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
         output = tool.action(given)
         if whole(output.text):
             return output
-        text = clipped(output.text, part)
+        text = clip(output.text, part)
         left = len(output.text) - len(text)
         note = f"[{left:,} characters more were cut: ask for less, such as with 'limit'.]"
         status = output.status if output.status == "error" else "partial"

@@ -14,16 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
-from foldline.models.answering import reader_of
-from foldline.models.anthropic import Anthropic
+from foldline.models.ask_adapter import reader_of
 from foldline.models.catalogue import Catalogue
-from foldline.models.choosing import choose
+from foldline.models.choice import choose_summarizer
 from foldline.models.client import Client
+from foldline.models.endpoint import Endpoint
+from foldline.models.factory import PROTOCOLS
 from foldline.models.info import ModelInfo
-from foldline.models.openai_chat import OpenAIChat
-from foldline.models.openai_responses import OpenAIResponses
-from foldline.models.place import Place
-from foldline.models.protocol import Wire
+from foldline.models.protocol import ProviderProtocol
 from foldline.models.secret import Secret
 from foldline.models.sending import Sender
 from foldline.models.transport import Transport
@@ -34,12 +32,6 @@ CREDENTIALS: Final = (
     *("openai-organization", "openai-project", "chatgpt-account-id"),
 )
 """Headers that open the provider's door; they are taken over whole, and not looked into."""
-
-WIRES: Final[dict[str, type[Wire]]] = {
-    "anthropic": Anthropic,
-    "openai-chat": OpenAIChat,
-    "openai-responses": OpenAIResponses,
-}
 
 MOST: Final = 512
 """Sessions whose keys are held; further ones push out the oldest."""
@@ -55,13 +47,13 @@ class Accounts:
         usd: The most that all of them may spend in US dollars, as long as the proxy runs.
     """
 
-    def __init__(self, upstream: Place, which: Literal["same", "light"], usd: float) -> None:
+    def __init__(self, upstream: Endpoint, which: Literal["same", "light"], usd: float) -> None:
         self._upstream = upstream
         self._which = which
         self._usd = usd
         self._lock = threading.Lock()
         self._spent = 0.0
-        self._doors: OrderedDict[str, Place] = OrderedDict()
+        self._doors: OrderedDict[str, Endpoint] = OrderedDict()
         self._transport = Transport()
 
     @property
@@ -71,15 +63,15 @@ class Accounts:
 
     def of(self, session: str, asked: Asked) -> Account:
         """Return who says what happened in a session."""
-        name = choose(self._which, asked.model or "unknown").name
+        name = choose_summarizer(self._which, asked.model or "unknown").name
         info = Catalogue.load().find(name)
-        return Account(self, session, name, info, WIRES[asked.endpoint.dialect]())
+        return Account(self, session, name, info, PROTOCOLS[asked.endpoint.dialect]())
 
     def allow(self, session: str, headers: Mapping[str, str], path: str) -> None:
         """Take over what opens the door, from the newest request of a session."""
         held = {name: Secret(headers[name]) for name in CREDENTIALS if headers.get(name)}
         with self._lock:
-            self._doors[session] = Place(self._upstream.url(path), headers=held)
+            self._doors[session] = Endpoint(self._upstream.url(path), headers=held)
             self._doors.move_to_end(session)
             if len(self._doors) > MOST:
                 self._doors.popitem(last=False)
@@ -100,8 +92,8 @@ class Accounts:
         spent = 0.0
         try:
             wire = account.wire
-            place = replace(door, base_url=door.base_url.removesuffix(wire.path))
-            client = Client(account.name, account.info, Sender(wire, place, self._transport))
+            endpoint = replace(door, base_url=door.base_url.removesuffix(wire.path))
+            client = Client(account.name, account.info, Sender(wire, endpoint, self._transport))
             reply = client.answer(ask)
             spent = price if reply.attempts and reply.usd is None else reply.usd or 0.0
         finally:
@@ -127,7 +119,7 @@ class Account:
     session: str
     name: str
     info: ModelInfo
-    wire: Wire
+    wire: ProviderProtocol
     reader: ModelLimits = field(init=False)
 
     def __post_init__(self) -> None:

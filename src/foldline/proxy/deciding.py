@@ -17,7 +17,7 @@ from foldline.proxy.accounts import Accounts
 from foldline.proxy.body import write_message
 from foldline.proxy.clients import client_of, hint_of, own_compaction
 from foldline.proxy.conversations import Conversation, Conversations, is_compaction
-from foldline.proxy.endpoints import Endpoint
+from foldline.proxy.endpoints import ProxyEndpoint
 from foldline.proxy.marks import MARK, mark_of, marked
 from foldline.proxy.reading import Asked, Reader
 from foldline.session import Session
@@ -110,7 +110,7 @@ class Judge:
         return len(self._conversations)
 
     def decide(
-        self, endpoint: Endpoint, data: bytes, headers: Mapping[str, str], path: str = ""
+        self, endpoint: ProxyEndpoint, data: bytes, headers: Mapping[str, str], path: str = ""
     ) -> Decision:
         """
         Return what to send instead of a request. Blocks; nothing is raised.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ProxyEndpoint:
     """
     A place that takes conversations.
 
@@ -33,18 +33,18 @@ class Endpoint:
 
 
 _ENDPOINTS: Final = {
-    "/chat/completions": Endpoint(
+    "/chat/completions": ProxyEndpoint(
         "openai-chat", "messages", caps=("max_completion_tokens", "max_tokens")
     ),
-    "/responses": Endpoint(
+    "/responses": ProxyEndpoint(
         "openai-responses", "input", "instructions", caps=("max_output_tokens",)
     ),
-    "/messages": Endpoint("anthropic", "messages", "system", caps=("max_tokens",)),
-    "/messages/count_tokens": Endpoint("anthropic", "messages", "system", counts=True),
+    "/messages": ProxyEndpoint("anthropic", "messages", "system", caps=("max_tokens",)),
+    "/messages/count_tokens": ProxyEndpoint("anthropic", "messages", "system", counts=True),
 }
 
 
-def endpoint_of(method: str, path: str) -> Endpoint | None:
+def endpoint_of(method: str, path: str) -> ProxyEndpoint | None:
     """Return what is at a path, None for everything that is passed on unread."""
     if method != "POST":
         return None

@@ -11,12 +11,12 @@ from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import ModelError
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers as heads
 from foldline.proxy.clients import client_of
 from foldline.proxy.deciding import Decision, Judge
-from foldline.proxy.endpoints import Endpoint, endpoint_of
+from foldline.proxy.endpoints import ProxyEndpoint, endpoint_of
 from foldline.proxy.guarding import Guard, Refusal
 from foldline.proxy.holding import Held
 from foldline.proxy.lines import LineLog
@@ -57,7 +57,7 @@ class Limits:
 class Parts:
     """What the proxy works with; ``workers`` run what blocks."""
 
-    upstream: Place
+    upstream: Endpoint
     relay: Relay
     judge: Judge
     guard: Guard
@@ -127,7 +127,7 @@ class Exchange:
         pairs = self.scope["headers"]
         self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in pairs}
         self.path = (self.scope.get("raw_path") or b"").decode("latin-1")
-        self.endpoint: Endpoint | None = endpoint_of(self.scope["method"], self.path)
+        self.endpoint: ProxyEndpoint | None = endpoint_of(self.scope["method"], self.path)
 
     def impossible(self) -> Refusal | None:
         """Return why a request cannot be passed on whatever it holds."""

@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Final
 
 from foldline.errors import ModelError
-from foldline.models.failures import failure
+from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in
-from foldline.models.sse import Event, Events
+from foldline.models.sse import ServerSentEvent, SSEDecoder
 from foldline.models.transport import Passed
 from foldline.proxy.holding import Held
 
@@ -48,7 +48,7 @@ async def rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelError 
         return answer, None
     held = Held(answer.chunks)
     if rejects:
-        error: ModelError | None = failure(
+        error: ModelError | None = provider_error(
             await held.whole(LARGEST, PATIENCE), status=answer.status
         )
     else:
@@ -60,7 +60,7 @@ async def rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelError 
 
 async def _failed_event(held: Held) -> ModelError | None:
     """Read a stream until an event says more than that it begins; return the error in that."""
-    events, size, end = Events(), 0, monotonic() + PATIENCE
+    events, size, end = SSEDecoder(), 0, monotonic() + PATIENCE
     while size < LARGEST and (chunk := await held.next(end - monotonic())) is not None:
         size += len(chunk)
         said = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
@@ -69,7 +69,7 @@ async def _failed_event(held: Held) -> ModelError | None:
     return None
 
 
-def _kind(event: Event) -> str:
+def _kind(event: ServerSentEvent) -> str:
     if event.name:
         return event.name
     try:
@@ -78,7 +78,7 @@ def _kind(event: Event) -> str:
         return ""
 
 
-def _error(said: Sequence[Event]) -> ModelError | None:
+def _error(said: Sequence[ServerSentEvent]) -> ModelError | None:
     """Return the first event as an error, if it is one."""
     try:
         value = said[0].value()
@@ -87,4 +87,4 @@ def _error(said: Sequence[Event]) -> ModelError | None:
     response = value.get("response")
     inner = response.get("error") if isinstance(response, dict) else None
     error = value.get("error") or inner or (value if value.get("type") == "error" else None)
-    return failure({"error": error}) if error else None
+    return provider_error({"error": error}) if error else None

@@ -13,7 +13,7 @@ from typing import Any, Final
 from foldline.formats.registry import dialect
 from foldline.proxy.body import Body, read_body
 from foldline.proxy.clients import compacts
-from foldline.proxy.endpoints import Endpoint
+from foldline.proxy.endpoints import ProxyEndpoint
 from foldline.proxy.marks import MARK, unmarked
 from foldline.session.message_ids import MessageIds
 from foldline.tokens.choose import choose_counter
@@ -55,7 +55,7 @@ class Asked:
     ``ids`` are those that its messages have in a session, ``known`` what is known of each.
     """
 
-    endpoint: Endpoint
+    endpoint: ProxyEndpoint
     body: Body
     known: Sequence[Known]
     ids: Sequence[str]
@@ -112,7 +112,9 @@ class Reader:
         self._known: OrderedDict[bytes, Known] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
 
-    def read(self, endpoint: Endpoint, data: bytes, *, hint: str = "", client: str = "") -> Asked:
+    def read(
+        self, endpoint: ProxyEndpoint, data: bytes, *, hint: str = "", client: str = ""
+    ) -> Asked:
         """
         Read a request.
 
@@ -136,7 +138,7 @@ class Reader:
         return Asked(endpoint, body, known, ids, hint, client, counter)
 
     def _message(
-        self, endpoint: Endpoint, counter: TokenCounter, body: Body, position: int
+        self, endpoint: ProxyEndpoint, counter: TokenCounter, body: Body, position: int
     ) -> Known:
         source = body.source(position)
         digest = blake2b(source.encode("utf-8"), digest_size=16)
@@ -157,7 +159,7 @@ class Reader:
                 self._known.popitem(last=False)
         return known
 
-    def _counter(self, endpoint: Endpoint, model: str) -> TokenCounter:
+    def _counter(self, endpoint: ProxyEndpoint, model: str) -> TokenCounter:
         provider = dialect(endpoint.dialect).provider
         with self._lock:
             found = self._counters.get((provider, model))

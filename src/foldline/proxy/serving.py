@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.errors import InputError, StoreError
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Relay
 from foldline.proxy.app import application
 from foldline.proxy.deciding import Judge, Options
@@ -116,7 +116,7 @@ class Service:
     ) -> None:
         limits = self.limits
         parts = Parts(
-            Place(address_of(self.upstream)),
+            Endpoint(address_of(self.upstream)),
             Relay(connections=limits.requests + 8, silence=limits.silence),
             judge,
             Guard(self.host, self.token),
