@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
 from foldline import api
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.core.validation import meant
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.detect import detect_dialect
@@ -32,7 +33,7 @@ LONG = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Input:
     """A recording with the conversation of it that is meant; ``index`` counts from 0."""
 
     name: str
@@ -65,14 +66,26 @@ class Opened:
         count = len(self.recording.conversations)
         return "" if count == 1 else f"conversation {self.index + 1} of {count}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read as JSON values: the file, its format, and which conversation."""
+        return {
+            "file": self.name,
+            "format": self.recording.format,
+            "conversation": {
+                "name": self.conversation.name,
+                "number": self.index + 1,
+                "of": len(self.recording.conversations),
+            },
+        }
+
 
 def open_input(
     file: str,
     format: str | None,  # noqa: A002  # as the option
     wanted: str | None,
-    voice: Voice,
+    output: Output,
     max_bytes: int | None = None,
-) -> Opened:
+) -> Input:
     """
     Read a file, or stdin, and choose a conversation of it.
 
@@ -80,29 +93,29 @@ def open_input(
         file: A path, or "-" for stdin.
         format: A kind of file or a wire format; None to recognise it.
         wanted: Name or number of the conversation; None for the last.
-        voice: Tells which conversation was chosen, and what could not be read.
+        output: Tells which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
     """
-    with voice.working(f"Reading {file}", long=_is_large(file)):
-        recording = _recording(file, format, max_bytes)
+    with output.working(f"Reading {file}", long=_is_large(file)):
+        recording = _read(file, format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
-    index = _chosen(recording, wanted)
-    opened = Opened("stdin" if file == "-" else Path(file).name, recording, index)
+    index = _choose(recording, wanted)
+    opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
     if opened.place and wanted is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
-        voice.note(
+        output.note(
             f"Taking {opened.place}{named}, the current one; --conversation chooses another."
         )
     return opened
 
 
 def counter_for(
-    transcript: Transcript, model: str | None, voice: Voice | None = None
+    transcript: Transcript, model: str | None, output: Output | None = None
 ) -> TokenCounter:
     """
     Return what counts a transcript.
@@ -110,15 +123,15 @@ def counter_for(
     Args:
         transcript: Whose provider has the rules for media.
         model: As whom to count.
-        voice: Warns of a model that is not known.
+        output: Warns of a model that is not known.
     """
     counter = api.counter_for(transcript, model)
-    if model and voice is not None:
-        voice.warn(_unknown(model, counter.texts.name))
+    if model and output is not None:
+        output.warn(_warn_unknown(model, counter.texts.name))
     return counter
 
 
-def _unknown(model: str, counter: str) -> Iterator[str]:
+def _warn_unknown(model: str, counter: str) -> Iterator[str]:
     """Say that a model is not known, and which one may have been meant."""
     # Imported here: the catalogue is read from a file, which only a named model needs.
     from foldline.models.catalogue import Catalogue
@@ -129,7 +142,7 @@ def _unknown(model: str, counter: str) -> Iterator[str]:
         yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
 
 
-def _recording(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
+def _read(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
         data = _stdin(limit) if file == "-" else _content(file, limit)
@@ -195,7 +208,7 @@ def _is_large(file: str) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size > LARGE
 
 
-def _chosen(recording: Recording, wanted: str | None) -> int:
+def _choose(recording: Recording, wanted: str | None) -> int:
     names = [conversation.name for conversation in recording.conversations]
     if wanted is None:
         return len(names) - 1

@@ -26,7 +26,7 @@ MAX_MANIFEST: Final = 64 * 1024 * 1024
 _PART: Final = re.compile(r"part-[0-9]{8}-([0-9a-f]{20})\.parquet")
 
 
-class Output:
+class OutputFolder:
     """
     The output of one run, in a folder on this machine or in a store.
 

@@ -15,7 +15,7 @@ import foldline
 from foldline.corpus.filesystem import list_files
 from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
-from foldline.corpus.output import Output, settings
+from foldline.corpus.output import OutputFolder, settings
 from foldline.corpus.planning import WorkTask, divided, plan
 from foldline.corpus.worker import Engine, Footer, FutureEngine, GraphEngine, give_up, process
 from foldline.errors import InputError
@@ -86,7 +86,7 @@ def run(
         MissingExtra: The extra ``cluster`` is not installed.
         StoreError: The output cannot be written or holds something else, or a scheduler is gone.
     """
-    place = Output(out)
+    place = OutputFolder(out)
     files = list_files(patterns, place.folder)
     if not files:
         raise InputError("the corpus is empty", hint="Name files, folders or patterns.")

@@ -10,7 +10,7 @@ from heapq import nsmallest
 from typing import Any, ClassVar, Final
 
 from foldline.corpus.operation import Row, Totals, Work
-from foldline.corpus.output import Output
+from foldline.corpus.output import OutputFolder
 from foldline.corpus.parquet import read_rows
 from foldline.errors import InputError, StoreError
 from foldline.evaluation.future_use import said
@@ -115,7 +115,7 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     wanted = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
     if not wanted:
         raise InputError("the query has no words to look for")
-    place = Output(out)
+    place = OutputFolder(out)
     manifest = place.manifest()
     if manifest.get("operation") != "index" or not manifest.get("complete"):
         raise StoreError(f"{out} is no whole index.", hint="Run 'foldline corpus index' first.")

@@ -19,7 +19,7 @@ from foldline.inspector.comparison import ViewComparison, compare
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
 from foldline.session.early_fold import proportions
-from foldline.settings.files import flat
+from foldline.settings.sources import flatten
 from foldline.values.messages import Message, visible_texts
 from foldline.values.transcript import Transcript
 
@@ -153,9 +153,9 @@ def _names(messages: Sequence[Message]) -> set[str]:
 
 def as_toml(config: Config) -> str:
     """Write what of a configuration is not the default, as a ``foldline.toml``."""
-    default = flat(Config().to_dict(), "the defaults")
+    default = flatten(Config().to_dict(), "the defaults")
     tables: dict[str, list[str]] = {"": []}
-    for key, value in flat(config.to_dict(), "the configuration").items():
+    for key, value in flatten(config.to_dict(), "the configuration").items():
         if value != default[key] and value is not None:
             section, _, name = key.rpartition(".")
             tables.setdefault(section, []).append(f"{name} = {_toml(value)}")

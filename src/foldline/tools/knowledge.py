@@ -368,7 +368,7 @@ def _report_output(report: IngestReport) -> ToolOutput:
 
 
 def _findings_text(found: KnowledgeResult) -> str:
-    lines = [found.told]
+    lines = [found.message]
     for number, passage in enumerate(found, 1):
         lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
         lines.append(passage.text.strip("\n"))

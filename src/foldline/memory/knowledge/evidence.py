@@ -180,7 +180,7 @@ def answer_from_evidence(question: str, evidence: Evidence, max_tokens: int) -> 
     """
     if not evidence.passages:
         found = evidence.findings
-        note = "No passage fits into the budget." if found.evidence else found.told
+        note = "No passage fits into the budget." if found.evidence else found.message
         return CitedAnswer(question, evidence, note=note)
     prompt = f"{evidence.text}\n\nQuestion: {question.strip()}"
     reply = yield Ask(prompt, max_tokens, SYSTEM)

@@ -221,7 +221,7 @@ class Knowledge:
             threshold: The strength that makes a passage evidence, 0 to 1.
 
         Returns:
-            The best first; none is an answer too, and its ``told`` says why.
+            The best first; none is an answer too, and its ``message`` says why.
 
         Raises:
             BudgetError: A number is out of range.
@@ -304,7 +304,7 @@ class Knowledge:
     ) -> Steps[CitedAnswer]:
         evidence = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
         if model is None:
-            note = evidence.findings.told if not evidence.passages else ""
+            note = evidence.findings.message if not evidence.passages else ""
             return CitedAnswer(question, evidence, note=note)
         return (yield from answer_from_evidence(question, evidence, answer_tokens))
 

@@ -130,7 +130,7 @@ class KnowledgeResult:
         return bool(self.passages)
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What was found, in one sentence."""
         if self.passages:
             count = len(self.passages)
