@@ -347,7 +347,7 @@ def _added_output(added: AddedDocument) -> ToolOutput:
     if added.outcome == "unchanged":
         message = f"{added.document} has not changed; it has {added.chunks:,} chunks."
     else:
-        word = "AddedDocument" if added.outcome == "added" else "Replaced"
+        word = "Added" if added.outcome == "added" else "Replaced"
         message = f"{word} {added.document}: {added.chunks:,} chunks, {added.tokens:,} tokens."
     message = " ".join([message, *(f"Warning: {warning}." for warning in added.warnings)])
     data = {"document": added.document, "outcome": added.outcome, "chunks": added.chunks}
