@@ -45,8 +45,21 @@ def test_a_command_that_is_cut_ends_at_a_clause_and_says_its_size():
 
 def test_a_script_that_is_cut_says_how_many_lines_it_has():
     found = line(command="cat > a.py <<'E'\n" + "x = 1\n" * 300 + "E")
-    assert found.startswith("Bash cat > a.py <<'E' x = 1")
-    assert found.endswith("… (302 lines)")
+    assert found == "Bash cat > a.py <<'E' … (300 lines) E"
+
+
+def test_what_follows_a_long_script_is_seen():
+    found = line(command="python3 - << 'EOF'\n" + "x = 1\n" * 300 + "EOF\nmake test")
+    assert found == "Bash python3 - << 'EOF' … (300 lines) EOF make test"
+
+
+def test_a_script_without_an_end_is_cut_like_any_command():
+    assert line(command="cat << 'A'\n" + "x = 1\n" * 300).endswith("… (302 lines)")
+
+
+def test_the_commands_in_a_script_of_tools_stand_for_it():
+    script = 'const r = await tools.exec_command({"cmd":"git diff \\"a b\\"","yield_time_ms":9});'
+    assert line("exec", input=script) == 'exec git diff "a b"'
 
 
 def test_a_short_script_stands_in_one_line():

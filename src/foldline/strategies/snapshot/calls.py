@@ -46,6 +46,12 @@ COMMAND_HEAD: Final = 60
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
 
+HEREDOCS, FED = 20, 60
+"""How many texts are taken out of one command, and characters from which on they are."""
+
+SCRIPT: Final = 40_000
+"""Characters of a script in which commands are looked for."""
+
 DEPTH: Final = 6
 """How deep arguments are looked at."""
 
@@ -79,6 +85,8 @@ _CHANGING = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[;,|&)\]}\s]")
+_HEREDOC = re.compile(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_INNER_COMMAND = re.compile(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
@@ -110,7 +118,9 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
-            main.append(_command(value) if key in MAIN[:2] else _text(value))
+            main.append(brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value))
+        elif isinstance(value, str) and (inner := _inner_commands(value)):
+            main.append(brief_command(inner, phrases))
         else:
             rest.append(f"{key}={_brief(_text(value), phrases)}")
     return _cut(" ".join((call.name, *main, *rest)), phrases)
@@ -119,6 +129,41 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
 def _command(value: Any) -> str:
     """Return the command of a shell call, without the shell that a list begins with."""
     return _text(value[-1]) if isinstance(value, list) and value else _text(value)
+
+
+def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
+    """Write a command with the length of the texts that it feeds to programs in their place."""
+    if "<<" not in command:
+        return command
+    pieces: list[str] = []
+    place = 0
+    for _ in range(HEREDOCS):
+        found = _HEREDOC.search(command, place)
+        start = command.find("\n", found.end()) if found else -1
+        end = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
+        if found is None or end < 0:
+            break
+        lines = command.count("\n", start, end)
+        short = end - start <= FED
+        fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
+        pieces += (command[place:start], fed)
+        place = end
+    return "".join((*pieces, command[place:]))
+
+
+def _inner_commands(text: str) -> str:
+    """Return the commands that a script gives to a tool, "" where it gives none."""
+    if "exec_command(" not in text:
+        return ""
+    found = _INNER_COMMAND.findall(text[:SCRIPT])
+    return "; ".join(_unquoted(one) for one in found)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:
@@ -165,7 +210,7 @@ def long_arguments(arguments: Any, depth: int = DEPTH) -> Iterator[str]:
     """Yield the long texts in the arguments of a call, but not those that are replaced."""
     if isinstance(arguments, str):
         if len(arguments) > WRITTEN:
-            yield arguments
+            yield _inner_commands(arguments) or arguments
     elif depth and isinstance(arguments, Mapping):
         for key, value in arguments.items():
             if key not in REPLACED:
