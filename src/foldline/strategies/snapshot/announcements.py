@@ -53,6 +53,8 @@ def announces(statement: str) -> bool:
     """Return True if a statement is one sentence that says what its author does next."""
     if len(statement) > SENTENCE or _END.search(statement.strip()):
         return False
+    if statement.endswith((":", "：")):
+        return True  # What it announces is a call, which has a row of its own.
     return _ANNOUNCES.match(statement) is not None
 
 

@@ -118,7 +118,9 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
-            main.append(brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value))
+            main.append(
+                brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value)
+            )
         elif isinstance(value, str) and (inner := _inner_commands(value)):
             main.append(brief_command(inner, phrases))
         else:

@@ -24,6 +24,7 @@ from foldline.strategies.focus import Focus
 from foldline.strategies.offers import result_lines
 from foldline.strategies.snapshot import phrases as titles
 from foldline.strategies.snapshot.announcements import without_chatter
+from foldline.strategies.snapshot.choice import Choice
 from foldline.strategies.snapshot.cues import likely_names
 from foldline.strategies.snapshot.format import Row, header, render, snapshot_id
 from foldline.strategies.snapshot.phrases import ENGLISH, Phrases
@@ -51,8 +52,6 @@ CLOSE: Final = 0.985
 OVERSHOT: Final = 0.015
 """Fraction of the space that is given up besides where a choice came out too large."""
 
-HANDLE_TOKENS: Final = 4.0
-
 GIANT, SEARCHED = 0.3, 0.02
 """
 Fractions of everything from which on an output is taken apart by its kind: in any case, and where
@@ -70,9 +69,6 @@ something in it or there is little else, and elsewhere.
 
 WORTH_RECALLING: Final = 60
 """Tokens of a step that are not shown from which on its handle is."""
-
-LEAST_LINE: Final = 12
-"""Characters of a line that is not quoted twice."""
 
 GAP: Final = 8
 """Characters beside a statement by which it is known where it is cut."""
@@ -158,6 +154,7 @@ class _Composer:
         self.account_words = frozenset(_WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
         self.statements = Ranking(self._judged())
+        self.choice = Choice(self.statements, self.sources)
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -242,7 +239,7 @@ class _Composer:
         aim = room - round(names)
         space, best, best_size = space - names, "", -1.0
         for _ in range(FITTINGS):
-            chosen = self._choose(space)
+            chosen = self.choice.within(space, self._elsewhere())
             text = self._written(chosen)
             size = count(text)
             if best_size < size <= aim:
@@ -265,33 +262,12 @@ class _Composer:
             self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
         return render(self.head, ())
 
-    def _choose(self, space: float) -> list[Statement]:
-        chosen: list[Statement] = []
-        known = self._visible()
-        steps = set[int]()
-        for statement in self.statements:
-            if statement.density <= 0:
-                break
-            source = self.sources[statement.source]
-            needed = statement.cost + (0.0 if source.step in steps else HANDLE_TOKENS)
-            if needed > space:
-                if space < LEAST_LINE:
-                    break
-                continue
-            lines = _lines(source.text[statement.start : statement.end])
-            if lines and lines <= known:
-                continue
-            known |= lines
-            steps.add(source.step)
-            space -= needed
-            chosen.append(statement)
-        return chosen
-
-    def _visible(self) -> set[str]:
-        """Return the lines that stand elsewhere in the view or the snapshot."""
-        texts = [self.beside, self.account]
-        texts += [line for _, lines in self.state.sections for line in lines]
-        return {line for text in texts for line in _lines(text)}
+    def _elsewhere(self) -> Iterator[str]:
+        """Yield what stands beside the story, in the view and in the snapshot."""
+        yield self.beside
+        yield self.account
+        for _, lines in self.state.sections:
+            yield from lines
 
     # --- writing -------------------------------------------------------------------------
 
@@ -319,13 +295,13 @@ class _Composer:
         listed: list[str] = []
         tokens -= NAMES_TOKENS
         for name in likely_names(self.view.likely_names, self.sources, passages, known):
-            tokens -= self.view.counter.texts.count(f", {name}")
+            tokens -= self.view.counter.texts.count(f" {name}")
             if tokens < 0:
                 break
             listed.append(name)
         if not listed:
             return snapshot
-        return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),), self.phrases)
+        return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
 
 
 def _quote(source: Source, slices: Sequence[Slice]) -> str:
@@ -371,8 +347,3 @@ def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
         text = _quote(source, [(start, end) for _, start, end, _ in found])
         yield Row(source.speaker, text, source.handle if named else "").write(phrases)
         named = False
-
-
-def _lines(text: str) -> set[str]:
-    bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
-    return {line for line in bare if len(line) >= LEAST_LINE}

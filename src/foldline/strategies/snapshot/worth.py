@@ -60,8 +60,17 @@ OPENING_BLOCKS: Final = 2
 BRIEF: Final = 500
 """Characters of a short output; a longer one gets as much less for being short."""
 
-ANNOUNCED: Final = 0.25
-"""What is left of the worth of "Now let me look at …"."""
+ANNOUNCED, DOUBTED = 0.05, 0.3
+"""
+What is left of the worth of "Now let me look at …", and by how much every word of doubt divides
+that of a statement: who thinks aloud says much that he takes back.
+"""
+
+_DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
+    r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
+    re.IGNORECASE,
+)
 
 WORDLESS, LEAST = 0.4, 10
 """
@@ -107,6 +116,18 @@ STRONG: Final = frozenset(
     )
 )
 """Words of reasons, decisions and rules that hold for long."""
+
+SUMMING_UP: Final = 1.5
+"""By which factor a statement counts more that stands under a heading of results."""
+
+HEADED, HEADING = ("#", "**"), 160
+"""How a heading begins, and its characters that are looked at."""
+
+_SUMS_UP = re.compile(
+    r"summar|conclusion|recommend|verdict|result|outcome|finding|\bkey\b|\bmust\b|critical|block"
+    r"|decision|\baction|next step|bottom line|tl;?dr|总结|结论|建议|结果|发现|下一步",
+    re.IGNORECASE,
+)
 
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
@@ -158,8 +179,12 @@ class Judge:
         alarming = _alarming(source.text, slices)
         is_ascii = source.text.isascii()
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        factor = 1.0
         for line, (start, end) in enumerate(slices):
             text = source.text[start:end]
+            if text.startswith(HEADED) and source.speaker in PROSE:
+                heading = text[:HEADING].partition("\n")[0]
+                factor = SUMMING_UP if _SUMS_UP.search(heading) else 1.0
             worth, reasons, strong = 0.0, 0, False
             if words := found[line]:
                 known = self.names.keys() & words
@@ -175,7 +200,7 @@ class Judge:
             worth += _bonus(source, text, line)
             if line in alarming:
                 worth += ALARM
-            worth *= weight * _share(source.speaker, text, longest)
+            worth *= weight * factor * _share(source.speaker, text, longest)
             if self.focus:
                 worth *= 1 + FOCUSED * self.focus.match(text)
             yield worth
@@ -244,6 +269,8 @@ def _share(speaker: Speaker, text: str, longest: int) -> float:
         share = ANNOUNCED
     else:
         share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+        if speaker == "agent":
+            share /= 1 + DOUBTED * len(_DOUBT.findall(text))
     if speaker != "user" and len(text) < 8 * LEAST and _letters(text) < LEAST:
         return 0.0
     return share
