@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from foldline.strategies.snapshot.ranking import Ranking, Statement
 from foldline.strategies.snapshot.sources import Source
 
-REPEATED, POWER = 0.6, 2.0
+REPEATED, POWER = 0.65, 3.0
 """
 What a statement loses of its worth all of whose words stand elsewhere, and the power of their
 fraction by which one loses less.

@@ -26,14 +26,14 @@ from foldline.strategies.snapshot.statements import Slice
 WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
     "summary": 3.9,
-    "agent": 1.3,
-    "report": 0.83,
+    "agent": 1.2,
+    "report": 0.6,
     "change": 0.7,
     "call": 0.52,
     "rules": 1.0,
-    "document": 0.43,
+    "document": 0.4,
     "result": 0.2,
-    "written": 0.375,
+    "written": 0.4,
 }
 """By how much a statement counts, by who makes it."""
 
@@ -43,13 +43,13 @@ BASE: Final = 0.46
 QUOTED: Final = frozenset(("result", "written"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
-REASON, STRONG_REASON = 0.5, 0.4
+REASON, STRONG_REASON = 0.7, 0.4
 """
 Factor of the logarithm of how many words give reasons, decisions or outcomes, and what is added
 where one of them holds for long.
 """
 
-ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.25, 0.45, 0.22, 1.3, 0.38
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.3, 0.32
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
@@ -60,7 +60,7 @@ OPENING_BLOCKS: Final = 2
 BRIEF: Final = 500
 """Characters of a short output; a longer one gets as much less for being short."""
 
-ANNOUNCED, DOUBTED = 0.05, 0.3
+ANNOUNCED, DOUBTED = 0.05, 0.6
 """
 What is left of the worth of "Now let me look at …", and by how much every word of doubt divides
 that of a statement: who thinks aloud says much that he takes back.
@@ -72,7 +72,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 
-WORDLESS, LEAST = 0.4, 10
+WORDLESS, LEAST = 0.6, 10
 """
 What is left of the worth of prose without three words in a row, such as code in it, and the
 letters and digits that a statement has at least.
