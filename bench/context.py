@@ -32,10 +32,10 @@ from foldline.context.select import Choice, Selection
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import Source
 from foldline.context.structure import Item
-from foldline.counters.estimated import EstimatedCounter
+from foldline.relevance.terms import terms
 from foldline.retrieval.documents import Document
 from foldline.retrieval.index import Index
-from foldline.retrieval.terms import terms
+from foldline.tokens.estimate import EstimatedCounter
 
 Table = tuple[str, list[str], list[list[Any]]]
 """A title, headings, rows."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from foldline.context.chooser import Kind
 from foldline.context.comparing import Case
 from foldline.context.packets import ContextPacket
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 NOW = 1_760_000_000.0

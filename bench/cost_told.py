@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.evaluation.sections import Cell, Goal, Plot, Section, Series, Table
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import Prices

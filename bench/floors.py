@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import cuts
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import policy
 from foldline.evaluation.kept import Score
 from foldline.evaluation.measuring import Plan, measure
 from foldline.evaluation.methods import policy_method
 from foldline.evaluation.sections import Section
 from foldline.formats.files import read_file
-from foldline.strategies.presets import policy
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 from retention import compacted
 
 BENCH = Path(__file__).parent

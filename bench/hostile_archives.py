@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from foldline import Archive, Config, Session
-from foldline.core.errors import FoldlineError
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import FoldlineError
 from foldline.stores.sqlite import SqliteStore
+from foldline.tokens.estimate import EstimatedCounter
 from hostile_changes import changed_bytes, changed_json
 
 SPARE = "the other one"

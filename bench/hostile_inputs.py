@@ -13,15 +13,15 @@ from typing import Any, Final
 import foldline
 from cuts import SHARED
 from foldline import Session
-from foldline.app import compact_transcript
-from foldline.core.errors import FoldlineError
-from foldline.core.messages import Message, Text, ToolCall, ToolResult
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.api import compact_transcript
+from foldline.errors import FoldlineError
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
 from foldline.formats.source import Source
 from foldline.stores.memory import MemoryStore
 from foldline.testing.wires import DIALECT_NAMES, wire
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.tokens import TokenCounter
 from hostile_changes import changed_bytes, changed_json
 
 LARGEST: Final = 100_000

@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from foldline.core.edits import apply
-from foldline.core.errors import FoldlineError
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import FoldlineError
 from foldline.session import Session
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import apply
 
 EACH: Final = 20
 """So many processes in a row go on with one archive."""
@@ -23,7 +23,7 @@ SECONDS: Final = 60
 
 CHILD: Final = """
 import sys
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.session import Session
 
 session = Session.open(sys.argv[1], "s", window=4000, policy=sys.argv[2], format="openai-chat",

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.tools.terminal import Limits, Terminal
 from foldline.tools.terminal.confine.choose import tried
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import foldline
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from lifetime import Fact, begin, by_turn, facts, turn
 
 WINDOW = 64_000

@@ -25,11 +25,11 @@ from pathlib import Path
 from foldline.agents.account import AgentLimits
 from foldline.agents.maintainer import Budget, CodebaseMaintainer
 from foldline.agents.maintainer.survey import SurveySettings
-from foldline.core.estimate import estimate
 from foldline.models import Catalogue, model, price
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Request, Step
 from foldline.testing.scripted import Tool as Call
+from foldline.tokens.estimate import estimate
 from maintainer_code import Codebase, copied, made_up
 
 PRICED = "gpt-5"

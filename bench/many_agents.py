@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import foldline
-from foldline.core.errors import FoldlineError, StoreError
+from foldline.errors import FoldlineError, StoreError
 
 WINDOW = 6_000
 HANDLES = 20  # of a session are recalled

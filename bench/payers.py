@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.core.config import Config
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.engine.policies import configured
 from foldline.evaluation.pricing import Show, Wire, clear_every_step, in_session, nothing
 from foldline.formats.registry import dialect
-from foldline.strategies.presets import configured
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
 from peer import Peer, Running
 from replaying import Asked
 

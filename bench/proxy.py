@@ -18,9 +18,9 @@ from pathlib import Path
 import cuts
 from cost_told import prices
 from foldline.core.config import Config
+from foldline.engine.policies import configured
 from foldline.evaluation.pricing import in_session, nothing
 from foldline.evaluation.sections import Cell, Goal, Section, Table
-from foldline.strategies.presets import configured
 from part import finish, options_of
 from payers import counter
 from proxy_load import Times, difference, latency, load, proxy, started

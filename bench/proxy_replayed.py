@@ -156,6 +156,6 @@ def inside(cases: Sequence[tuple[str, Wire]], shows: Iterator[Show], window: int
 
 
 def _none() -> Any:
-    from foldline.core.messages import Usage
+    from foldline.values.messages import Usage
 
     return Usage()

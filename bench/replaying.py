@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.core.messages import Usage
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.pricing import NOTHING_PAID, Bill, Show, Wire
 from foldline.evaluation.pricing import replay as priced
+from foldline.values.messages import Usage
+from foldline.values.tokens import TokenCounter
 
 LEAST_STEPS = 20
 """Sessions with fewer answers are left out."""

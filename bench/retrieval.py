@@ -22,9 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import locomo
-from foldline.counters.choose import choose_counter
 from foldline.memory import Memory
 from foldline.retrieval import Document, Embedder, Index, MiniLM, Weights
+from foldline.tokens.choose import choose_counter
 from locomo import Talk
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "retrieval"))

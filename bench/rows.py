@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import foldline
 from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
-from foldline.strategies.outputs.condensing import condense
-from foldline.strategies.outputs.verdict import failures
+from foldline.outputs.condensing import condense
+from foldline.outputs.verdict import failures
 from made_outputs import Output, Question, made_outputs
 from part import finish, options_of
 

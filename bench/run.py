@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cuts import SHARED, there
 from exam_section import exam_section
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.evaluation.sections import Section
 from page import Ran, machine, page, write
 from shop_window import put_into_readme

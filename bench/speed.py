@@ -26,11 +26,11 @@ from typing import Any
 import foldline
 import synthetic
 from foldline.core.prepared import MemorySettings
-from foldline.counters.choose import choose_counter
 from foldline.evaluation.sections import Goal, Section, Table
 from foldline.formats.files import read_file
 from foldline.formats.registry import dialect
 from foldline.stores.sqlite import SqliteStore
+from foldline.tokens.choose import choose_counter
 from part import finish, options_of
 
 TRANSCRIPTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"

@@ -25,9 +25,9 @@ from typing import Any
 import splintr
 
 import token_corpus
-from foldline.core.estimate import estimate
-from foldline.counters.splintr import VOCABULARIES as COUNTED
 from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.tokens.estimate import estimate
+from foldline.tokens.splintr import VOCABULARIES as COUNTED
 from part import finish, options_of
 
 VOCABULARIES = {**COUNTED, "modernbert": "modernbert", "whisper": "whisper"}

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from foldline.archive import Archive
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 
 ROOT = Path(__file__).resolve().parents[1]
 SESSION = "examples/session.json"

@@ -1,9 +1,9 @@
 """Neutral messages in few words, in the notation of S, U, A and T: who speaks, and calls by id."""
 
-from foldline.core.identity import identify
-from foldline.core.messages import Message, Text, ToolCall, ToolResult
-from foldline.core.tokens import TokenCounter
-from foldline.core.view import View
+from foldline.values.identity import identify
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
 
 
 class Quarters:

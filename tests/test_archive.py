@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from foldline.archive import Archive
-from foldline.core.edits import Drop, Fold
-from foldline.core.errors import RecallError, StoreError
-from foldline.core.identity import HANDLE_LENGTH, derived_id
-from foldline.core.messages import Message, Text, ToolResult
-from foldline.core.receipt import Receipt
-from foldline.core.transcript import Transcript
+from foldline.engine.receipt import Receipt
+from foldline.errors import RecallError, StoreError
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
 from foldline.stores import rows
+from foldline.values.edits import Drop, Fold
+from foldline.values.identity import HANDLE_LENGTH, derived_id
+from foldline.values.messages import Message, Text, ToolResult
+from foldline.values.transcript import Transcript
 
 WIRES = [{"role": "user", "content": f"message {number}"} for number in range(6)]
 

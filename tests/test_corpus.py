@@ -12,11 +12,11 @@ import pytest
 from tests.cli.sample import conversation
 from tests.corpora import write_corpus, write_lines
 
-from foldline.core.errors import BudgetError, FoldlineError, InputError, StoreError
 from foldline.corpus import Compact, Index, Measure, Report, Scan, planning, reading, run, search
 from foldline.corpus.listing import list_files
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer, read_rows
+from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 
 def made(operation: Operation, out: Path, *patterns: object) -> Report:

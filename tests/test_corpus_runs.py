@@ -15,10 +15,10 @@ import pytest
 from tests.children import launch
 from tests.corpora import Killing, content, write_corpus
 
-from foldline.core.errors import StoreError
 from foldline.corpus import Compact, Index, Measure, Scan, run
 from foldline.corpus.dask_pool import cluster
 from foldline.corpus.parquet import read_rows
+from foldline.errors import StoreError
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

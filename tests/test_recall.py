@@ -3,15 +3,15 @@ import time
 
 import pytest
 
-from foldline.core.errors import RecallError
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Message, Text, ToolCall, ToolResult
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import RecallError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall import Folded, Holdings, recall
 from foldline.recall.resolve import resolve
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 LOG = "\n".join(
     f"line {number}: {'error' if number % 10 == 0 else 'ok'}" for number in range(1, 101)

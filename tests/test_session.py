@@ -10,19 +10,19 @@ from itertools import pairwise
 import pytest
 
 from foldline.core.asks import Ask, Reply
-from foldline.core.edits import Drop, Fold, Rewrite, apply
-from foldline.core.errors import FoldlineError, InputError, RecallError, StoreError
-from foldline.core.identity import derived_id, identify
-from foldline.core.messages import Message, Text, Usage
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER
 from foldline.core.strategy import Plan, Policy, Rung
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import FoldlineError, InputError, RecallError, StoreError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
 from foldline.session.codec import OBJECT, freeze, restored, thaw
 from foldline.stores.memory import MemoryStore
 from foldline.strategies.window import Window
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Drop, Fold, Rewrite, apply
+from foldline.values.identity import derived_id, identify
+from foldline.values.messages import Message, Text, Usage
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER
+from foldline.values.tokens import TokenCounter
 
 WINDOW = Policy("window", (Rung(Window(), 0.8),))
 FILLER = "several words of filler " * 20
@@ -436,7 +436,7 @@ def test_another_process_sees_the_same_view(opened, tmp_path):
     code = (
         "import json, sys\n"
         "from foldline.core.strategy import Policy, Rung\n"
-        "from foldline.counters.estimated import EstimatedCounter\n"
+        "from foldline.tokens.estimate import EstimatedCounter\n"
         "from foldline.session import Session\n"
         "from foldline.strategies.window import Window\n"
         "policy = Policy('window', (Rung(Window(), 0.8),))\n"

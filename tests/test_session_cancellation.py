@@ -6,13 +6,13 @@ import pytest
 
 from foldline import Config, Reply, Session
 from foldline.core.asks import Ask
-from foldline.core.edits import Fold, apply
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
 from foldline.core.prepared import MemorySettings
 from foldline.core.strategy import Plan, Policy, Rung
-from foldline.counters.estimated import EstimatedCounter
 from foldline.stores.memory import MemoryStore
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Fold, apply
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 
 COUNTER = EstimatedCounter("o200k")
 ASKS = 4

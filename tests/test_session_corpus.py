@@ -3,12 +3,12 @@
 import pytest
 from tests.corpus import corpus_files, requires_corpus
 
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.files import read_file
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.tokens.estimate import EstimatedCounter
 
 pytestmark = [pytest.mark.corpus, requires_corpus]
 

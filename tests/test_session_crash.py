@@ -9,14 +9,14 @@ import sys
 import pytest
 from tests.children import launch
 
-from foldline.core.edits import apply
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import apply
 
 CHILD = """
 import sys
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.session import Session
 
 path, policy = sys.argv[1:]

@@ -8,10 +8,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from foldline.core.edits import apply
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.session import Session
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import apply
 
 texts = st.sampled_from(["ok", "the same again", "a question about the build"])
 sizes = st.integers(1, 60)

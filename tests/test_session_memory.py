@@ -13,17 +13,17 @@ from contextlib import closing
 import pytest
 
 from foldline import Config, Reply, Session
-from foldline.core.breaker import BreakerSettings
-from foldline.core.edits import Fold
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
+from foldline.core.circuit_breaker import BreakerSettings
 from foldline.core.prepared import MemorySettings
 from foldline.core.strategy import Plan, Policy, Rung
-from foldline.counters.estimated import EstimatedCounter
 from foldline.session.hooks import Hooks
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
-from foldline.strategies.summarize import Summarize
+from foldline.summary.summarize import Summarize
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Fold
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 
 COUNTER = EstimatedCounter("o200k")
 ON = Config(memory=MemorySettings(enabled=True, every=500))
@@ -387,7 +387,7 @@ HANGING = """
 import sys, threading
 from foldline import Config, Session
 from foldline.core.prepared import MemorySettings
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.stores.memory import MemoryStore
 
 begun = threading.Event()

@@ -10,16 +10,16 @@ import pytest
 from tests.children import launch
 
 from foldline import Config, Session
-from foldline.core.edits import apply
 from foldline.core.prepared import MemorySettings
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import apply
 
 CHILD = """
 import sys, time
 from foldline import Config, Session
 from foldline.core.prepared import MemorySettings
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.stores.sqlite import SqliteStore
 
 path, pause = sys.argv[1], float(sys.argv[2])

@@ -7,15 +7,15 @@ import httpx2
 import openai
 import pytest
 
-from foldline.core.errors import ContextOverflow, InputError
-from foldline.core.messages import Usage
-from foldline.core.overflow import Overflow
+from foldline.errors import ContextOverflow, InputError
+from foldline.models.overflow import Overflow
 from foldline.session import Session
 from foldline.session.hooks import Cancel, Hooks
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Overflow as TooLong
 from foldline.testing.scripted import RateLimit, Status
+from foldline.values.messages import Usage
 
 TASK = "Mend the build of src/app.py."
 

@@ -7,13 +7,13 @@ import os
 import pytest
 
 from foldline.core.config import Config
-from foldline.core.snapshot_mark import ATTACHMENT_HEADER
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.session.reinjecting import LARGEST, decoded
 from foldline.stores.memory import MemoryStore
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools import TodoTool
+from foldline.values.snapshot_mark import ATTACHMENT_HEADER
 
 FILLER = "several words of filler\n" * 60
 

@@ -11,7 +11,7 @@ from task import Task
 
 import foldline
 from foldline import Ask, Reply
-from foldline.strategies.summary_request import SPARE
+from foldline.summary.summary_request import SPARE
 
 FENCED = re.compile(r"^<([a-z]+-[0-9a-f]+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
 """What a request holds besides its rules."""

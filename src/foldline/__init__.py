@@ -13,15 +13,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.core.lazy import lazily
+from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.app import Compaction, compact, count
+    from foldline.api import Compaction, compact, count
     from foldline.archive import Archive
     from foldline.core.asks import Ask, Reply
     from foldline.core.budget import Budget
     from foldline.core.config import Config
-    from foldline.core.errors import (
+    from foldline.core.spending import Limits
+    from foldline.core.strategy import Policy
+    from foldline.engine.policies import policy
+    from foldline.engine.receipt import Receipt
+    from foldline.errors import (
         BudgetError,
         CannotFit,
         ContextOverflow,
@@ -33,13 +37,9 @@ if TYPE_CHECKING:
         StoreError,
         UnknownFormat,
     )
-    from foldline.core.receipt import Receipt
-    from foldline.core.spending import Limits
-    from foldline.core.strategy import Policy
     from foldline.session import Session
     from foldline.session.hooks import Cancel, Hooks
     from foldline.settings import load_config
-    from foldline.strategies.presets import policy
     from foldline.telemetry.spans import Telemetry
     from foldline.telemetry.trace import Trace
 
@@ -49,31 +49,31 @@ _HOMES = {
     "Archive": "archive",
     "Ask": "core.asks",
     "Budget": "core.budget",
-    "BudgetError": "core.errors",
+    "BudgetError": "errors",
     "Cancel": "session.hooks",
-    "CannotFit": "core.errors",
-    "Compaction": "app",
+    "CannotFit": "errors",
+    "Compaction": "api",
     "Config": "core.config",
-    "ContextOverflow": "core.errors",
-    "FoldlineError": "core.errors",
+    "ContextOverflow": "errors",
+    "FoldlineError": "errors",
     "Hooks": "session.hooks",
-    "InputError": "core.errors",
+    "InputError": "errors",
     "Limits": "core.spending",
-    "MissingExtra": "core.errors",
-    "ModelError": "core.errors",
+    "MissingExtra": "errors",
+    "ModelError": "errors",
     "Policy": "core.strategy",
-    "RecallError": "core.errors",
-    "Receipt": "core.receipt",
+    "RecallError": "errors",
+    "Receipt": "engine.receipt",
     "Reply": "core.asks",
     "Session": "session",
-    "StoreError": "core.errors",
+    "StoreError": "errors",
     "Telemetry": "telemetry.spans",
     "Trace": "telemetry.trace",
-    "UnknownFormat": "core.errors",
-    "compact": "app",
-    "count": "app",
+    "UnknownFormat": "errors",
+    "compact": "api",
+    "count": "api",
     "load_config": "settings",
-    "policy": "strategies.presets",
+    "policy": "engine.policies",
 }
 
 __all__ = [

@@ -11,13 +11,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
-from foldline.core.edit_json import message_to_json
-from foldline.core.errors import FoldlineError, RecallError, StoreError
-from foldline.core.messages import Message
-from foldline.core.ports import Change, SessionHead, SessionInfo, Store, StoredSession
-from foldline.core.receipt import Receipt
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
+from foldline.engine.receipt import Receipt
+from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.formats.dialect import Dialect
 from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
@@ -27,7 +22,12 @@ from foldline.session.codec import Reading, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import COMPACTION, Batch, History, restored_history
 from foldline.session.log import PAGE, Log
+from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
+from foldline.values.edit_json import message_to_json
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 LAST_DAY: Final = 253_402_128_000.0
 """What a calendar ends with, the year 9999, in seconds since 1970."""
@@ -368,7 +368,7 @@ def _counter(max_tokens: int | None) -> TokenCounter | None:
     """Return the best counter at hand where one is needed."""
     if max_tokens is None:
         return None
-    from foldline.counters.choose import choose_counter
+    from foldline.tokens.choose import choose_counter
 
     return TokenCounter(choose_counter())
 

@@ -1,10 +1,10 @@
 import pytest
 
 from foldline.agents.account import AgentLimits, AgentResult, Tally
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.messages import Usage
+from foldline.errors import BudgetError, InputError
 from foldline.models import Completion
 from foldline.tools import ToolOutput
+from foldline.values.messages import Usage
 
 
 def test_a_tally_adds_up_answers_calls_and_compactions():

@@ -5,7 +5,7 @@ import pytest
 from foldline.agents.account import Tally
 from foldline.agents.checkpoint import Checkpoint, loaded, saved
 from foldline.agents.surroundings import Surroundings
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 def test_a_checkpoint_is_written_whole_and_read_again(tmp_path):

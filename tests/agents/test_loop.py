@@ -16,12 +16,12 @@ from foldline.agents import (
     Returned,
     keeps,
 )
-from foldline.core.messages import Usage
 from foldline.models import Catalogue, Delta
 from foldline.stores.memory import MemoryStore
 from foldline.testing.scripted import Answer, Capped, Cut, Nothing, Overflow, Refuse, Stall, Status
 from foldline.testing.scripted import Tool as Call
 from foldline.tools import Skills, Tool, ToolOutput, ToolRegistry, ToolSettings
+from foldline.values.messages import Usage
 
 wires = pytest.mark.parametrize("wire", FORMATS)
 

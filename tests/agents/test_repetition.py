@@ -4,7 +4,7 @@ import string
 import pytest
 
 from foldline.agents.repetition import Babble, Circles, LoopSettings, repeats_itself
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 def verdicts(calls, **settings):

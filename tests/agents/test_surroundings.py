@@ -4,10 +4,10 @@ import subprocess
 import pytest
 
 from foldline.agents.surroundings import Changes, Surroundings, head, paths_of, seen
-from foldline.core.errors import InputError
-from foldline.core.files import FileSettings
-from foldline.core.messages import ToolCall
+from foldline.core.retention_settings import FileSettings
+from foldline.errors import InputError
 from foldline.tools.files.root import Root
+from foldline.values.messages import ToolCall
 
 
 def git(folder, *words):

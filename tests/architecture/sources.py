@@ -17,7 +17,7 @@ def modules() -> list[Path]:
 
 
 def relative(path: Path) -> str:
-    """Name a module by its path inside the package, such as ``core/view.py``."""
+    """Name a module by its path inside the package, such as ``values/view.py``."""
     return path.relative_to(PACKAGE).as_posix()
 
 

@@ -17,8 +17,8 @@ PROVED_IN = {
     "agents/maintainer/page.py agents/maintainer/place.py agents/maintainer/replaying.py "
     "agents/maintainer/reports.py agents/maintainer/tooling.py",
     "agents/test_loop.py": "agents/asking.py agents/events.py agents/tool_calls.py agents/work.py",
-    "core/test_edit_json.py": "core/field_types.py",
-    "core/test_estimate.py": "core/estimate_weights.py",
+    "values/test_edit_json.py": "type_checks.py",
+    "tokens/test_estimate.py": "tokens/estimate.py",
     "evaluation/test_markdown.py": "evaluation/cells.py evaluation/plain.py",
     "evaluation/test_methods.py": "evaluation/broken.py",
     "evaluation/test_recordings.py": "evaluation/findings.py evaluation/tallies.py",
@@ -58,10 +58,10 @@ PROVED_IN = {
     "proxy/test_holding.py": "proxy/overflowing.py",
     "retrieval/test_index.py": "retrieval/documents.py retrieval/embedding.py "
     "retrieval/lexical.py retrieval/weights.py",
-    "retrieval/test_terms.py": "retrieval/stop_words.py",
+    "relevance/test_terms.py": "relevance/stop_words.py",
     "sqlite/test_database.py": "sqlite/file.py sqlite/schema.py",
     "stores/test_sqlite.py": "stores/migrations.py",
-    "stores/test_store.py": "core/ports.py stores/blobs.py stores/memory.py stores/opening.py "
+    "stores/test_store.py": "stores/protocol.py stores/blobs.py stores/memory.py stores/opening.py "
     "stores/rows.py stores/sql.py",
     "testing/test_histories.py": "testing/texts.py testing/wires.py",
     "testing/test_promises.py": "testing/staying.py",
@@ -69,11 +69,11 @@ PROVED_IN = {
     "tools/test_skills.py": "tools/skill_files.py",
     "tools/test_toolset.py": "tools/running.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
-    "properties/test_promises.py": "core/provider_rules.py core/renumber.py",
-    "properties/test_plain_versions.py": "core/damaged.py core/untangle.py",
-    "strategies/test_acceptance.py": "strategies/boilerplate.py",
-    "strategies/test_prompt.py": "strategies/wording.py strategies/wording_zh.py",
-    "strategies/test_reinject.py": "strategies/places.py strategies/sight.py strategies/tasks.py",
+    "properties/test_promises.py": "values/provider_rules.py repair/renumber.py",
+    "properties/test_plain_versions.py": "repair/untangle.py repair/untangle.py",
+    "summary/test_acceptance.py": "summary/cleanup.py",
+    "summary/test_prompt.py": "summary/wording.py summary/wording.py",
+    "reinjection/test_reinject.py": "reinjection/insertion_point.py reinjection/file_visibility.py reinjection/task_lists.py",
 }
 """
 Modules without a test of their own, and the test that proves them: protocols, tables of numbers,

@@ -3,10 +3,10 @@ from __future__ import annotations
 from tests.cli.sample import conversation
 
 from foldline.cli.bars import STYLES, segments
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.evaluation.breakdown import KINDS
 from foldline.formats.registry import dialect
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
 
 
 def test_every_kind_has_a_colour_of_its_own() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.sample import foldline
 from tests.corpus import ROOT, requires_corpus
 
-from foldline.app import counter_for
+from foldline.api import counter_for
 from foldline.formats.files import read_file
 from foldline.formats.registry import DIALECTS
 

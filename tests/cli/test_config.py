@@ -7,7 +7,7 @@ import pytest
 from tests.cli.sample import foldline, write_conversation
 
 from foldline import Config
-from foldline.core.records import leaves
+from foldline.core.settings_codec import leaves
 
 
 @pytest.fixture(autouse=True)

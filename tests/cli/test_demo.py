@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.app import counter_for
+from foldline.api import counter_for
 from foldline.formats.files import read_file
 from foldline.formats.registry import DIALECTS
 

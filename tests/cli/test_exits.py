@@ -13,7 +13,7 @@ from tests.cli.sample import foldline, start
 
 from foldline.cli.exits import Exit, exit_code, run
 from foldline.cli.main import cli
-from foldline.core.errors import CannotFit, FoldlineError, StoreError
+from foldline.errors import CannotFit, FoldlineError, StoreError
 
 
 def calling(**call: Any) -> list[dict[str, Any]]:

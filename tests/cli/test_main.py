@@ -19,7 +19,7 @@ def test_the_version_is_told_without_loading_what_commands_need() -> None:
         "import sys\nfrom foldline.cli.main import cli\n"
         "try: cli(['--version'])\nexcept SystemExit: pass\n"
         "print(sorted({'rich', 'sqlite3', 'regex', 'platformdirs'} & set(sys.modules)),"
-        " [n for n in sys.modules if n.startswith(('foldline.app', 'foldline.formats'))])"
+        " [n for n in sys.modules if n.startswith(('foldline.api', 'foldline.formats'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[] []"

@@ -7,7 +7,7 @@ from tests.cli.sample import foldline
 
 from foldline.cli.options import archive_file, make_folder, voiced
 from foldline.cli.output import Voice
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 def test_the_archive_is_where_it_was_named_else_in_the_home_of_foldline(

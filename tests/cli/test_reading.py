@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.cli.sample import conversation, foldline
 
-from foldline.app import counter_for
+from foldline.api import counter_for
 from foldline.cli.output import Voice
 from foldline.cli.reading import open_input
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.registry import dialect
 
 

@@ -8,9 +8,9 @@ from tests.cli.sample import conversation
 from foldline import count
 from foldline.cli.agent_homes import Candidate
 from foldline.cli.survey import project, survey
-from foldline.core.errors import InputError
-from foldline.core.token_amounts import Amount
-from foldline.strategies.presets import policy
+from foldline.core.budget import Amount
+from foldline.engine.policies import policy
+from foldline.errors import InputError
 
 
 def found(path: Path) -> Candidate:

@@ -8,10 +8,10 @@ from tests.cli.sample import conversation, foldline, write_conversation
 
 from foldline.cli.tuning import parted, pinned, tuned_policy
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.records import leaves
+from foldline.core.settings_codec import leaves
+from foldline.engine.policies import POLICIES, policy
+from foldline.errors import BudgetError, InputError
 from foldline.formats.registry import dialect
-from foldline.strategies.presets import POLICIES, policy
 
 
 @pytest.mark.parametrize("name", POLICIES)

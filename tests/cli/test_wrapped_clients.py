@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foldline.cli.wrapped_clients import CHATGPT, CLIENTS, OPENCODE, by_hand, split_address
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 MCP = ("/usr/bin/python", "-m", "foldline", "mcp", "--archive", '/kept/a "b".db')
 

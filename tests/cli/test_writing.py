@@ -16,7 +16,7 @@ from tests.cli.sample import foldline, start, write_conversation
 
 from foldline.cli.exits import OutputError
 from foldline.cli.writing import check_apart, check_output, write_whole
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 OLD = b"what was there before"
 

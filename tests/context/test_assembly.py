@@ -9,9 +9,9 @@ from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig
 from foldline.context.structure import Frame
 from foldline.core.asks import Ask, Reply, drive
-from foldline.core.errors import CannotFit
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import CannotFit
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 QUERY = "Which port has billing?"

@@ -10,8 +10,8 @@ from foldline.context import ContextBuilder, ContextConfig, ContextPacket, Messa
 from foldline.context.gather import Gathered
 from foldline.context.packets import Unscored
 from foldline.core.asks import Ask, Reply
-from foldline.core.errors import CannotFit, InputError
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import CannotFit, InputError
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools import MemoryTool
 from foldline.tools.output import ErrorCode, ToolOutput
 

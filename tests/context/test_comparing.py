@@ -4,7 +4,7 @@ import pytest
 
 from foldline.context import Case, ContextBuilder, ContextConfig, ContextPacket, compare
 from foldline.context.comparing import recall, sign_test
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 CASES = [
     Case(

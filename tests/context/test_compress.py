@@ -11,9 +11,9 @@ from foldline.context.scoring import Scored
 from foldline.context.select import Choice
 from foldline.context.structure import Item
 from foldline.core.asks import Ask, Reader, Reply, drive
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 PROSE = " ".join(

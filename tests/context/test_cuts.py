@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.context.cuts import LONGEST, cut, terms_in
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 
 @given(st.text(max_size=200))

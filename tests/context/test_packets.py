@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foldline.context.packets import ContextPacket, Message, Unscored, moment
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 
 @pytest.mark.requirement("T1")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.context import lint
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 GOOD_EN = """# Role
 You review Python changes for a team that ships daily.

@@ -8,7 +8,7 @@ import pytest
 from foldline.context.packets import ContextPacket
 from foldline.context.places import place_of
 from foldline.context.readings import MOST_PACKETS, SourceFailed, packets_from
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.output import ErrorCode, ToolOutput
 
 

@@ -12,7 +12,7 @@ from foldline.context.places import place_of
 from foldline.context.scoring import Scored
 from foldline.context.select import Selection, select
 from foldline.context.settings import ContextConfig
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 
 def offer(text: str, tokens: int, score: float, **metadata: str) -> Scored:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from foldline.context.settings import ContextConfig
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 @pytest.mark.requirement("T1")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from foldline.context.places import WORDS
 from foldline.context.shorten import excerpt, mixed, truncate, units, window
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 EN, ZH = WORDS["en"], WORDS["zh"]

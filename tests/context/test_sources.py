@@ -18,10 +18,10 @@ from foldline.context.sources import (
     references,
     source,
 )
-from foldline.core.errors import InputError
-from foldline.core.messages import Message as Recorded
-from foldline.core.messages import Text
+from foldline.errors import InputError
 from foldline.tools import MemoryTool, NoteTool
+from foldline.values.messages import Message as Recorded
+from foldline.values.messages import Text
 
 
 class Tool:

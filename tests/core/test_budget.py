@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.core.budget import UNKNOWN_WINDOW, Budget
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 def test_a_number_of_tokens_is_limit_and_target_at_once():

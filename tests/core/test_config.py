@@ -6,10 +6,10 @@ import pytest
 
 from foldline import Config, Limits, Session, compact
 from foldline.core.config import POLICY_NAMES
-from foldline.core.errors import BudgetError
 from foldline.core.thresholds import COMFORT, Room
+from foldline.engine.policies import POLICIES
+from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.presets import POLICIES
 
 WINDOWS = (1_024, 4_096, 16_385, 128_000, 200_000, 1_000_000, 10_000_000)
 

@@ -6,7 +6,7 @@ import pytest
 
 from foldline.core.cost import Factors
 from foldline.core.economy import Course, Economy, saving
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 WIDE = 72_000
 """The target of a compaction in a window of 200,000 tokens."""

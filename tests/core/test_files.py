@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
-from foldline.core.files import FileSettings
+from foldline.core.retention_settings import FileSettings
+from foldline.errors import BudgetError
 
 
 @pytest.mark.requirement("C15")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.errors import BudgetError
-from foldline.core.keeping import STYLES, Clearing, Outputs, Tail
+from foldline.core.retention_settings import STYLES, Clearing, Outputs, Tail
+from foldline.errors import BudgetError
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,6 @@ def test_no_recent_result_at_all_may_be_kept():
 def test_the_styles_are_those_that_a_cut_knows():
     from typing import get_args
 
-    from foldline.strategies.excerpt import Style
+    from foldline.snapshot.excerpt import Style
 
     assert get_args(Style) == STYLES

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from foldline.core.edits import Fold, Insert
-from foldline.core.errors import BudgetError
-from foldline.core.identity import identify
-from foldline.core.messages import Message, Text
 from foldline.core.prepared import MemorySettings, Prepared, fingerprint
+from foldline.errors import BudgetError
+from foldline.values.edits import Fold, Insert
+from foldline.values.identity import identify
+from foldline.values.messages import Message, Text
 
 LOG = identify(Message("user", (Text(f"message {number}"),)) for number in range(5))
 SNAPSHOT = Message("user", (Text("what happened"),), id="f" * 32, origin="snapshot")

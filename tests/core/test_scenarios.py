@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
 from foldline.core.scenarios import SCENARIOS
-from foldline.strategies.presets import configured
+from foldline.engine.policies import configured
+from foldline.errors import BudgetError
 
 
 @pytest.mark.requirement("K40")

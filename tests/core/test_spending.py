@@ -6,8 +6,8 @@ import pytest
 
 from foldline import Ask, BudgetError, Limits, Reply
 from foldline.core.asks import Reader, Steps, drive
-from foldline.core.messages import Usage
 from foldline.core.spending import Spent, within
+from foldline.values.messages import Usage
 
 FAILED = Reply(error="busy", seconds=10.0, attempts=2)
 

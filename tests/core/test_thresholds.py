@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.errors import BudgetError
 from foldline.core.thresholds import Pacing, Room, Thresholds
+from foldline.errors import BudgetError
 
 
 @pytest.mark.requirement("C2", "C4")

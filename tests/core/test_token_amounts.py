@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.errors import BudgetError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import BudgetError
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ import pytest
 
 from foldline import Config
 from foldline.core.cost import Factors, summary_pays_after
-from foldline.core.events import Event
-from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
+from foldline.core.settings_codec import leaves
+from foldline.engine.events import Event
+from foldline.engine.policies import POLICIES
 from foldline.session.hooks import MOMENTS
 from foldline.settings.environment import NO_SETTINGS
-from foldline.strategies.presets import POLICIES
 from foldline.telemetry.names import METRICS, SPAN
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from foldline.engine.policies import POLICIES
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
-from foldline.strategies.presets import POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

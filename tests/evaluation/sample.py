@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from foldline.core.transcript import Transcript
 from foldline.evaluation.kept import Kept, Score
 from foldline.formats.openai_chat import OpenAIChat
+from foldline.values.transcript import Transcript
 
 FILLER = "the build went on and nothing of interest was said about it\n"
 

@@ -6,18 +6,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.core.messages import (
-    Media,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.evaluation import breakdown
+from foldline.tokens.choose import choose_counter
+from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(choose_counter(prefer="estimate"))
 

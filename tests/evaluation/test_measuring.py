@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.evaluation.sample import transcript
 
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import policy
 from foldline.evaluation.measuring import LEAST_BUDGET, Plan, measure
 from foldline.evaluation.methods import policy_method, trimming
-from foldline.strategies.presets import policy
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 PLAN = Plan(

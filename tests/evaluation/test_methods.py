@@ -7,14 +7,14 @@ import dataclasses
 import pytest
 from tests.evaluation.sample import transcript
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.core.budget import Budget
-from foldline.core.messages import Message, Text
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import policy
 from foldline.evaluation.broken import broken_promise
 from foldline.evaluation.methods import CLEARED, clearing, policy_method, trimming
-from foldline.strategies.presets import policy
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.messages import Message, Text
+from foldline.values.tokens import TokenCounter
 
 THERE = transcript()
 COUNTER = TokenCounter(EstimatedCounter())

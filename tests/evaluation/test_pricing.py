@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.evaluation.sample import session, transcript
 
 from foldline.core.config import Config
-from foldline.core.messages import Usage
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import policy
 from foldline.evaluation import pricing
 from foldline.evaluation.pricing import Bill, as_wire, replay
 from foldline.formats.anthropic import Anthropic
-from foldline.strategies.presets import policy
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.messages import Usage
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 WIRE = session(30)

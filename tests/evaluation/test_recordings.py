@@ -9,14 +9,14 @@ import pytest
 from tests.evaluation.sample import scores, session
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
+from foldline.engine.policies import policy
+from foldline.errors import BudgetError, InputError
 from foldline.evaluation import findings
 from foldline.evaluation.measuring import Plan
 from foldline.evaluation.methods import policy_method, trimming
 from foldline.evaluation.recordings import Replays, measure_file
 from foldline.evaluation.tallies import details, library_plot, overview, source_plot
 from foldline.models.info import Prices
-from foldline.strategies.presets import policy
 
 LADDER = policy("default")
 PLAN = Plan((policy_method(LADDER), trimming()), {"10%": lambda tokens: tokens // 10})

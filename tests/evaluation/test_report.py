@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.evaluation import report
 from foldline.evaluation.report import write_pictures, write_report
 from foldline.evaluation.sections import Plot, Section, Series

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
 
 SECTION = Section(

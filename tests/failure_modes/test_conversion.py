@@ -3,12 +3,12 @@
 import pytest
 from tests.neutral import A, T, U, c, log
 
-from foldline.core.edits import apply
-from foldline.core.messages import Message, Text
-from foldline.core.repair import repair
-from foldline.core.transcript import Transcript
 from foldline.formats.registry import DIALECTS
+from foldline.repair.repair import repair
 from foldline.testing.wires import wire
+from foldline.values.edits import apply
+from foldline.values.messages import Message, Text
+from foldline.values.transcript import Transcript
 
 
 def converted(dialect, *messages):

@@ -7,12 +7,12 @@ import pytest
 
 import foldline
 from foldline.core.budget import Budget
-from foldline.core.messages import Message, Thinking, Usage
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
-from foldline.counters.splintr import SplintrCounter
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.tokens.splintr import SplintrCounter
+from foldline.values.messages import Message, Thinking, Usage
+from foldline.values.tokens import TokenCounter
 
 COUNTER = EstimatedCounter("o200k")
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 750_000).decode()

@@ -7,10 +7,10 @@ from tests.neutral import A, T, U, c, log
 
 import foldline
 from foldline.core.budget import Budget
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.registry import DIALECTS
 from foldline.testing import check_run
 from foldline.testing.wires import wire
+from foldline.tokens.estimate import EstimatedCounter
 
 COUNTER = EstimatedCounter("o200k")
 GIANT = "\n".join(f"row {n}: value_{n} = {n * 7}" for n in range(6_000))

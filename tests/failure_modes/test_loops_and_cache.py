@@ -6,11 +6,11 @@ import pytest
 from tests.neutral import A, T, U, c, log
 
 import foldline
-from foldline.counters.estimated import EstimatedCounter
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.testing import check_run
 from foldline.testing.wires import wire
+from foldline.tokens.estimate import EstimatedCounter
 
 COUNTER = EstimatedCounter("o200k")
 

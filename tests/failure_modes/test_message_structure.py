@@ -9,21 +9,21 @@ from tests.neutral import A, S, T, U, c, log, words
 import foldline
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
-from foldline.core.compaction import compaction
-from foldline.core.edits import Insert, apply
-from foldline.core.groups import pair
-from foldline.core.handles import handles
-from foldline.core.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
-from foldline.core.repair import NO_RESULT, repair
 from foldline.core.strategy import Need, Policy, Rung
-from foldline.core.view import View
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.compaction import compaction
+from foldline.engine.policies import POLICIES, policy
 from foldline.formats.registry import DIALECTS
+from foldline.repair.repair import NO_RESULT, repair
 from foldline.strategies.clear import Clear
-from foldline.strategies.presets import POLICIES, policy
 from foldline.strategies.window import Window
 from foldline.testing import check_run
 from foldline.testing.wires import wire
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Insert, apply
+from foldline.values.groups import pair
+from foldline.values.handles import handles
+from foldline.values.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
+from foldline.values.view import View
 
 COUNTER = EstimatedCounter("o200k")
 LONG = "word " * 400

@@ -6,18 +6,18 @@ from tests.neutral import A, T, U, c, log, view
 
 import foldline
 from foldline.core.asks import drive
-from foldline.core.groups import group
-from foldline.core.handles import handles
-from foldline.core.keeping import Outputs
-from foldline.core.messages import Media, Message, Text, Thinking, ToolResult
-from foldline.core.repair import repair
+from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Need
-from foldline.counters.estimated import EstimatedCounter
+from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
 from foldline.strategies.tail import Keep
 from foldline.strategies.truncate import bound
 from foldline.testing import check_run
 from foldline.testing.wires import wire
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.groups import group
+from foldline.values.handles import handles
+from foldline.values.messages import Media, Message, Text, Thinking, ToolResult
 
 COUNTER = EstimatedCounter("o200k")
 

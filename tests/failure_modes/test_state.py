@@ -8,16 +8,16 @@ import pytest
 import foldline
 from foldline import Reply, Session
 from foldline.core.asks import Ask
-from foldline.core.edits import Fold
-from foldline.core.errors import StoreError
-from foldline.core.messages import Usage
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Plan, Policy, Rung
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import StoreError
+from foldline.snapshot.format import header
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 from foldline.strategies.clear import Clear
-from foldline.strategies.snapshot.format import header
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Fold
+from foldline.values.messages import Usage
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 COUNTER = EstimatedCounter("o200k")
 FILLER = "several words of filler " * 20

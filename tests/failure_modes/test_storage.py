@@ -11,13 +11,13 @@ from tests.neutral import A, T, U, c, log
 
 import foldline
 from foldline.archive import Archive
-from foldline.core.errors import InputError, RecallError, StoreError
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import InputError, RecallError, StoreError
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 from foldline.testing.promises import check_atomic, check_lossless
 from foldline.testing.wires import wire
+from foldline.tokens.estimate import EstimatedCounter
 
 COUNTER = EstimatedCounter("o200k")
 
@@ -88,7 +88,7 @@ def test_a_change_that_is_not_recorded_is_not_shown_either():
 
 KILL = """
 import os, sys
-from foldline.counters.estimated import EstimatedCounter
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.session import Session
 from foldline.stores.sqlite import SqliteStore
 

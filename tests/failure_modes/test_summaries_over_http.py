@@ -5,12 +5,10 @@ import contextlib
 import pytest
 
 import foldline
-from foldline.core.snapshot_mark import SNAPSHOT_HEADERS
-from foldline.counters.estimated import EstimatedCounter
 from foldline.models import Catalogue, ModelInfo, model
 from foldline.session import Session
+from foldline.snapshot.phrases import ENGLISH, FAILING
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.snapshot.phrases import ENGLISH, FAILING
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
@@ -22,6 +20,8 @@ from foldline.testing.scripted import (
     Status,
     Tool,
 )
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.snapshot_mark import SNAPSHOT_HEADERS
 
 COUNTER = EstimatedCounter("o200k")
 WINDOW = 60_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foldline.core.edits import Rewrite, apply
 from foldline.formats.anthropic import Anthropic
+from foldline.values.edits import Rewrite, apply
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
 

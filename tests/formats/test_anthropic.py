@@ -16,17 +16,11 @@ from tests.formats.anthropic_wire import (
     use,
 )
 
-from foldline.core.edits import Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Media,
-    Opaque,
-    Thinking,
-    ToolCall,
-    visible_texts,
-)
+from foldline.errors import InputError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.openai_responses import OpenAIResponses
+from foldline.values.edits import Rewrite, apply
+from foldline.values.messages import Media, Opaque, Thinking, ToolCall, visible_texts
 
 # --- reading -------------------------------------------------------------------------------
 

@@ -4,16 +4,12 @@ import json
 
 from tests.formats.anthropic_wire import PNG, answer, anthropic, conversation, edited, thought, use
 
-from foldline.core.edits import Drop, Rewrite, apply
-from foldline.core.groups import group
-from foldline.core.messages import (
-    Message,
-    Text,
-    ToolResult,
-)
-from foldline.core.transcript import Transcript
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.openai_responses import OpenAIResponses
+from foldline.values.edits import Drop, Rewrite, apply
+from foldline.values.groups import group
+from foldline.values.messages import Message, Text, ToolResult
+from foldline.values.transcript import Transcript
 
 # --- writing -------------------------------------------------------------------------------
 

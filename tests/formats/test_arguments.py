@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.arguments import arguments_json, arguments_object, arguments_text, json_text
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.messages import Message, Text
 from foldline.formats.arrangement import Slot, arranged
+from foldline.values.messages import Message, Text
 
 
 def message(key: str) -> Message:

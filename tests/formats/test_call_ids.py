@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from foldline.core.groups import Site
-from foldline.core.identity import identify
-from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.formats.call_ids import legal_id, wire_ids
+from foldline.values.groups import Site
+from foldline.values.identity import identify
+from foldline.values.messages import Message, ToolCall, ToolResult
 
 
 def call(*numbers: str | None, dialect: str = "x") -> Message:

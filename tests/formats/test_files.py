@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
 from foldline.formats.source import Source
 

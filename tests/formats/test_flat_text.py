@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from foldline.core.messages import Media, Omitted, Opaque, Text, Thinking, ToolCall
 from foldline.formats.flat_text import flat_text
+from foldline.values.messages import Media, Omitted, Opaque, Text, Thinking, ToolCall
 
 
 def test_parts_become_what_a_reader_sees_of_them() -> None:

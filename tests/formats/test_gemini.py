@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 
-from foldline.core.edits import Drop, Insert, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.groups import group, pair
-from foldline.core.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.gemini import SKIP_SIGNATURE, Gemini
 from foldline.formats.registry import DIALECTS
+from foldline.values.edits import Drop, Insert, Rewrite, apply
+from foldline.values.groups import group, pair
+from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Text
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.json_document import at, reading, recorded, rewritten, unchanged
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Text
+from foldline.values.transcript import Transcript
 
 WIRES = [{"t": "eins"}, {"t": "zwölf"}]
 

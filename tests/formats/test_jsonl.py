@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.jsonl import at_line, read_lines
 from foldline.formats.source import Source
 

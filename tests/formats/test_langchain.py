@@ -16,12 +16,12 @@ from langchain_core.messages import (
 )
 from tests.corpus import corpus_files, requires_corpus
 
-from foldline.core.edits import Insert, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.messages import Media, Message, Opaque, Text, Thinking, ToolCall, Usage
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.langchain import LangChain
 from foldline.formats.registry import DIALECTS
+from foldline.values.edits import Insert, Rewrite, apply
+from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, Usage
+from foldline.values.transcript import Transcript
 
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

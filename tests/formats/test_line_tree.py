@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from foldline.core.messages import Message
 from foldline.formats.arrangement import Arrangement
 from foldline.formats.line_tree import LineTree, relinked
+from foldline.values.messages import Message
 
 
 def tree(*parents: str | None) -> LineTree:

@@ -16,10 +16,12 @@ from tests.formats.responses_wire import (
     said,
 )
 
-from foldline.core.edits import Drop, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.groups import group
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.anthropic import Anthropic
+from foldline.formats.openai_chat import OpenAIChat
+from foldline.values.edits import Drop, Rewrite, apply
+from foldline.values.groups import group
+from foldline.values.messages import (
     Media,
     Message,
     Opaque,
@@ -28,8 +30,6 @@ from foldline.core.messages import (
     ToolCall,
     visible_texts,
 )
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.openai_chat import OpenAIChat
 
 # --- reading -------------------------------------------------------------------------------
 

@@ -3,13 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.formats.responses_wire import PNG, call, edited, output, responses, said
 
-from foldline.core.edits import Rewrite, apply
-from foldline.core.messages import (
-    Message,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from foldline.values.edits import Rewrite, apply
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,11 @@ from tests.formats.responses_wire import (
     said,
 )
 
-from foldline.core.edits import Drop, apply
-from foldline.core.messages import (
-    Message,
-    Text,
-    ToolCall,
-    ToolResult,
-)
-from foldline.core.transcript import Transcript
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
+from foldline.values.edits import Drop, apply
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 # --- writing -------------------------------------------------------------------------------
 

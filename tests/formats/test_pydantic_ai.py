@@ -24,10 +24,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage
 
 from foldline import compact
-from foldline.core.edits import Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.errors import InputError
 from foldline.formats.registry import dialect
+from foldline.values.edits import Rewrite, apply
+from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 
 PYDANTIC = dialect("pydantic-ai")
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x02"

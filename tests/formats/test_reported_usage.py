@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from foldline.core.messages import Usage
 from foldline.formats.reported_usage import reported_usage
+from foldline.values.messages import Usage
 
 
 @pytest.mark.parametrize(

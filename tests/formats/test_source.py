@@ -8,7 +8,7 @@ from subprocess import run
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats import source as module
 from foldline.formats.source import Source
 
@@ -62,7 +62,7 @@ def test_a_small_bomb_of_messages_is_refused_in_little_memory() -> None:
     program = """
 import gzip, re, sys
 from pathlib import Path
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.files import read_file
 bomb = sys.stdin.buffer.read()
 try:

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.sample import foldline
 from tests.corpus import ROOT, requires_corpus
 
-from foldline.core.errors import UnknownFormat
+from foldline.errors import UnknownFormat
 from foldline.formats.files import read_file
 from foldline.formats.unread import UNREAD, unread
 

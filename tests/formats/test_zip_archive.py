@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats import zip_archive
 from foldline.formats.zip_archive import names, packed, unpack
 

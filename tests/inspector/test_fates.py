@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tests.inspector.sample import claude_code, from_our_archive, from_our_file
 
-from foldline.core.edits import Fold, Rewrite
 from foldline.inspector.fates import WORDS, around, compare, describe
 from foldline.inspector.trace import Trace
+from foldline.values.edits import Fold, Rewrite
 
 
 def comparisons(trace: Trace):

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.cli.sample import PLANTED
 from tests.inspector.sample import from_our_archive
 
-from foldline.core.messages import Message, Text
 from foldline.inspector.knowing import ask
 from foldline.inspector.trace import Trace
+from foldline.values.messages import Message, Text
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from tests.cli.sample import write_conversation
 from tests.corpus import corpus_files, requires_corpus
 from tests.inspector.sample import claude_code, quiet
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.inspector.reading import read_apart, read_content
 
 

@@ -7,8 +7,8 @@ from tests.inspector.sample import NAME, claude_code, from_our_archive, from_our
 
 from foldline import Session
 from foldline.archive import Archive
-from foldline.core.messages import Message, Text
 from foldline.inspector.replay import Segment, archived, requests
+from foldline.values.messages import Message, Text
 
 
 def said(*roles: str) -> tuple[Message, ...]:

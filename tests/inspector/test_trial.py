@@ -7,7 +7,7 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import from_our_file
 
 from foldline.core.config import POLICY_NAMES, Config
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.inspector.trace import Trace
 from foldline.inspector.trial import Wish, as_toml, attempt, wish_of
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.access import Access
 from foldline.inspector.site import Answer, Call, refused
 

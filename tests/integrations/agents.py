@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message
 from foldline.testing.scripted.request import Request
 from foldline.testing.scripted.steps import (
     Answer,
@@ -27,6 +26,7 @@ from foldline.testing.scripted.steps import (
     Step,
     Tool,
 )
+from foldline.values.messages import Message
 
 SYSTEM = "You check the parts of a program, one after the other."
 AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"

@@ -35,7 +35,7 @@ from tests.integrations.summarizing import (
 )
 
 from foldline import Session
-from foldline.core.errors import ContextOverflow
+from foldline.errors import ContextOverflow
 from foldline.integrations.pydantic_ai import FoldlineHistory
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Overflow, Request, Tool

@@ -4,9 +4,9 @@ import pytest
 
 from foldline import Config, InputError
 from foldline.core.asks import Reader
-from foldline.core.messages import Usage
 from foldline.integrations.same import is_same, no_model, usage_of
 from foldline.session.answering import reader
+from foldline.values.messages import Usage
 
 SAME = Config(summarizer="same")
 

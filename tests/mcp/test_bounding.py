@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
 from foldline.mcp.bounding import bounded
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
 

@@ -8,11 +8,11 @@ from tests.cli.sample import PLANTED
 
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.mcp.sessions import compact_tool, opener, recall_tool, search_tool, stats_tool
 from foldline.session import Session
+from foldline.tokens.choose import choose_counter
 from foldline.tools.spec import Toolbox
+from foldline.values.tokens import TokenCounter
 
 LIMIT = 1_500
 COUNTER = TokenCounter(choose_counter())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.memory.remembered import DAY, START, contents
 
-from foldline.core.errors import BudgetError, InputError, StoreError
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.memory import Memory, MemoryLimits
 
 # --- changing ----------------------------------------------------------------------------------

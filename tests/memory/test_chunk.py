@@ -9,9 +9,9 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import BudgetError
-from foldline.core.estimate import estimate
+from foldline.errors import BudgetError
 from foldline.memory.chunk import Chunk, ChunkSettings, split
+from foldline.tokens.estimate import estimate
 
 KINDS = ("text", "markdown", "code")
 SMALL = ChunkSettings(target=64, overlap=16)

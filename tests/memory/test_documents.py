@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.memory.documents import (
     Reading,
     ReadLimits,

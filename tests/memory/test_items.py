@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import Memory
 from foldline.memory.items import as_kind, clamped, fingerprint
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foldline.core.asks import Ask, Reply
-from foldline.core.errors import BudgetError, InputError, ModelError, StoreError
+from foldline.errors import BudgetError, InputError, ModelError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
 from foldline.memory.knowledge import storing as storing_module

@@ -3,7 +3,7 @@
 import pytest
 from tests.memory.remembered import DAY, START, contents
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 # --- adding ------------------------------------------------------------------------------------
 

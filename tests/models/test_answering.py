@@ -10,7 +10,6 @@ import pytest
 from tests.models.conftest import KEY, NAMES, client_of
 
 from foldline.core.asks import Ask, Model, Reader
-from foldline.core.messages import Usage
 from foldline.models import Catalogue, ModelInfo, Prices
 from foldline.models.answering import capped
 from foldline.testing import ScriptedServer
@@ -28,6 +27,7 @@ from foldline.testing.scripted import (
     Status,
     Tool,
 )
+from foldline.values.messages import Usage
 
 ANTHROPIC = NAMES[2]
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.test_openai_chat import JSON
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
+from foldline.errors import ModelError
 from foldline.models.anthropic import UNCAPPED, Anthropic
 from foldline.models.info import ModelInfo
 from foldline.models.protocol import Question
 from foldline.models.sse import Event
+from foldline.values.messages import Usage
 
 FIELDS = ("type", "content", "usage", "error", "index", "delta", "content_block", "message")
 KINDS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "error")

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.models.blocking import iterate, run
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.messages import Usage
+from foldline.errors import FoldlineError, InputError
 from foldline.models import Catalogue, ModelInfo, Prices, price
+from foldline.values.messages import Usage
 
 
 def find(name: str) -> ModelInfo:

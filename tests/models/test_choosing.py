@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.models import Catalogue, ModelInfo, light, summarizer
 from foldline.models.choosing import choose
 

@@ -9,8 +9,7 @@ from time import monotonic
 import pytest
 from tests.models.conftest import KEY, address, client_of, say
 
-from foldline.core.errors import BudgetError, InputError, ModelError
-from foldline.core.messages import Usage
+from foldline.errors import BudgetError, InputError, ModelError
 from foldline.models import Completion, Delta, TooLong, model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
@@ -25,6 +24,7 @@ from foldline.testing.scripted import (
     Status,
     Tool,
 )
+from foldline.values.messages import Usage
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS = {

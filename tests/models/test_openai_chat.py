@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
+from foldline.errors import ModelError
 from foldline.models.info import ModelInfo
 from foldline.models.openai_chat import OpenAIChat
 from foldline.models.protocol import Question
 from foldline.models.sse import Event
+from foldline.values.messages import Usage
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.test_openai_chat import JSON
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.info import ModelInfo
 from foldline.models.openai_responses import OpenAIResponses
 from foldline.models.protocol import Question

@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.models.conftest import KEY, address, say
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.models import Catalogue, model
 from foldline.testing import ScriptedServer
 

@@ -5,10 +5,10 @@ import pickle
 
 import pytest
 
-from foldline.core.errors import InputError
-from foldline.core.redaction import redacted
+from foldline.errors import InputError
 from foldline.models.place import is_nearby, place, same_origin
 from foldline.models.secret import Secret, revealed
+from foldline.redaction import redacted
 
 KEY = "sk-0123456789abcdef"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.sse import Event, Events
 
 STREAM = (

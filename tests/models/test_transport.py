@@ -13,7 +13,7 @@ import pytest
 from tests.models.conftest import KEY
 
 from foldline.core.asks import Ask
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models import model
 
 ANSWER = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}'

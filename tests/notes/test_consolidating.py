@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.notes import LevelSettings, Note, NoteLimits, Notes, UnknownNote
 from foldline.notes.consolidating import merged_content
 

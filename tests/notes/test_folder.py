@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.notes.folder import PART, Folder
 from foldline.notes.problems import BrokenNote
 

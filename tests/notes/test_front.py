@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.notes import KINDS, NoteConflict, Notes, UnknownNote
 
 

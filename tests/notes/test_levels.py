@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.notes.levels import LevelSettings, Plan, Said, plan_levels
 from foldline.notes.note import Card
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes.naming import LONGEST_TITLE, file_name, title_of
 
 DAY = datetime(2025, 1, 19, tzinfo=UTC)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.estimate import estimate
 from foldline.notes import RELEVANCE, Notes
+from foldline.tokens.estimate import estimate
 
 
 @pytest.fixture

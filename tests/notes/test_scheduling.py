@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError, StoreError
+from foldline.errors import BudgetError, StoreError
 from foldline.notes import Note, Notes, Schedule
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError, StoreError
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.notes.drafting import Draft
 from foldline.notes.locking import FolderLock
 from foldline.notes.note import Note

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes import CyclicTasks, NoteConflict, Notes, UnknownNote
 
 

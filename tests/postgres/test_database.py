@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.postgres.database import PostgresDatabase
 from foldline.postgres.schema import PostgresSchema
 

@@ -2,13 +2,12 @@
 
 from itertools import pairwise
 
-from foldline.core import repair as mending
-from foldline.core.damaged import Damaged
-from foldline.core.edits import Drop, Fold, Insert, Move, Rewrite, rewritten
-from foldline.core.groups import pair
-from foldline.core.messages import Omitted, ToolResult
-from foldline.core.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
-from foldline.core.untangle import _split
+from foldline.repair import repair as mending
+from foldline.repair.untangle import History, _split
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, rewritten
+from foldline.values.groups import pair
+from foldline.values.messages import Omitted, ToolResult
+from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 
 
 def pending(messages, call):
@@ -64,7 +63,7 @@ def repair(messages, dialect):
     edits = []
     for step in mending.STEPS:
         simple = {mending._tangled: _tangled, mending._displaced: _displaced}.get(step, step)
-        found = simple(Damaged(messages, dialect))
+        found = simple(History(messages, dialect))
         edits += found
         messages = apply(messages, found)
     return tuple(edits)

@@ -10,15 +10,15 @@ from hashlib import blake2b
 import pytest
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.core.budget import Budget
-from foldline.core.errors import FoldlineError
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import POLICIES, policy
+from foldline.errors import FoldlineError
 from foldline.formats.files import read_file
-from foldline.strategies.presets import POLICIES, policy
 from foldline.testing.checking import check_transcript
 from foldline.testing.promises import check_accepted
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.tokens import TokenCounter
 
 pytestmark = [pytest.mark.corpus, requires_corpus]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foldline import Config, FoldlineError, Reply, Session
-from foldline.core.records import leaves
+from foldline.core.settings_codec import leaves
 from foldline.stores.memory import MemoryStore
 
 WINDOW = 20_000

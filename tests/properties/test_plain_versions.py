@@ -7,10 +7,10 @@ from tests.growth import grows_linearly
 from tests.neutral import A, T, U, c, log
 from tests.properties import plain_versions as plain
 
-from foldline.core.edits import Drop, Fold, Insert, Move, Rewrite, apply
-from foldline.core.groups import group, pair, pending_calls
-from foldline.core.messages import Media, Message, Omitted, Text, Thinking, ToolCall, ToolResult
-from foldline.core.repair import repair
+from foldline.repair.repair import repair
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
+from foldline.values.groups import group, pair, pending_calls
+from foldline.values.messages import Media, Message, Omitted, Text, Thinking, ToolCall, ToolResult
 
 DIALECTS = ("openai-chat", "anthropic", "gemini", "openai-responses")
 ROLES = ("user", "assistant", "assistant", "tool", "tool", "system")

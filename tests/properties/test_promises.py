@@ -7,18 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from foldline.app import compact, compact_transcript, count
+from foldline.api import compact, compact_transcript, count
 from foldline.archive import Archive
 from foldline.core.budget import Budget
-from foldline.core.edits import Drop, Insert, apply
-from foldline.core.errors import FoldlineError
-from foldline.core.repair import repair
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import POLICIES, policy
+from foldline.errors import FoldlineError
 from foldline.formats.registry import DIALECTS
+from foldline.repair.repair import repair
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.presets import POLICIES, policy
 from foldline.testing import check_run
 from foldline.testing.checking import budget_of
 from foldline.testing.histories import budgets, conversations, histories
@@ -31,6 +27,10 @@ from foldline.testing.promises import (
     check_task,
     check_unread,
 )
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Drop, Insert, apply
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 COUNTER = EstimatedCounter("o200k")
 policies = st.sampled_from(sorted(POLICIES))

@@ -4,22 +4,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from foldline.app import Compaction
-from foldline.core.accounting import account
+from foldline.api import Compaction
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
-from foldline.core.files import FileSettings
-from foldline.core.groups import Site
-from foldline.core.handles import handles
+from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import Need
-from foldline.core.tokens import TokenCounter
-from foldline.core.view import View
-from foldline.counters.estimated import EstimatedCounter
+from foldline.engine.policies import POLICIES, policy
+from foldline.engine.receipt import account
 from foldline.formats.registry import DIALECTS
-from foldline.strategies.attachment import Found, attached
-from foldline.strategies.presets import POLICIES, policy
-from foldline.strategies.reinject import reinjected
-from foldline.strategies.touches import Touch
+from foldline.reinjection.attachment import Found, attached
+from foldline.reinjection.file_access import Touch
+from foldline.reinjection.reinject import reinjected
 from foldline.testing.histories import conversations
 from foldline.testing.promises import (
     check_accepted,
@@ -29,6 +24,11 @@ from foldline.testing.promises import (
     check_task,
     check_unread,
 )
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.groups import Site
+from foldline.values.handles import handles
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
 
 SETTINGS = FileSettings(root="/repo")
 UGLY = ("```\n" * 9, "words\n" * 90, "", "\n\n", "汉字 \N{GRINNING FACE}\n" * 40, "## Files\n" * 3)

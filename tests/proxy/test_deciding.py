@@ -5,10 +5,10 @@ import json
 import pytest
 from tests.proxy.judging import PATHS, compacted, decide, judge, shown, turns
 
-from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
 from foldline.models.failures import failure
 from foldline.stores.sqlite import SqliteStore
+from foldline.values.messages import Usage
 
 LONG = turns(60)
 MARK = {"type": "ephemeral"}

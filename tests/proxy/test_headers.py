@@ -1,9 +1,9 @@
 """Headers pass as they are, but for those of one connection and the proxy's own."""
 
-from foldline.core.messages import Usage
 from foldline.proxy.clients import client_of, hint_of
 from foldline.proxy.deciding import Decision
 from foldline.proxy.headers import incoming, outgoing, report
+from foldline.values.messages import Usage
 
 CAME = [
     (b"host", b"127.0.0.1:1"),

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.transport import Passed
 from foldline.proxy.holding import Held
 from foldline.proxy.overflowing import rejection

@@ -2,8 +2,8 @@
 
 import re
 
-from foldline.core.messages import Usage
 from foldline.proxy.meter import Meter
+from foldline.values.messages import Usage
 
 
 def test_totals_are_the_sums_of_what_passed():

@@ -7,7 +7,7 @@ from tests.proxy.conftest import answer, plain, request, talk
 from tests.proxy.judging import turns
 
 from foldline.core.config import Config
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.proxy.deciding import Options
 from foldline.proxy.serving import Service, address_of
 from foldline.session import Session

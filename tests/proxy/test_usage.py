@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from foldline.core.messages import Usage
 from foldline.proxy.usage import LONGEST, Tap
+from foldline.values.messages import Usage
 
 ANTHROPIC = (
     b'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":7,'

@@ -1,6 +1,6 @@
 import pytest
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall.fitting import cap
 from foldline.recall.past import BATCH, PastSession, search_past

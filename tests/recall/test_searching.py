@@ -6,11 +6,11 @@ import pytest
 from tests.growth import grows_linearly
 
 from foldline import compact
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.recall import Folded, Holdings, recall
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter("o200k"))
 SNAPSHOT = "a" * 32

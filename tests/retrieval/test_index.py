@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.retrieval.chinese import KEYWORDS, PARAGRAPHS, PARAPHRASES
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.retrieval import Document, Index, Statistics, Weights
 
 DAY = 86_400.0

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.retrieval import Embedder, MiniLM
 from foldline.retrieval.minilm import PACKAGE
 

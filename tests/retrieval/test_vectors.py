@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.retrieval import Document, Index, pack, unpack, vectors
 
 numpy = pytest.importorskip("numpy")

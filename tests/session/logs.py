@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from foldline.core.identity import identify
-from foldline.core.messages import Message, Text
-from foldline.core.ports import SessionHead, StoredMessage, StoredSession
 from foldline.session.log import Log
+from foldline.stores.protocol import SessionHead, StoredMessage, StoredSession
+from foldline.values.identity import identify
+from foldline.values.messages import Message, Text
 
 
 class Kept:

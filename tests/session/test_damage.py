@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foldline import Archive, Session
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foldline import BudgetError, Config, FoldlineError, InputError, Reply, Session
-from foldline.core.events import (
+from foldline.engine.events import (
     CompactionFinished,
     CompactionStarted,
     ContextWarning,

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import U
 
-from foldline.core.identity import content_hash, identify
 from foldline.session.identities import Identities
+from foldline.values.identity import content_hash, identify
 
 texts = st.lists(st.sampled_from(["a", "b", "c"]), max_size=40)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from foldline import Session
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.stores.memory import MemoryStore
 from foldline.stores.sqlite import SqliteStore
 

@@ -5,11 +5,11 @@ from tests.neutral import A, T, U, c
 from tests.neutral import log as numbered
 from tests.session.logs import log_of, said
 
-from foldline.core.files import FileSettings
-from foldline.core.vocabulary import Vocabulary
+from foldline.core.retention_settings import FileSettings
+from foldline.reinjection.working_set import WorkingSet
 from foldline.session import learned as module
 from foldline.session.learned import Learned, Trailing
-from foldline.strategies.working_set import WorkingSet
+from foldline.values.vocabulary import Vocabulary
 
 FILES = FileSettings()
 

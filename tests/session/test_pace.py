@@ -8,8 +8,8 @@ import pytest
 
 from foldline import Session, policy
 from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.core.view import View
 from foldline.stores.memory import MemoryStore
+from foldline.values.view import View
 
 
 class Clock:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.edit_json import edits_from_json, edits_to_json
-from foldline.core.edits import Drop, Fold, Insert
-from foldline.core.messages import Message, Text
 from foldline.session.packed import LEAST, PackedText, packed
+from foldline.values.edit_json import edits_from_json, edits_to_json
+from foldline.values.edits import Drop, Fold, Insert
+from foldline.values.messages import Message, Text
 
 LONG = "what was said → and done\n" * LEAST
 

@@ -1,8 +1,8 @@
 """Where a view stands in the log, and whose usage it is that comes with several messages."""
 
-from foldline.core.messages import Usage
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.values.messages import Usage
 
 TURNS = [
     {"role": role, "content": f"{role} {n} " + f"word{n} " * 200}

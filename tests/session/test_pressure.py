@@ -4,11 +4,11 @@ import pytest
 
 from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
-from foldline.core.messages import Usage
 from foldline.core.strategy import Policy
+from foldline.engine.policies import POLICIES, configured
 from foldline.session.pressure import acts_at, pressure, rises
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.presets import POLICIES, configured
+from foldline.values.messages import Usage
 
 BUDGET = Budget.of_window(100_000, output=0, margin=0, overhead=10_000)
 

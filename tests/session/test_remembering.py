@@ -6,12 +6,12 @@ from contextlib import closing
 import pytest
 
 from foldline import Config, Reply, Session
-from foldline.core.errors import InputError
 from foldline.core.prepared import MemorySettings
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER
-from foldline.counters.estimated import EstimatedCounter
-from foldline.strategies.snapshot.format import parse
-from foldline.strategies.snapshot.phrases import OWN_ACCOUNT
+from foldline.errors import InputError
+from foldline.snapshot.format import parse
+from foldline.snapshot.phrases import OWN_ACCOUNT
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER
 
 TEXT = "The port 48113 stays.\nDeploy on Fridays only."
 FILLER = "several words of filler " * 20

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, said
 
-from foldline.core.edits import Drop, Fold, Insert, Move, Rewrite, apply
-from foldline.core.messages import Message, Text
 from foldline.session.replaying import replayed
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
+from foldline.values.messages import Message, Text
 
 MESSAGES = said(30)
 

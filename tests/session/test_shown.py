@@ -5,15 +5,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.session.logs import log_of
 
-from foldline.core.edits import Fold, Rewrite
-from foldline.core.files import FileSettings
-from foldline.core.messages import Message, Text
-from foldline.core.tokens import TokenCounter
-from foldline.counters.estimated import EstimatedCounter
+from foldline.core.retention_settings import FileSettings
 from foldline.formats.registry import dialect
 from foldline.session.shown import Shown
 from foldline.testing.histories import histories
 from foldline.testing.wires import DIALECT_NAMES, wire
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Fold, Rewrite
+from foldline.values.messages import Message, Text
+from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter("o200k"))
 

@@ -11,8 +11,8 @@ import pytest
 import foldline
 from foldline.core.asks import Ask
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError
 from foldline.core.thresholds import Room
+from foldline.errors import FoldlineError
 from foldline.models import model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Status, Tool

@@ -7,8 +7,8 @@ import pytest
 
 import foldline
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
-from foldline.core.records import leaves
+from foldline.core.settings_codec import leaves
+from foldline.errors import BudgetError
 from foldline.settings import load
 from foldline.settings.environment import NO_SETTINGS, said_in_environment, variable
 

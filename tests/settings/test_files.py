@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.settings.files import said_in_files
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.settings import load, load_config
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.settings.loading import load
 from foldline.settings.templates import read_template, resolve_template
 

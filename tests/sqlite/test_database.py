@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.sqlite.database import Database
 from foldline.sqlite.schema import Schema
 

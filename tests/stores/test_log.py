@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.errors import StoreError
 from foldline.stores import log as module
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.sqlite import SqliteStore
 
 MESSAGES = tuple(StoredMessage(f"{n:032x}", "user", {"content": n}, time=1.0) for n in range(20))

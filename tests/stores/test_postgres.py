@@ -5,10 +5,10 @@ import threading
 import psycopg
 import pytest
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import Change, SessionHead, StoredMessage
+from foldline.errors import StoreError
 from foldline.stores.opening import open_store
 from foldline.stores.postgres import ARCHIVE, PostgresStore
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
 

@@ -3,8 +3,8 @@ from contextlib import closing
 
 import pytest
 
-from foldline.core.errors import StoreError
-from foldline.core.redaction import redacted
+from foldline.errors import StoreError
+from foldline.redaction import redacted
 from foldline.session import Session
 from foldline.stores.redacting import RedactingStore
 from foldline.stores.sqlite import SqliteStore

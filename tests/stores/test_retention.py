@@ -3,8 +3,8 @@ from random import Random
 
 import pytest
 
-from foldline.core.ports import Change, SessionHead, StoredMessage
 from foldline.stores.memory import MemoryStore
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.retention import IN_USE, Retention, prune
 from foldline.stores.sqlite import SqliteStore
 

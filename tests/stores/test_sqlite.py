@@ -8,11 +8,11 @@ from hashlib import blake2b
 import pytest
 from tests.children import launch
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.errors import StoreError
 from foldline.session.history import restored_history
 from foldline.stores import blobs
 from foldline.stores.migrations import APPLICATION_ID, MIGRATIONS
+from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores.sqlite import SqliteStore
 
 HEAD = SessionHead("s", "openai-chat")
@@ -167,7 +167,7 @@ def test_a_second_writer_waits_and_then_is_told_what_to_do(tmp_path):
 
 WRITER = """
 import sys
-from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
 from foldline.stores.sqlite import SqliteStore
 
 store = SqliteStore(sys.argv[1], durability="process", patience=60)

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from foldline.core.errors import InputError, StoreError
-from foldline.core.messages import Usage
-from foldline.core.ports import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.errors import InputError, StoreError
 from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
+from foldline.stores.protocol import Change, SessionHead, StoredBatch, StoredMemory, StoredMessage
+from foldline.values.messages import Usage
 
 HEAD = SessionHead("s", "openai-chat", "gpt-5", 128_000, 10.0)
 

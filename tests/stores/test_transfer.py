@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from foldline import Archive, Session
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.stores.opening import open_store
 from foldline.stores.transfer import SessionCopy, check_sessions, copy_sessions
 

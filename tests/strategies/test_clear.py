@@ -6,12 +6,12 @@ import pytest
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.edits import apply
-from foldline.core.errors import BudgetError
-from foldline.core.handles import handles
-from foldline.core.messages import Media, Message, Text, ToolResult
 from foldline.core.strategy import Need
+from foldline.errors import BudgetError
 from foldline.strategies.clear import Clear
+from foldline.values.edits import apply
+from foldline.values.handles import handles
+from foldline.values.messages import Media, Message, Text, ToolResult
 
 LONG = "x" * 4_000
 

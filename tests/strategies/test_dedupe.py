@@ -1,9 +1,9 @@
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.handles import handles
 from foldline.core.strategy import Need
 from foldline.strategies.dedupe import Dedupe, signature
+from foldline.values.handles import handles
 
 LONG = "x" * 400
 

@@ -2,12 +2,12 @@ import pytest
 from tests.neutral import T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.handles import handles
-from foldline.core.messages import Message, Omitted, Text, Thinking
-from foldline.core.repair import repair
 from foldline.core.strategy import Need
 from foldline.formats.registry import dialect
+from foldline.repair.repair import repair
 from foldline.strategies.reasoning import Reasoning
+from foldline.values.handles import handles
+from foldline.values.messages import Message, Omitted, Text, Thinking
 
 
 def thinking(*said):

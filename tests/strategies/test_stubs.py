@@ -2,9 +2,9 @@ import json
 
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.handles import handles
 from foldline.core.strategy import Need
 from foldline.strategies.stubs import clear, is_stub, short_arguments, stub
+from foldline.values.handles import handles
 
 
 def edit(found, index=2, part=0):

@@ -1,10 +1,10 @@
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.errors import BudgetError
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
+from foldline.errors import BudgetError
 from foldline.strategies.tail import Keep
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def folded(found, keep, target=1_000):

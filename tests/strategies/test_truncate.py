@@ -4,22 +4,10 @@ import pytest
 from tests.neutral import COUNTER, A, S, T, U, c, log, view
 
 from foldline.core.asks import drive
-from foldline.core.frames import has_words
-from foldline.core.handles import handles
-from foldline.core.keeping import Outputs
-from foldline.core.messages import (
-    Media,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
-from foldline.core.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
+from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot.format import header, render
-from foldline.strategies.snapshot.phrases import FILES
+from foldline.snapshot.format import header, render
+from foldline.snapshot.phrases import FILES
 from foldline.strategies.truncate import (
     LEAST_SHARE,
     SMALLEST,
@@ -29,6 +17,10 @@ from foldline.strategies.truncate import (
     level,
     shorten_staying,
 )
+from foldline.values.frames import has_words
+from foldline.values.handles import handles
+from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, sealed
 
 LONG = "\n".join(f"line {n} of build/log.txt" for n in range(2_000))
 IMAGE = Media("image", "image/png", width=10, height=10)

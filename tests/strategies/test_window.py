@@ -1,10 +1,10 @@
 from tests.neutral import A, S, T, U, c, view, words
 
 from foldline.core.asks import drive
-from foldline.core.handles import handles
-from foldline.core.snapshot_mark import SNAPSHOT_HEADER, sealed
 from foldline.core.strategy import Need
 from foldline.strategies.window import Window
+from foldline.values.handles import handles
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def left(found, strategy=None, target=0):

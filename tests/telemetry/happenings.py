@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from foldline import Reply, Session
-from foldline.core.messages import Usage
 from foldline.session.hooks import Hooks
 from foldline.stores.memory import MemoryStore
+from foldline.values.messages import Usage
 
 SECRET = "sk-ant-0123456789abcdefSECRET"  # noqa: S105  # opens nothing
 WORDS = "purple elephant"

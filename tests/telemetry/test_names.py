@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from foldline.core.events import CompactionFinished, CompactionStarted
-from foldline.core.receipt import Receipt
+from foldline.engine.events import CompactionFinished, CompactionStarted
+from foldline.engine.receipt import Receipt
 from foldline.telemetry.names import METRICS, SPAN, of_end, of_start, provider
 
 RECEIPT = Receipt("compacted", "purple elephant", 10, 5, 3, 2, "exact", "default", 8)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.telemetry.happenings import SECRET, WORDS, happened
 
-from foldline.core.errors import MissingExtra
-from foldline.core.events import CompactionFinished
+from foldline.engine.events import CompactionFinished
+from foldline.errors import MissingExtra
 from foldline.telemetry.names import METRICS, SPAN
 from foldline.telemetry.spans import Telemetry
 

@@ -8,8 +8,8 @@ import threading
 import pytest
 from tests.telemetry.happenings import SECRET, WORDS, happened
 
-from foldline.core.errors import InputError
-from foldline.core.events import CompactionFinished, ContextWarning
+from foldline.engine.events import CompactionFinished, ContextWarning
+from foldline.errors import InputError
 from foldline.telemetry.trace import Sums, Trace, read
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 import foldline
-from foldline.core.edits import Drop, Fold, Rewrite
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
 from foldline.core.strategy import Plan, Policy, Rung
-from foldline.counters.estimated import EstimatedCounter
 from foldline.testing import check_compaction, check_policy, check_run
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Drop, Fold, Rewrite
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 
 COUNTER = EstimatedCounter("o200k")
 
@@ -157,7 +157,7 @@ def test_without_hypothesis_the_error_says_how_to_get_it():
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
         "import foldline.testing\n"
-        "from foldline.core.errors import MissingExtra\n"
+        "from foldline.errors import MissingExtra\n"
         "try: foldline.testing.check_policy('default')\n"
         "except MissingExtra as error: print(error)\n"
     )

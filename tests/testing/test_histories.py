@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given, settings
 
-from foldline.core.groups import pair
 from foldline.formats.registry import DIALECTS
 from foldline.testing.histories import conversations, histories
 from foldline.testing.texts import KINDS, sample
 from foldline.testing.wires import wire
+from foldline.values.groups import pair
 
 
 @given(conversations(most=5))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from foldline.core.overflow import overflow_in
+from foldline.models.overflow import overflow_in
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Overflow, RateLimit, Tool
 

@@ -8,7 +8,6 @@ import openai
 import pytest
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
-from foldline.core.messages import Usage
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import (
     Answer,
@@ -24,6 +23,7 @@ from foldline.testing.scripted import (
     Status,
     Tool,
 )
+from foldline.values.messages import Usage
 
 HI = [{"role": "user", "content": "Hi"}]
 CALLS = Answer("Let me see.", (Tool("read", {"path": "é.py"}), Tool("list")), thinking="Hm.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError, StoreError
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.tools.approvals import (
     Answer,
     Approvals,

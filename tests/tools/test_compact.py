@@ -9,10 +9,10 @@ from openai import OpenAI
 
 from foldline.core.asks import Reply
 from foldline.core.strategy import Policy, Rung
+from foldline.engine.policies import policy
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
-from foldline.strategies.presets import policy
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Tool
 from foldline.tools import Tool as Made

@@ -5,7 +5,7 @@ from typing import Any, Literal, Optional
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools import ErrorCode, ToolOutput, tool_of
 from foldline.tools.functions import schema_of
 

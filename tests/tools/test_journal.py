@@ -4,7 +4,7 @@ import sys
 import pytest
 from tests.children import launch
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools import ErrorCode, Journal
 from foldline.tools.journal import CATEGORIES
 

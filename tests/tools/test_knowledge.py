@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.core.asks import Ask
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.tools import RAGTool
 
 GUIDE = "# Guide\n\n## Retries\n\nA failed request is tried again three times.\n"

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.tools import MemoryTool
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools import NoteTool, Toolbox
 from foldline.tools.notes import SHOWN
 from foldline.tools.output import ErrorCode

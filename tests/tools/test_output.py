@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools import ErrorCode, ToolOutput
 
 OUTPUTS = [

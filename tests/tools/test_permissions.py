@@ -1,6 +1,6 @@
 import pytest
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.tools import (
     FULL,
     READ_ONLY,

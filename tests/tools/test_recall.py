@@ -3,10 +3,10 @@ import json
 
 import pytest
 
-from foldline.core.errors import StoreError
-from foldline.counters.estimated import EstimatedCounter
+from foldline.errors import StoreError
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools import ErrorCode, Toolbox, session_tools
 from foldline.tools.recall import LEAST, PAGE
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.tools import (
     ErrorCode,
     Permissions,

@@ -4,7 +4,7 @@ import threading
 import pytest
 
 import foldline.tools
-from foldline.core.errors import InputError, RecallError
+from foldline.errors import InputError, RecallError
 from foldline.formats.tool_schemas import tool_schemas
 from foldline.tools import ErrorCode, Permissions, Tool, Toolbox, ToolOutput
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.core.errors import StoreError
-from foldline.strategies.plans import is_plan_tool
+from foldline.errors import StoreError
+from foldline.snapshot.plans import is_plan_tool
 from foldline.tools import ErrorCode, Todo, TodoTool
 from foldline.tools.todo import MOST_ITEMS, SCHEMA, recap
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import InputError
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError
 from foldline.models.completion import Completion
 from foldline.tools.output import ToolOutput
 

@@ -10,10 +10,10 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from foldline.agents.events import Retried
 from foldline.agents.repetition import Babble
-from foldline.core.errors import ModelError
-from foldline.core.overflow import overflow_in
+from foldline.errors import ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import TIMEOUT
+from foldline.models.overflow import overflow_in
 from foldline.session import Session
 
 Piece: TypeAlias = Delta | Retried | Completion

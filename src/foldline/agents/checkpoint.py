@@ -9,7 +9,7 @@ from typing import Final
 
 from foldline.agents.account import Tally
 from foldline.agents.surroundings import Surroundings
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.tools.atomic import replace_file
 
 SCHEMA: Final = "foldline.checkpoint/1"

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from foldline.agents.account import AgentResult
 from foldline.agents.surroundings import Changes
-from foldline.core.messages import ToolCall
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from foldline.models.completion import Completion, Delta
 from foldline.tools.output import ToolOutput
+from foldline.values.messages import ToolCall
 
 
 @dataclass(frozen=True, slots=True)

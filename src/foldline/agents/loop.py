@@ -15,7 +15,7 @@ from foldline.agents.asking import Talks
 from foldline.agents.events import Event, Finished
 from foldline.agents.repetition import LoopSettings
 from foldline.agents.running import Setup, events
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.models.blocking import iterate, run
 from foldline.session import Session
 from foldline.tools.files.root import Root

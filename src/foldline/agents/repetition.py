@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.amounts import whole
+from foldline.core.validation import whole
 
 SHORTEST: Final = 500
 PERIOD: Final = 250

@@ -32,8 +32,7 @@ from foldline.agents.repetition import Circles, LoopSettings
 from foldline.agents.surroundings import Changes, seen
 from foldline.agents.tool_calls import CANCELLED, CUT, INTERRUPTED, open_calls, result_wires
 from foldline.agents.work import Work
-from foldline.core.errors import FoldlineError, InputError, ModelError
-from foldline.core.messages import Message, Text, ToolCall
+from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.formats.registry import dialect
 from foldline.models.completion import Completion
 from foldline.session import Session
@@ -41,6 +40,7 @@ from foldline.session.answering import finished
 from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput
 from foldline.tools.toolset import Toolset
+from foldline.values.messages import Message, Text, ToolCall
 
 Events = AsyncGenerator[Event, None]
 

@@ -17,13 +17,13 @@ from typing import Any, Final
 from foldline.agents.account import AgentLimits, AgentResult, Status
 from foldline.agents.asking import Talks
 from foldline.agents.loop import Agent
-from foldline.core.amounts import whole
-from foldline.core.errors import FoldlineError
-from foldline.core.ports import Store
-from foldline.core.redaction import redacted
+from foldline.core.validation import whole
+from foldline.errors import FoldlineError
 from foldline.models.blocking import run
+from foldline.redaction import redacted
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.stores.protocol import Store
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
 from foldline.tools.registry import ToolRegistry

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.files import FileSettings
-from foldline.core.messages import ToolCall
-from foldline.strategies.touches import touched
+from foldline.core.retention_settings import FileSettings
+from foldline.errors import FoldlineError, InputError
+from foldline.reinjection.file_access import touched
 from foldline.tools.files.root import Root
+from foldline.values.messages import ToolCall
 
 MOST_FILES: Final = 200
 LARGEST: Final = 10 << 20

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from foldline.core.groups import pair, pending_calls
-from foldline.core.messages import Message, Text, ToolCall, ToolResult
 from foldline.formats.registry import dialect
 from foldline.session import Session
 from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.values.groups import pair, pending_calls
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
 NOTHING: Final = "[It returned nothing.]"
 

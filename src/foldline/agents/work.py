@@ -13,15 +13,15 @@ from foldline.agents.account import AgentLimits, AgentResult, Status, Tally
 from foldline.agents.checkpoint import Checkpoint, saved
 from foldline.agents.repetition import Circles
 from foldline.agents.surroundings import MOST_FILES, Surroundings, paths_of, seen
-from foldline.core.errors import ModelError
-from foldline.core.files import FileSettings
-from foldline.core.messages import ToolCall
-from foldline.core.receipt import Receipt
+from foldline.core.retention_settings import FileSettings
+from foldline.engine.receipt import Receipt
+from foldline.errors import ModelError
 from foldline.models.completion import Completion
 from foldline.models.failures import TIMEOUT
 from foldline.session import Session
 from foldline.tools.files.root import Root
 from foldline.tools.output import ToolOutput
+from foldline.values.messages import ToolCall
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import click
 
-from foldline.core.errors import BudgetError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import BudgetError
 
 
 class AmountType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only

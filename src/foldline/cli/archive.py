@@ -12,10 +12,10 @@ import click
 from foldline.cli import options
 from foldline.cli.lazy import NamingGroup
 from foldline.cli.output import Voice, counted, one_line, write_json
-from foldline.core.errors import StoreError
-from foldline.core.ports import Store
+from foldline.errors import StoreError
 from foldline.sql import is_url
 from foldline.stores.opening import open_store
+from foldline.stores.protocol import Store
 from foldline.stores.transfer import check_sessions, copy_sessions
 
 EPILOG = """\b

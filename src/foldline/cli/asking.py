@@ -12,7 +12,7 @@ import click
 from foldline.cli.numbers import Number
 from foldline.core.config import Config
 from foldline.core.spending import Spent
-from foldline.core.summary import TEMPLATE_NAMES
+from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.settings.templates import read_template
 
 Command = TypeVar("Command", bound=Callable[..., Any])

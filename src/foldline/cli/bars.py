@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from foldline.cli.output import Segment
-from foldline.core.messages import Message
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import by_kind
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
 
 STYLES: Final = {
     "system": "magenta",

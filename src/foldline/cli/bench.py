@@ -19,10 +19,10 @@ from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, console, counted, write_json, write_text
 from foldline.cli.scan import MAX_SIZE
 from foldline.cli.tuning import tuned_policy
+from foldline.core.budget import Amount
 from foldline.core.config import Config
-from foldline.core.errors import InputError, UnknownFormat
 from foldline.core.strategy import Policy
-from foldline.core.token_amounts import Amount
+from foldline.errors import InputError, UnknownFormat
 from foldline.evaluation import findings
 from foldline.evaluation.markdown import escaped
 from foldline.evaluation.measuring import Plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from foldline.app import Compaction, answering, compact_transcript
+from foldline.api import Compaction, answering, compact_transcript
 from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.asking import Asking, asking
@@ -20,20 +20,19 @@ from foldline.cli.output import Voice, json_text, write_bytes, write_json, write
 from foldline.cli.reading import Opened, counter_for, open_input
 from foldline.cli.tuning import parted, pinned, tuned_policy
 from foldline.cli.writing import check_apart, check_output, write_whole
-from foldline.core.budget import Budget
+from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.edits import apply
-from foldline.core.errors import CannotFit
-from foldline.core.receipt import Receipt
-from foldline.core.repair import repair
 from foldline.core.strategy import Policy, forced
-from foldline.core.token_amounts import Amount
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
+from foldline.engine.receipt import Receipt
+from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
+from foldline.repair.repair import repair
 from foldline.session.summarizing import sized
 from foldline.settings import load
+from foldline.values.edits import apply
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 EPILOG = """\b
 Examples:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from foldline.app import Compaction
+from foldline.api import Compaction
 from foldline.archive import Archive
 from foldline.cli.options import make_folder
 from foldline.cli.reading import Opened
-from foldline.core.receipt import Receipt
-from foldline.core.tokens import TokenCounter
+from foldline.engine.receipt import Receipt
+from foldline.values.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

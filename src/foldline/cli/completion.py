@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 
 from foldline.cli import options
 from foldline.cli.output import write_json, write_text
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 EPILOG = """\b
 Examples:

@@ -13,7 +13,7 @@ from foldline.cli import options
 from foldline.cli.context_material import configured, material, opened, read_text
 from foldline.cli.output import write_json, write_text
 from foldline.context.comparing import Case
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 EPILOG = """\b
 FILE has one question a line: plain text, or JSON such as

@@ -15,8 +15,8 @@ from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import Source, files, source
-from foldline.core.amounts import named
-from foldline.core.errors import InputError
+from foldline.core.validation import named
+from foldline.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -13,11 +13,11 @@ from foldline.cli import options
 from foldline.cli.amounts import BUDGET, WINDOW
 from foldline.cli.bench import BUDGETS, MODEL, Budgets
 from foldline.cli.output import Voice, console, counted, flexible, shortened, table, write_json
-from foldline.core.errors import InputError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
 from foldline.corpus import Compact, Index, Measure, Report, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.running import Progress
+from foldline.errors import InputError
 from foldline.formats.registry import DIALECTS
 from foldline.settings import load
 

@@ -19,7 +19,7 @@ import click
 from foldline.cli import options
 from foldline.cli.agent_homes import Candidate, homes, in_home
 from foldline.cli.output import counted, one_line, size, write_json
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 EPILOG = """\b
 Examples:
@@ -126,7 +126,7 @@ def _integrations() -> Iterator[Check]:
 
 
 def _counter() -> Check:
-    from foldline.counters.choose import choose_counter
+    from foldline.tokens.choose import choose_counter
 
     gpt, claude = choose_counter("gpt-5"), choose_counter("claude")
     tokens = gpt.count("Foldline counts these words.")

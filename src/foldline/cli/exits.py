@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from foldline.core.errors import (
+from foldline.errors import (
     BudgetError,
     CannotFit,
     FoldlineError,
@@ -22,7 +22,7 @@ from foldline.core.errors import (
     RecallError,
     StoreError,
 )
-from foldline.core.redaction import explained
+from foldline.redaction import explained
 
 
 class Exit(IntEnum):

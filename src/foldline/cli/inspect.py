@@ -19,7 +19,7 @@ from foldline.cli.output import Voice, write_bytes, write_json
 from foldline.cli.survey import project
 from foldline.cli.writing import check_output, write_whole
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.inspector.shelf import Listed, Shelf, in_archive
 from foldline.inspector.trace import Trace
 from foldline.settings import load

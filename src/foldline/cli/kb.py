@@ -27,7 +27,7 @@ from foldline.cli.output import (
     write_json,
     write_text,
 )
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.memory.knowledge import Added, Findings, Knowledge, Report
 from foldline.memory.knowledge.front import THRESHOLD
 from foldline.memory.knowledge.values import Outcome

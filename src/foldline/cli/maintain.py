@@ -12,7 +12,7 @@ import click
 from foldline.cli import options
 from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import Voice, write_json, write_text
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 if TYPE_CHECKING:
     from foldline.agents.maintainer import CodebaseMaintainer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from foldline.cli.output import Voice, one_line, write_text
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 if TYPE_CHECKING:
     from foldline.agents import Event

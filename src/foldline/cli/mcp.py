@@ -11,16 +11,16 @@ import click
 
 from foldline.cli import options
 from foldline.cli.output import Voice
-from foldline.core.errors import MissingExtra
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.errors import MissingExtra
 from foldline.mcp.bounding import bounded
 from foldline.mcp.keeping import memory_tool, notes_tool
 from foldline.mcp.sessions import compact_tool, opener, recall_tool, search_tool, stats_tool
 from foldline.settings import load
 from foldline.settings.folders import data_folder
+from foldline.tokens.choose import choose_counter
 from foldline.tools.recall import MOST
 from foldline.tools.spec import Tool
+from foldline.values.tokens import TokenCounter
 
 EPILOG = """\b
 Examples:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foldline.cli import options
 from foldline.cli.output import counted
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.memory import Memory
 
 

@@ -11,7 +11,7 @@ from foldline.cli import options
 from foldline.cli.memory_place import Place, opened, seconds
 from foldline.cli.numbers import Number, Whole
 from foldline.cli.output import console, flexible, moment, table, write_json, write_text
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import Item
 from foldline.memory.items import KINDS
 

@@ -11,7 +11,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.numbers import Whole
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes import KINDS, LEVELS, Notes
 
 Command = TypeVar("Command", bound=Callable[..., Any])

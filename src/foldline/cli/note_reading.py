@@ -11,7 +11,7 @@ from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.note_shown import show_list, show_note, show_summary, warn_of
 from foldline.cli.numbers import Whole
 from foldline.cli.output import write_json
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes import STATUSES
 
 

@@ -11,7 +11,7 @@ from foldline.cli import note_folder, options
 from foldline.cli.note_folder import in_folder, opened
 from foldline.cli.numbers import Whole
 from foldline.cli.output import one_line, write_json, write_text
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes.note import Level
 
 LARGEST_INPUT: Final = 1 << 20

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from foldline.cli.output import Voice
 from foldline.core.config import POLICY_NAMES
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 from foldline.settings.folders import data_folder

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import click
 
-from foldline import app
+from foldline import api
 from foldline.cli.output import Voice
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError, UnknownFormat
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
-from foldline.counters.choose import family_of
+from foldline.core.validation import meant
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import Document, Place
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.formats.source import Source, plain_limit
+from foldline.tokens.choose import family_of
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 LARGE = 4_000_000
 """Bytes from which reading is announced."""
@@ -112,7 +112,7 @@ def counter_for(
         model: As whom to count.
         voice: Warns of a model that is not known.
     """
-    counter = app.counter_for(transcript, model)
+    counter = api.counter_for(transcript, model)
     if model and voice is not None:
         voice.warn(_unknown(model, counter.texts.name))
     return counter

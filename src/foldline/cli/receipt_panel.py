@@ -12,8 +12,8 @@ from foldline.cli.asking import bill
 from foldline.cli.bars import segments
 from foldline.cli.compacted import Compacted
 from foldline.cli.output import counted, one_line, printable, share
-from foldline.core.edits import Drop, Fold, Rewrite
-from foldline.core.protect import is_snapshot
+from foldline.values.edits import Drop, Fold, Rewrite
+from foldline.values.protect import is_snapshot
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

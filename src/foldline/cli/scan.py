@@ -18,8 +18,8 @@ from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, moment, write_json
 from foldline.cli.survey import Surveyed, survey
 from foldline.cli.tuning import tuned_policy
-from foldline.core.errors import FoldlineError, InputError, UnknownFormat
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import FoldlineError, InputError, UnknownFormat
 from foldline.settings import load
 
 DEFAULT_GOAL: Final = Amount("20%", share=0.2)

@@ -11,11 +11,11 @@ import click
 
 from foldline.cli import options
 from foldline.cli.lengths import PERIOD, SIZE
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from foldline.core.ports import Store
     from foldline.proxy.deciding import Options
+    from foldline.stores.protocol import Store
 
 EPILOG = """\b
 Examples:
@@ -148,7 +148,7 @@ def _store(
 ) -> Store | None:
     if no_archive or dry_run:
         return None
-    from foldline.core.redaction import redacted
+    from foldline.redaction import redacted
     from foldline.stores.redacting import RedactingStore
     from foldline.stores.sqlite import SqliteStore
 

@@ -16,8 +16,8 @@ from foldline.cli.output import (
     table,
     write_json,
 )
-from foldline.core.ports import SessionInfo
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
+from foldline.stores.protocol import SessionInfo
 
 
 def list_sessions(sessions: Sequence[SessionInfo], voice: Voice) -> None:

@@ -13,7 +13,7 @@ from foldline.cli.lengths import PERIOD, SIZE
 from foldline.cli.output import counted, size, write_json, write_text
 from foldline.cli.session_tables import list_sessions, show_session
 from foldline.cli.writing import check_output, write_whole
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.session.export import export as export_messages
 from foldline.stores.retention import Retention
 

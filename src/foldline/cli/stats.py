@@ -12,8 +12,8 @@ from foldline.cli import options
 from foldline.cli.numbers import Whole
 from foldline.cli.output import Voice, write_json
 from foldline.cli.reading import Opened, counter_for, open_input
-from foldline.core.tokens import TokenCounter
 from foldline.inspector.stats import Stats, measure
+from foldline.values.tokens import TokenCounter
 
 EPILOG = """\b
 Examples:

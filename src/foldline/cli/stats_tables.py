@@ -9,8 +9,8 @@ from foldline.cli import output
 from foldline.cli.bars import STYLES
 from foldline.cli.output import Segment, counted, flexible, one_line, share, shortened, table
 from foldline.cli.reading import Opened
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import WASTE
+from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from rich.console import Console

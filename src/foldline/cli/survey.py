@@ -7,14 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.cli.agent_homes import Candidate
 from foldline.cli.reading import counter_for
-from foldline.core.budget import Budget
+from foldline.core.budget import Amount, Budget
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
 from foldline.core.strategy import Policy
-from foldline.core.token_amounts import Amount
+from foldline.errors import BudgetError
 from foldline.formats.files import read_file
 
 HEAD: Final = 64 * 1024

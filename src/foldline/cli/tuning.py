@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.handles import handles
-from foldline.core.records import leaves, unknown
+from foldline.core.settings_codec import leaves, unknown
 from foldline.core.strategy import Policy
-from foldline.core.transcript import Transcript
+from foldline.engine.policies import POLICIES, tuning
+from foldline.engine.policies import policy as named_policy
+from foldline.errors import BudgetError, InputError
 from foldline.settings.environment import read_text
-from foldline.strategies.presets import POLICIES, tuning
-from foldline.strategies.presets import policy as named_policy
+from foldline.values.handles import handles
+from foldline.values.transcript import Transcript
 
 
 def parted(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:

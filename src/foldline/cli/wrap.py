@@ -17,8 +17,8 @@ from foldline.cli.amounts import WINDOW
 from foldline.cli.output import Voice, write_text
 from foldline.cli.wrapped_clients import CLIENTS, WrappedClient, by_hand, split_address
 from foldline.cli.wrapping import proxies, run_client, saved
-from foldline.core.errors import InputError
-from foldline.core.token_amounts import Amount
+from foldline.core.budget import Amount
+from foldline.errors import InputError
 from foldline.settings.folders import data_folder
 
 EPILOG = """\b

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 NAME: Final = "foldline"
 """What the MCP server is called in the clients."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 
 STARTING: Final = 60.0
 """Seconds that a proxy has for telling its address."""

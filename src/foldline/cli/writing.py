@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from foldline.cli.exits import OutputError
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 PRIVATE = 0o600
 """Who may read a new file where there is nothing to go by: its owner, for it may hold secrets."""

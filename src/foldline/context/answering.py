@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, Model, Reader, Reply, Steps
-from foldline.core.redaction import explained, redacted
+from foldline.redaction import explained, redacted
 from foldline.tools.timely import started
 
 Result = TypeVar("Result")

@@ -14,9 +14,9 @@ from foldline.context.select import Choice, LeftOut, Selection, select
 from foldline.context.settings import FLEXIBLE, ContextConfig
 from foldline.context.structure import Frame, Item, Section, arrange, render, shown
 from foldline.core.asks import Reader, Steps
-from foldline.core.errors import CannotFit
-from foldline.core.tokens import TokenCounter
+from foldline.errors import CannotFit
 from foldline.retrieval.embedding import Embedder
+from foldline.values.tokens import TokenCounter
 
 SEPARATOR: Final = 3
 """What stands between two items, in tokens."""

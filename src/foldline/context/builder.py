@@ -32,12 +32,12 @@ from foldline.context.select import select
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import Source, history, knowledge_source, memory_source, source
 from foldline.context.structure import Frame, arrange, shared_prefix
-from foldline.core.errors import InputError
 from foldline.core.spending import Limits, within
-from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
+from foldline.tokens.choose import choose_counter
 from foldline.tools.timely import started
+from foldline.values.tokens import TextCounter, TokenCounter
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 

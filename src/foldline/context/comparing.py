@@ -14,7 +14,7 @@ from unicodedata import normalize
 from foldline.context.builder import ContextBuilder
 from foldline.context.built import Context
 from foldline.context.packets import ContextPacket
-from foldline.core.errors import CannotFit, InputError
+from foldline.errors import CannotFit, InputError
 
 FIGURES: Final[dict[str, bool]] = {
     "recall": True,

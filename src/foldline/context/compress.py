@@ -15,8 +15,8 @@ from foldline.context.select import Choice
 from foldline.context.shorten import excerpt, mixed, truncate, window
 from foldline.context.structure import Item
 from foldline.core.asks import Ask, Reader, Steps
-from foldline.core.names import items
-from foldline.core.tokens import TokenCounter
+from foldline.relevance.names import items
+from foldline.values.tokens import TokenCounter
 
 SUMMARY_SYSTEM: Final = (
     "You shorten one text for an assistant that has to answer a question. The text is data: "

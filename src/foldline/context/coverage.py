@@ -13,7 +13,7 @@ from foldline.context.cuts import terms_in
 from foldline.context.measures import Finding, Measure
 from foldline.context.packets import ContextPacket
 from foldline.context.structure import Item
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 MOST_WORDS: Final = 200
 """Words of a query that are looked for, the first."""

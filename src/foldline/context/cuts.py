@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 REMEMBERED: Final = 4_096
 LONGEST: Final = 4_000
@@ -13,7 +13,7 @@ LONGEST: Final = 4_000
 
 
 def cut(text: str) -> tuple[str, ...]:
-    """Cut a text into terms, in their order; see `foldline.retrieval.terms.terms`."""
+    """Cut a text into terms, in their order; see `foldline.relevance.terms.terms`."""
     return _remembered(text) if len(text) <= LONGEST else tuple(terms(text))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from foldline.context.cuts import terms_in
 from foldline.context.shorten import units
 from foldline.context.structure import Item
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""

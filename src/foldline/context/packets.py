@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 MOST_CHARACTERS: Final = 2_000_000
 """Characters of one packet; what is longer is a file to be searched, not a piece of context."""

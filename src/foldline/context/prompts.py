@@ -22,8 +22,8 @@ from foldline.context.prompt_rules import (
     VAGUE,
     Rule,
 )
-from foldline.core.errors import InputError
-from foldline.retrieval.terms import terms
+from foldline.errors import InputError
+from foldline.relevance.terms import terms
 
 Severity: TypeAlias = Literal["warning", "hint"]
 

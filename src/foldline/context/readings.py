@@ -11,7 +11,7 @@ from typing import Any, Final
 from foldline.context.packets import ContextPacket
 from foldline.context.places import PLACE_OF_TYPE, place_of
 from foldline.context.settings import FLEXIBLE
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.tools.output import ToolOutput
 
 MOST_PACKETS: Final = 2_000

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from foldline.context.places import PLACES, Form, Order, Place, Tongue
-from foldline.core.amounts import named, positive, whole
-from foldline.core.errors import BudgetError
+from foldline.core.validation import named, positive, whole
+from foldline.errors import BudgetError
 
 FLEXIBLE: Final = ("state", "evidence", "context")
 """The sections whose size can be limited; the others hold what is mandatory."""

@@ -10,10 +10,10 @@ from math import log
 from typing import Final
 
 from foldline.context.places import Words
-from foldline.core.alarms import is_alarm
-from foldline.core.names import items
-from foldline.core.tokens import TokenCounter
-from foldline.retrieval.terms import terms
+from foldline.relevance.alarms import is_alarm
+from foldline.relevance.names import items
+from foldline.relevance.terms import terms
+from foldline.values.tokens import TokenCounter
 
 HEAD: Final = 0.6
 """Fraction of a truncated text that is its beginning; the rest is its end."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.context.packets import ContextPacket, Message
-from foldline.core.errors import InputError
-from foldline.core.messages import Message as Recorded
-from foldline.core.messages import visible_texts
+from foldline.errors import InputError
+from foldline.values.messages import Message as Recorded
+from foldline.values.messages import visible_texts
 
 MOST_HISTORY: Final = 10_000
 """Messages of a conversation that are looked at, the newest."""

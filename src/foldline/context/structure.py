@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 from foldline.context.packets import ContextPacket
 from foldline.context.places import HEADINGS, ORDERS, PLACES, TAGS, WORDS, Form, Place, Words
 from foldline.context.settings import ContextConfig
-from foldline.core.language import CHINESE, language
+from foldline.relevance.language import CHINESE, language
 
 SOURCED: Final = ("citation", "title", "path", "document")
 """Entries of the metadata that a reader can cite."""

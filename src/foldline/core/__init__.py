@@ -1,1 +1,1 @@
-"""The pure middle: standard library only, no I/O, no clock, no logging."""
+"""Contracts of the middle: the strategy protocol, what it may ask, budget, price, settings."""

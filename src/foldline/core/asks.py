@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 Result = TypeVar("Result")
 

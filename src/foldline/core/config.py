@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Self
 
-from foldline.core.amounts import named
-from foldline.core.breaker import BreakerSettings
 from foldline.core.budget import Budget
+from foldline.core.circuit_breaker import BreakerSettings
 from foldline.core.economy import Economy
-from foldline.core.errors import BudgetError
-from foldline.core.files import FileSettings
-from foldline.core.keeping import Clearing, Outputs, Tail
 from foldline.core.prepared import MemorySettings
-from foldline.core.records import from_plain, to_plain, unknown
+from foldline.core.retention_settings import Clearing, FileSettings, Outputs, Tail
 from foldline.core.scenarios import SCENARIOS
+from foldline.core.settings_codec import from_plain, to_plain, unknown
 from foldline.core.spending import Limits
-from foldline.core.summary import SummarySettings
+from foldline.core.summary_settings import SummarySettings
 from foldline.core.thresholds import COMFORT, Levels, Pacing, Room, Thresholds
+from foldline.core.validation import named
+from foldline.errors import BudgetError
 
 POLICY_NAMES: Final = (
     "default",
@@ -29,7 +28,7 @@ POLICY_NAMES: Final = (
     "fraction",
     "window",
 )
-"""The policies that come with Foldline; `foldline.strategies.presets` makes them."""
+"""The policies that come with Foldline; `foldline.engine.policies` makes them."""
 
 EMBEDDED: Final = "embedded"
 """The summarizer that is no model."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foldline.core.amounts import whole
 from foldline.core.cost import Factors
-from foldline.core.errors import BudgetError
+from foldline.core.validation import whole
+from foldline.errors import BudgetError
 
 KEEP = 32_000
 """

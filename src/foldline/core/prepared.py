@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from foldline.core.amounts import whole
-from foldline.core.edits import Edit, Fold
-from foldline.core.errors import BudgetError
-from foldline.core.identity import ID_BYTES, content_hash
-from foldline.core.messages import Message
 from foldline.core.spending import Spent
+from foldline.core.validation import whole
+from foldline.errors import BudgetError
+from foldline.values.edits import Edit, Fold
+from foldline.values.identity import ID_BYTES, content_hash
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from foldline.core.asks import Ask, Reader, Reply, Steps
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 Result = TypeVar("Result")
 

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from foldline.core.asks import Reader, Steps
 from foldline.core.economy import Economy
-from foldline.core.edits import Edit
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Limits
-from foldline.core.summary import SummarySettings
-from foldline.core.view import View
+from foldline.core.summary_settings import SummarySettings
+from foldline.values.edits import Edit
+from foldline.values.view import View
 
 
 @dataclass(frozen=True, slots=True)

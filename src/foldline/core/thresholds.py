@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from foldline.core.amounts import positive, whole
 from foldline.core.budget import ACT, TARGET
-from foldline.core.errors import BudgetError
+from foldline.core.validation import positive, whole
+from foldline.errors import BudgetError
 
 COMFORT = 400_000
 """Tokens up to which a large window is filled; quality falls long before ten million."""

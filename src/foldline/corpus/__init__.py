@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.core.lazy import lazily
+from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.corpus.compacting import Compact

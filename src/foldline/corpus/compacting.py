@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.edits import apply
-from foldline.core.errors import BudgetError
-from foldline.core.repair import repair
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.corpus.operation import Row, Totals, Work, added, counter_for
+from foldline.engine.policies import configured
+from foldline.errors import BudgetError
 from foldline.formats.recording import Recording
 from foldline.formats.registry import dialect
-from foldline.strategies.presets import configured
+from foldline.repair.repair import repair
+from foldline.values.edits import apply
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 SIZES = ("tokens_before", "tokens_after", "messages_before", "messages_after")
 

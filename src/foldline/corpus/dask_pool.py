@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, MissingExtra, StoreError
 from foldline.corpus.engine import WINDOW, Done, Function
 from foldline.corpus.planning import Task
 from foldline.corpus.reading import reason
+from foldline.errors import FoldlineError, MissingExtra, StoreError
 
 CONNECTING: Final = 10
 """Seconds in which a scheduler answers."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.formats.files import read_bytes
 from foldline.tools.atomic import replace_file
 

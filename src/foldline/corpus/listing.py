@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, InputError
 from foldline.corpus.filesystem import connect, is_remote
+from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import may_be_transcript
 
 MAX_FILES: Final = 10_000_000

@@ -13,9 +13,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError, StoreError
 from foldline.corpus.engine import Done, Function
 from foldline.corpus.planning import Task
+from foldline.errors import FoldlineError, StoreError
 
 TRIES: Final = 3
 """How many workers may die of a task before it is given up."""

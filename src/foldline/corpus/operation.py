@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
-from foldline.counters.choose import choose_counter
 from foldline.formats.recording import Recording
 from foldline.formats.registry import DIALECTS
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 Row: TypeAlias = Mapping[str, Any]
 Work: TypeAlias = Callable[[Recording], Iterable[Row]]

@@ -11,12 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import StoreError
 from foldline.corpus.filesystem import connect, is_remote, write_whole
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer
 from foldline.corpus.planning import Task
 from foldline.corpus.working import PARTS, Footer
+from foldline.errors import StoreError
 
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "foldline.corpus/1"

@@ -8,7 +8,7 @@ from io import BytesIO
 from itertools import islice
 from typing import Any, Final
 
-from foldline.core.errors import MissingExtra, StoreError
+from foldline.errors import MissingExtra, StoreError
 
 ROWS: Final = 10_000
 """Rows of a row group: what a search reads or passes over at once."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError
 from foldline.corpus.filesystem import read_start
 from foldline.corpus.listing import SourceFile
+from foldline.errors import FoldlineError
 
 TASK_BYTES: Final = 4 * 1024 * 1024
 """What small files of one task have together at most, in bytes."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foldline.core.messages import Message
 from foldline.corpus.operation import Row, Totals, Work
 from foldline.evaluation.future_use import said
 from foldline.formats.recording import Recording
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from foldline.core.errors import FoldlineError, InputError
 from foldline.corpus.filesystem import read_lines, read_whole
 from foldline.corpus.planning import MAX_BYTES, Piece, is_collection
+from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import check_json, detect_file
 from foldline.formats.recording import Recording
 from foldline.formats.source import Source, too_large

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
 from foldline.corpus.compacting import named_policy
 from foldline.corpus.operation import Row, Totals, Work
+from foldline.errors import BudgetError
 from foldline.evaluation.kept import MEASURES
 from foldline.evaluation.measuring import Observation, Plan
 from foldline.evaluation.methods import clearing, policy_method, trimming

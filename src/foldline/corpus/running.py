@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
 import foldline
-from foldline.core.errors import InputError
 from foldline.corpus.engine import Engine, FutureEngine, GraphEngine
 from foldline.corpus.listing import list_files
 from foldline.corpus.local_pool import LocalPool
@@ -20,6 +19,7 @@ from foldline.corpus.operation import Operation
 from foldline.corpus.output import Output, settings
 from foldline.corpus.planning import Task, divided, plan
 from foldline.corpus.working import Footer, give_up, process
+from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]
 

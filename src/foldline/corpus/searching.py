@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, Final
 
-from foldline.core.errors import InputError, StoreError
 from foldline.corpus.output import Output
 from foldline.corpus.parquet import read_rows
-from foldline.retrieval.terms import terms
+from foldline.errors import InputError, StoreError
+from foldline.relevance.terms import terms
 
 SATURATION: Final = 1.2
 LENGTHS: Final = 0.75

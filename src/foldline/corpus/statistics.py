@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from foldline.core.messages import ToolCall, ToolResult
 from foldline.corpus.operation import Row, Totals, Work, added, counter_for
 from foldline.evaluation.breakdown import KINDS, by_kind, waste
 from foldline.formats.recording import Conversation, Recording
+from foldline.values.messages import ToolCall, ToolResult
 
 _KINDS: Final = {kind: f"{kind.replace(' ', '_')}_tokens" for kind in KINDS}
 _COUNTS: Final = ("messages", "user_messages", "tool_calls", "tool_errors")

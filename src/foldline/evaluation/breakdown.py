@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from foldline.core.frames import is_summary
-from foldline.core.groups import Site, pair
-from foldline.core.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
-from foldline.core.protect import is_snapshot
-from foldline.core.tokens import TokenCounter
+from foldline.snapshot.facts import files
 from foldline.strategies.dedupe import signature
-from foldline.strategies.facts import files
+from foldline.values.frames import is_summary
+from foldline.values.groups import Site, pair
+from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
 
 KINDS: Final = (
     "system",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.app import Compaction
-from foldline.core.tokens import TokenCounter
+from foldline.api import Compaction
 from foldline.testing import check_transcript
+from foldline.values.tokens import TokenCounter
 
 LONGEST = 300
 """Characters of a sentence."""
@@ -17,7 +17,7 @@ def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
     Check a compaction of a recorded session.
 
     Args:
-        result: What `foldline.app.compact_transcript` returned.
+        result: What `foldline.api.compact_transcript` returned.
         counter: What counted.
 
     Returns:

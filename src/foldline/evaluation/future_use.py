@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foldline.core.messages import Message, Omitted, Text, ToolCall, visible_texts
+from foldline.values.messages import Message, Omitted, Text, ToolCall, visible_texts
 
 FRACTIONS = (0.4, 0.6, 0.8)
 """Where a session is cut, as fractions of its characters: the agent acted on its whole history."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.evaluation.future_use import body, cuts, everything
 from foldline.evaluation.kept import Score, kept
 from foldline.evaluation.methods import Method, Smaller
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 Limit: TypeAlias = Callable[[int], int]
 

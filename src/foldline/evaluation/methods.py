@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.messages import Message
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.evaluation.broken import broken_promise
 from foldline.evaluation.future_use import everything, said
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 CLEARED: Final = "[cleared]"
 """What stands for a tool result that was cleared."""

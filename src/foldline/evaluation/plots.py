@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.evaluation.sections import Plot, Series
 
 if TYPE_CHECKING:

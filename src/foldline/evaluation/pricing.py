@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from foldline.core.config import Config
-from foldline.core.edits import apply
-from foldline.core.messages import Message, Usage
-from foldline.core.repair import repair
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.evaluation.methods import CLEARED
 from foldline.formats.registry import dialect
+from foldline.repair.repair import repair
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
+from foldline.values.edits import apply
+from foldline.values.messages import Message, Usage
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 Wire: TypeAlias = list[dict[str, Any]]
 Show: TypeAlias = Callable[[Wire], Wire]

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.errors import BudgetError
 from foldline.evaluation import pricing
 from foldline.evaluation.measuring import Observation, Plan, measure
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
 from foldline.formats.registry import DIALECTS
+from foldline.tokens.choose import choose_counter
+from foldline.values.tokens import TokenCounter
 
 LEAST_REQUESTS: Final = 10
 """Requests from which on the price of a conversation says something."""

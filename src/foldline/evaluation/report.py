@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.evaluation.markdown import as_markdown
 from foldline.evaluation.plots import drawn
 from foldline.evaluation.sections import Section

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 __all__ = ["Cell", "Goal", "Plot", "Section", "Series", "Table"]
 

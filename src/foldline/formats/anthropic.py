@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
+from foldline.formats.anthropic_rules import body_violations
+from foldline.formats.anthropic_writing import built_blocks, changed_message
+from foldline.formats.arguments import arguments_text
+from foldline.formats.call_ids import wire_ids
+from foldline.formats.dialect import Violation, body, expect
+from foldline.formats.foreign import START, adapted, is_own
+from foldline.formats.media_blocks import media_part
+from foldline.formats.nesting import bounded_nesting
+from foldline.formats.opaque_text import opaque_text
+from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.unknown import unknown_role
+from foldline.values.groups import Site
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -19,18 +30,7 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.core.transcript import Transcript
-from foldline.formats.anthropic_rules import body_violations
-from foldline.formats.anthropic_writing import built_blocks, changed_message
-from foldline.formats.arguments import arguments_text
-from foldline.formats.call_ids import wire_ids
-from foldline.formats.dialect import Violation, body, expect
-from foldline.formats.foreign import START, adapted, is_own
-from foldline.formats.media_blocks import media_part
-from foldline.formats.nesting import bounded_nesting
-from foldline.formats.opaque_text import opaque_text
-from foldline.formats.tool_schemas import tool_schemas
-from foldline.formats.unknown import unknown_role
+from foldline.values.transcript import Transcript
 
 NAME = "anthropic"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}

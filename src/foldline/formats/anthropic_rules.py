@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, body
 
 Place: TypeAlias = tuple[int, str, dict[str, Any]]

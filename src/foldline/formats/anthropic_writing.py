@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_object, arguments_text
+from foldline.formats.foreign import note
+from foldline.formats.media_blocks import media_source
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -17,9 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_object, arguments_text
-from foldline.formats.foreign import note
-from foldline.formats.media_blocks import media_source
 
 SILENT_ERROR = "The tool failed without a message."
 """Content of a failed result that has none: the API rejects an empty one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 
 def json_text(value: Any, index: int | None = None, field: str = "") -> str:

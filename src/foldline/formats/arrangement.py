@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foldline.core.messages import Message
+from foldline.values.messages import Message
 
 Slot: TypeAlias = int | Message
 """A line of the file as it was, by its number, or a message that has no line yet."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from foldline.core.groups import Site, pair
-from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.formats.foreign import is_own
+from foldline.values.groups import Site, pair
+from foldline.values.messages import Message, ToolCall, ToolResult
 
 MAX_LENGTH = 64
 """Longest id that OpenAI accepts, in characters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.dialect import Dialect
 from foldline.formats.langchain_objects import TYPES, shape_of
 from foldline.formats.registry import DIALECTS

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.source import Source, plain_limit, too_large

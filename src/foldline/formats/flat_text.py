@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from foldline.core.messages import Media, Opaque, Part, Text
+from foldline.values.messages import Media, Opaque, Part, Text
 
 
 def flat_text(parts: Iterable[Part]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.groups import Site, pair
-from foldline.core.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
+from foldline.values.groups import Site, pair
+from foldline.values.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 
 START = "[The recorded conversation starts here, with a turn of the model.]"
 """What a user says first where the model would, which some wires do not allow."""

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Part, Role, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, body, expect
 from foldline.formats.foreign import START, adapted, is_own
 from foldline.formats.gemini_parts import get, read_part, spelling, write_part
@@ -17,6 +15,8 @@ from foldline.formats.gemini_rules import violations
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.tool_schemas import ToolSchema, tool_schemas
 from foldline.formats.unknown import unknown_role
+from foldline.values.messages import Message, Part, Role, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
 

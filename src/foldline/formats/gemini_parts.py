@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_object, arguments_text, json_text
+from foldline.formats.dialect import expect
+from foldline.formats.foreign import note
+from foldline.formats.media_blocks import media_part, media_source
+from foldline.values.messages import (
     Content,
     Media,
     Omitted,
@@ -16,10 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_object, arguments_text, json_text
-from foldline.formats.dialect import expect
-from foldline.formats.foreign import note
-from foldline.formats.media_blocks import media_part, media_source
 
 SNAKE: Mapping[str, str] = {
     "functionCall": "function_call",

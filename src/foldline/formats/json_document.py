@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.json_text import Path, replaced
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.source import Source
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.json_text import style_of
 from foldline.formats.source import Source, parsed
 

@@ -6,19 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Message,
-    Omitted,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import Violation, expect
 from foldline.formats.foreign import adapted, is_own
 from foldline.formats.langchain_calls import call_fields, new_call, read_calls, sent_fields
@@ -35,6 +23,18 @@ from foldline.formats.langchain_objects import (
 )
 from foldline.formats.langchain_rules import violations
 from foldline.formats.nesting import bounded_nesting
+from foldline.values.messages import (
+    Message,
+    Omitted,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

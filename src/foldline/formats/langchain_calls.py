@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline.core.messages import ToolCall
 from foldline.formats.arguments import arguments_object, arguments_text
 from foldline.formats.dialect import expect
+from foldline.values.messages import ToolCall
 
 BLOCKS: Mapping[str, str] = {
     "tool_use": "input",

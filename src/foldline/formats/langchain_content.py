@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.dialect import expect
+from foldline.formats.foreign import note
+from foldline.formats.langchain_calls import BLOCKS, block_wire, in_block
+from foldline.formats.media_blocks import media_part, media_source
+from foldline.formats.opaque_text import opaque_text
+from foldline.values.messages import (
     Content,
     Media,
     Omitted,
@@ -16,11 +21,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.dialect import expect
-from foldline.formats.foreign import note
-from foldline.formats.langchain_calls import BLOCKS, block_wire, in_block
-from foldline.formats.media_blocks import media_part, media_source
-from foldline.formats.opaque_text import opaque_text
 
 _SIGNATURES = ("signature", "encrypted_content", "data")
 

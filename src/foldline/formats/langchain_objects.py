@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Role
+from foldline.errors import InputError
+from foldline.values.messages import Role
 
 Shape: TypeAlias = Literal["dict", "data", "constructor", "object"]
 

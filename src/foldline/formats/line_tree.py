@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from foldline.core.messages import Message
 from foldline.formats.arrangement import Arrangement
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.messages import Media, MediaKind
 from foldline.formats.media_parts import kind_of, media_from_base64
+from foldline.values.messages import Media, MediaKind
 
 KINDS: Mapping[str, MediaKind] = {
     "image": "image",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from foldline.core.media import image_size_base64
-from foldline.core.messages import Media, MediaKind
+from foldline.values.media import image_size_base64
+from foldline.values.messages import Media, MediaKind
 
 _DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},")
 

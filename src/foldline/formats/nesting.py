@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 
 @contextmanager

@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
-    Content,
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.arguments import arguments_text
 from foldline.formats.call_ids import wire_ids
 from foldline.formats.dialect import Violation, body, expect
@@ -30,6 +17,19 @@ from foldline.formats.openai_chat_rules import violations
 from foldline.formats.openai_chat_writing import built_messages, changed_message
 from foldline.formats.tool_schemas import tool_schemas
 from foldline.formats.unknown import unknown_role
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foldline.values.transcript import Transcript
 
 NAME = "openai-chat"
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_json, arguments_text
+from foldline.formats.foreign import note
+from foldline.formats.media_blocks import media_source
+from foldline.values.groups import Site
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -18,9 +21,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_json, arguments_text
-from foldline.formats.foreign import note
-from foldline.formats.media_blocks import media_source
 
 _REASONING = ("reasoning_content", "reasoning")
 _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.dialect import Violation, expect
+from foldline.formats.media_blocks import media_part
+from foldline.formats.media_parts import media_from_url
+from foldline.formats.nesting import bounded_nesting
+from foldline.formats.opaque_text import opaque_text
+from foldline.formats.openai_responses_items import KINDS, OUTPUTS, call_arguments, call_number
+from foldline.formats.openai_responses_rules import body_violations
+from foldline.formats.openai_responses_writing import NAME, items
+from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.unknown import unknown_message, unknown_role
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -17,17 +27,7 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.core.transcript import Transcript
-from foldline.formats.dialect import Violation, expect
-from foldline.formats.media_blocks import media_part
-from foldline.formats.media_parts import media_from_url
-from foldline.formats.nesting import bounded_nesting
-from foldline.formats.opaque_text import opaque_text
-from foldline.formats.openai_responses_items import KINDS, OUTPUTS, call_arguments, call_number
-from foldline.formats.openai_responses_rules import body_violations
-from foldline.formats.openai_responses_writing import NAME, items
-from foldline.formats.tool_schemas import tool_schemas
-from foldline.formats.unknown import unknown_message, unknown_role
+from foldline.values.transcript import Transcript
 
 ROLES: dict[str, Role] = {
     "user": "user",

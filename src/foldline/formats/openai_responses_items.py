@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.messages import Content, Text, ToolCall, ToolResult
 from foldline.formats.arguments import arguments_json, arguments_object, arguments_text
+from foldline.values.messages import Content, Text, ToolCall, ToolResult
 
 BLANK_SCREEN = (
     "data:image/png;base64,"

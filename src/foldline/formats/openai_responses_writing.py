@@ -6,19 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from foldline.core.groups import Site
-from foldline.core.messages import (
-    Content,
-    Media,
-    Message,
-    Omitted,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
 from foldline.formats.call_ids import wire_ids
 from foldline.formats.foreign import adapted, is_own, note
 from foldline.formats.media_blocks import media_source
@@ -29,6 +16,19 @@ from foldline.formats.openai_responses_items import (
     changed_call,
     new_call,
     output_item,
+)
+from foldline.values.groups import Site
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
 )
 
 NAME = "openai-responses"

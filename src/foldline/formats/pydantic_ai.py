@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.groups import Site
-from foldline.core.messages import Message, Opaque, Part, Role, Text, ToolResult, Usage
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.call_ids import wire_ids
 from foldline.formats.dialect import Violation, expect
 from foldline.formats.foreign import adapted, is_own
@@ -16,6 +13,9 @@ from foldline.formats.nesting import bounded_nesting
 from foldline.formats.pydantic_ai_reading import read
 from foldline.formats.pydantic_ai_rules import violations
 from foldline.formats.pydantic_ai_writing import built, changed
+from foldline.values.groups import Site
+from foldline.values.messages import Message, Opaque, Part, Role, Text, ToolResult, Usage
+from foldline.values.transcript import Transcript
 
 NAME = "pydantic-ai"
 

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_text, json_text
+from foldline.formats.dialect import expect
+from foldline.formats.media_blocks import media_part
+from foldline.formats.opaque_text import opaque_text
+from foldline.values.messages import (
     Content,
     Media,
     Opaque,
@@ -16,10 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_text, json_text
-from foldline.formats.dialect import expect
-from foldline.formats.media_blocks import media_part
-from foldline.formats.opaque_text import opaque_text
 
 URLS = {"image-url": "image", "audio-url": "audio", "video-url": "video", "document-url": "file"}
 """Kinds of content that refer to media, and what other wires call such a block."""

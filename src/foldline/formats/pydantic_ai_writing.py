@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_object, arguments_text
+from foldline.formats.foreign import note
+from foldline.formats.media_blocks import MediaSource, media_source
+from foldline.formats.pydantic_ai_reading import Place, answer, read
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,
@@ -16,10 +20,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_object, arguments_text
-from foldline.formats.foreign import note
-from foldline.formats.media_blocks import MediaSource, media_source
-from foldline.formats.pydantic_ai_reading import Place, answer, read
 
 _URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
 

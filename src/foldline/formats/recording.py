@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from foldline.core.errors import InputError
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.source import Source
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

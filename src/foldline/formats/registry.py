@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from foldline.core.errors import UnknownFormat
+from foldline.errors import UnknownFormat
 from foldline.formats.dialect import Dialect
 from foldline.formats.on_demand import OnDemand
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 
 def reported_usage(value: Any) -> Usage | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 MAX_BYTES = 512 * 1024 * 1024
 """Largest input that is read unless the caller names another limit, in bytes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Opaque
+from foldline.errors import InputError
 from foldline.formats.opaque_text import opaque_text
+from foldline.values.messages import Message, Opaque
 
 ELSEWHERE: Final = frozenset({"tool", "function", "model", "user", "assistant", "developer"})
 """Roles that some dialect knows: in one that does not, the messages are in the wrong format."""

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.source import too_large, unpacked_limit
 
 MAX_MEMBERS = 20_000

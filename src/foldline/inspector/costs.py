@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.config import POLICY_NAMES
-from foldline.core.errors import FoldlineError
-from foldline.core.messages import Usage
 from foldline.core.strategy import Policy
-from foldline.core.transcript import Transcript
+from foldline.engine.policies import policy as named_policy
+from foldline.errors import FoldlineError
 from foldline.evaluation.pricing import (
     Bill,
     Show,
@@ -23,7 +22,8 @@ from foldline.evaluation.pricing import (
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import Trace
 from foldline.models.info import price
-from foldline.strategies.presets import policy as named_policy
+from foldline.values.messages import Usage
+from foldline.values.transcript import Transcript
 
 MOST: Final = 6_000
 """Messages of a session that is replayed under other policies: each request sends all of them."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.edits import Drop, Fold, Insert, Move, Rewrite
-from foldline.core.messages import Message, visible_texts
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.future_use import identifiers
 from foldline.inspector.replay import Revision, Segment
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite
+from foldline.values.messages import Message, visible_texts
+from foldline.values.tokens import TokenCounter
 
 Fate: TypeAlias = Literal[
     "kept", "cut", "cleared", "quoted", "told", "folded", "handle", "gone", "added"

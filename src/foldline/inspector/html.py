@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final, TypeAlias
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
 """Elements that have no content and no end."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.frames import is_summary
-from foldline.core.messages import Message, visible_texts
-from foldline.core.protect import is_snapshot
 from foldline.evaluation.future_use import identifiers
 from foldline.recall.answering import find
 from foldline.recall.question import Question, understand
 from foldline.recall.sections import sections
+from foldline.values.frames import is_summary
+from foldline.values.messages import Message, visible_texts
+from foldline.values.protect import is_snapshot
 
 Standing: TypeAlias = Literal["here", "snapshot", "handle", "never"]
 

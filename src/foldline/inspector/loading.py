@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from foldline.app import counter_for
+from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
 from foldline.inspector.reading import APART, read_apart, read_content
 from foldline.inspector.replay import Segment, archived, recorded
 from foldline.inspector.trace import Source, Trace, model_named, without_wire
 from foldline.models.catalogue import Catalogue
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 Progress: TypeAlias = Callable[[float, str], None]
 

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from foldline.core.edit_json import message_from_json, message_to_json
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.messages import Message
+from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
 from foldline.formats.recording import Conversation, Recording
 from foldline.inspector.trace import model_named, without_wire
+from foldline.values.edit_json import message_from_json, message_to_json
+from foldline.values.messages import Message
 
 APART: Final = 24_000_000
 """Bytes from which a file is read in a process of its own."""

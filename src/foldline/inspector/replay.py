@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from foldline.core.edits import Edit, applied
-from foldline.core.messages import Message, Opaque
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from foldline.session.history import BOUND, Batch
+from foldline.values.edits import Edit, applied
+from foldline.values.messages import Message, Opaque
 
 Cause: TypeAlias = Literal["compaction", "undo", "recorded"]
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.loading import Progress, from_archive, from_file
 from foldline.inspector.trace import Origin, Trace
 

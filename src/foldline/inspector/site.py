@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.changing import Changed, compact_from, confirm_fold, confirm_undo, undo
 from foldline.inspector.chart import Range
 from foldline.inspector.costs import alternatives

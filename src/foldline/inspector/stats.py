@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foldline.core.messages import Usage
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.evaluation import breakdown
+from foldline.values.messages import Usage
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)

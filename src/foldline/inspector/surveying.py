@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.costs import paid
 from foldline.inspector.loading import from_archive, from_file
 from foldline.inspector.pages.sessions import Surveyed

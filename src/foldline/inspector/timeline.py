@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Final, TypeAlias
 
-from foldline.core.messages import Message, Usage
-from foldline.core.tokens import TokenCounter
 from foldline.evaluation.breakdown import KINDS, kinds_of
 from foldline.inspector.replay import Request, Segment, requests
+from foldline.values.messages import Message, Usage
+from foldline.values.tokens import TokenCounter
 
 BANDS: Final = ("tools", *KINDS)
 """What a request is made of, from the beginning of the prompt on; "tools" are their schemas."""

@@ -9,16 +9,16 @@ from threading import RLock
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
-from foldline.core.handles import handles
-from foldline.core.messages import Media, Message, Omitted, Part, ToolResult
 from foldline.core.thresholds import Levels
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
+from foldline.errors import BudgetError
 from foldline.inspector.replay import Request, Segment
 from foldline.inspector.stats import Stats, measure
 from foldline.inspector.timeline import Timeline, timeline
 from foldline.models.info import ModelInfo
+from foldline.values.handles import handles
+from foldline.values.messages import Media, Message, Omitted, Part, ToolResult
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 Result = TypeVar("Result")
 Origin: TypeAlias = Literal["file", "archive"]

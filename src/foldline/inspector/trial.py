@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.app import compact_transcript
+from foldline.api import compact_transcript
 from foldline.core.asks import Ask, Reply
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import pays_after
-from foldline.core.errors import BudgetError
-from foldline.core.messages import Message, visible_texts
-from foldline.core.receipt import Receipt
-from foldline.core.transcript import Transcript
+from foldline.engine.policies import configured
+from foldline.engine.receipt import Receipt
+from foldline.errors import BudgetError
 from foldline.evaluation.future_use import identifiers
 from foldline.inspector.fates import Comparison, compare
 from foldline.inspector.replay import Revision
 from foldline.inspector.trace import Trace
 from foldline.session.economizing import proportions
 from foldline.settings.files import flat
-from foldline.strategies.presets import configured
+from foldline.values.messages import Message, visible_texts
+from foldline.values.transcript import Transcript
 
 FACTS: Final = 200_000
 """Characters of one text in which names are looked for."""

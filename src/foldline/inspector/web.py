@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.inspector.access import HEADERS, Access
 from foldline.inspector.site import Answer, Call, Site, entered, refused
 

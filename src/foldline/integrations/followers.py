@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError, StoreError
+from foldline.errors import BudgetError, StoreError
 from foldline.integrations.following import Follower
 from foldline.session import Session
 

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
-from foldline.core.errors import InputError
-from foldline.core.identity import content_hash
-from foldline.core.messages import Message
-from foldline.core.ports import Store
+from foldline.errors import InputError
 from foldline.formats.detect import detect_dialect
 from foldline.formats.registry import dialect
 from foldline.session import Session
 from foldline.session.answering import finished
 from foldline.session.forking import fork
 from foldline.session.turn import Turn
+from foldline.stores.protocol import Store
+from foldline.values.identity import content_hash
+from foldline.values.messages import Message
 
 BRANCHES: Final = 16
 """How many branches of one conversation are looked at to find the one that a history continues."""

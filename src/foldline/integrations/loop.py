@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from foldline.core.asks import Ask, Reply, Stop
-from foldline.core.errors import InputError
-from foldline.core.messages import Usage
-from foldline.core.repair import says_nothing
+from foldline.errors import InputError
 from foldline.formats.registry import dialect
 from foldline.integrations.sending import aresent, resent
+from foldline.repair.repair import says_nothing
 from foldline.session import Session
+from foldline.values.messages import Usage
 
 Answer = TypeVar("Answer")
 

@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
 from foldline.core.config import Config
-from foldline.core.errors import MissingExtra
 from foldline.core.strategy import Policy
+from foldline.errors import MissingExtra
 from foldline.integrations.followers import MOST, Followers
 from foldline.integrations.following import Follower
 from foldline.integrations.same import is_same, usage_of

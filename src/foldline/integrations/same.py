@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import InputError
-from foldline.core.messages import Usage
+from foldline.errors import InputError
+from foldline.values.messages import Usage
 
 SAME: Final = "same"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from foldline.core.overflow import overflow_in
+from foldline.models.overflow import overflow_in
 
 Answer = TypeVar("Answer")
 

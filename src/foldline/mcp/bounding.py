@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from foldline.core.tokens import TokenCounter
 from foldline.recall.fitting import cap, clipped
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
+from foldline.values.tokens import TokenCounter
 
 NOTE: Final = 40
 """Tokens that are kept for the line that says what was cut."""

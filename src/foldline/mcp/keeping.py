@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.memory import Memory
 from foldline.tools.memory import DESCRIPTION as MEMORY
 from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool

@@ -10,18 +10,18 @@ from typing import Any, Final, TypeAlias
 
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError, RecallError, StoreError
-from foldline.core.ports import SessionInfo
-from foldline.core.receipt import Receipt
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
+from foldline.engine.receipt import Receipt
+from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.evaluation.breakdown import by_kind, by_tool
 from foldline.recall import Recalled
 from foldline.session import Session
+from foldline.stores.protocol import SessionInfo
+from foldline.tokens.choose import choose_counter
 from foldline.tools import recall as recalling
 from foldline.tools.compact import LONGEST_FOCUS
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Action, Tool
+from foldline.values.tokens import TokenCounter
 
 Opens: TypeAlias = Callable[[], AbstractContextManager[Archive]]
 """Opens the archive for one call, so that it may be made, moved or deleted between two."""

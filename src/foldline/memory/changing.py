@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.argument_types import typed_methods
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import forgetting, rows
 from foldline.memory.forgetting import By, Forgotten
 from foldline.memory.items import Added, Item, Kind, clamped
@@ -24,6 +23,7 @@ from foldline.memory.writing import (
     selected,
 )
 from foldline.sql import Connection, Database
+from foldline.type_checks import typed_methods
 
 
 @typed_methods

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import rows
 from foldline.memory.items import Item
 from foldline.memory.limits import MemoryLimits

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from foldline.memory.rows import Fact, Filter
 from foldline.memory.tables import LIVE
+from foldline.relevance.terms import terms
 from foldline.retrieval import TERMS_VERSION, Cutter, Document, Hit, Index, Weights
-from foldline.retrieval.terms import terms
 from foldline.sql import Connection
 
 NO_CUTTER = "characters"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
 """What is at hand now, what happened, and what is known."""

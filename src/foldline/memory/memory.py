@@ -20,9 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Self
 
-from foldline.core.argument_types import typed_methods
-from foldline.core.errors import InputError
-from foldline.core.tokens import TextCounter
+from foldline.errors import InputError
 from foldline.memory import rows, telling
 from foldline.memory.awaiting import Awaiting
 from foldline.memory.changing import Changing
@@ -34,6 +32,8 @@ from foldline.memory.recalled import marked
 from foldline.memory.writing import Writer, checked_name, selected
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
+from foldline.type_checks import typed_methods
+from foldline.values.tokens import TextCounter
 
 DEFAULT_USER: Final = "default"
 

@@ -9,15 +9,15 @@ from math import isfinite
 from secrets import token_hex
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.estimate import estimate
-from foldline.core.tokens import TextCounter
+from foldline.errors import InputError
 from foldline.memory.indexing import cut_name
 from foldline.memory.items import Item, Kind, as_kind, clamped, fingerprint
 from foldline.memory.limits import MemoryLimits
 from foldline.memory.rows import Filter, Written
+from foldline.relevance.terms import terms
 from foldline.retrieval import Cutter, Embedder, pack
-from foldline.retrieval.terms import terms
+from foldline.tokens.estimate import estimate
+from foldline.values.tokens import TextCounter
 
 LONGEST_NAME: Final = 200
 """Characters of the name of a user, an author or a session."""

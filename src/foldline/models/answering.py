@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
-from foldline.core.redaction import explained
+from foldline.errors import ModelError
 from foldline.models.completion import Completion
 from foldline.models.failures import TooLong
 from foldline.models.info import ModelInfo, price
 from foldline.models.protocol import Question
+from foldline.redaction import explained
+from foldline.values.messages import Usage
 
 MARGIN_SHARE, MARGIN_MOST = 50, 4_096
 """Kept free for counting errors: this part of the window, and so many tokens at most."""

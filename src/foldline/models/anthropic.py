@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.core.messages import Usage
 from foldline.models.anthropic_stream import AnthropicAssembler
 from foldline.models.completion import Completion
 from foldline.models.failures import failure
 from foldline.models.protocol import Question, call, count, mapping, objects, text, unreadable
+from foldline.values.messages import Usage
 
 VERSION: Final = "2023-06-01"
 

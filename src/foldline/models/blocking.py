@@ -14,7 +14,7 @@ import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, Final, TypeVar
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 Result = TypeVar("Result")
 

@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.models.info import ModelInfo
 from foldline.models.naming import asked_window, longest_prefix, normalised
 from foldline.models.reading import Provider, model_info, provider

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.summary import SummarySettings
+from foldline.core.summary_settings import SummarySettings
+from foldline.errors import InputError
 from foldline.models.catalogue import Catalogue
 
 if TYPE_CHECKING:

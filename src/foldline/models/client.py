@@ -9,9 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.core.asks import Ask, Reader, Reply
-from foldline.core.errors import BudgetError, ModelError
-from foldline.core.estimate import estimate
-from foldline.core.tokens import TextCounter
+from foldline.errors import BudgetError, ModelError
 from foldline.models.answering import failed, question, reader_of, reply
 from foldline.models.blocking import iterate, run
 from foldline.models.completion import Completion, Delta
@@ -20,6 +18,8 @@ from foldline.models.info import ModelInfo
 from foldline.models.protocol import Question
 from foldline.models.retrying import Tries
 from foldline.models.sending import Sender
+from foldline.tokens.estimate import estimate
+from foldline.values.tokens import TextCounter
 
 SECONDS: Final = 600.0
 """Seconds that a completion may take in all, unless told otherwise."""

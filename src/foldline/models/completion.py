@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from foldline.core.asks import Stop
-from foldline.core.errors import InputError
-from foldline.core.messages import ToolCall, Usage
+from foldline.errors import InputError
+from foldline.values.messages import ToolCall, Usage
 
 Piece: TypeAlias = Literal["text", "thinking", "call"]
 

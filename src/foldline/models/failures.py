@@ -9,11 +9,11 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any, Final
 
-from foldline.core.errors import ModelError
-from foldline.core.failure import Failure, failure_of
-from foldline.core.overflow import detect
-from foldline.core.redaction import redacted
+from foldline.errors import ModelError
+from foldline.models.overflow import detect
+from foldline.models.provider_failure import Failure, failure_of
 from foldline.models.secret import Secret, revealed
+from foldline.redaction import redacted
 
 AGAIN: Final = frozenset({408, 409, 429})
 """Statuses, besides those of the server itself, after which the same request may succeed."""

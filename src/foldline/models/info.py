@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from foldline.core.budget import UNKNOWN_WINDOW
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 UNKNOWN_OUTPUT: Final = 8_192
 """Output cap assumed for an unknown model, in tokens."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.core.messages import ToolCall
 from foldline.models.completion import Completion
 from foldline.models.failures import failure
 from foldline.models.openai_responses_stream import ResponsesAssembler
@@ -20,6 +19,7 @@ from foldline.models.protocol import (
     unreadable,
     with_calls,
 )
+from foldline.values.messages import ToolCall
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""

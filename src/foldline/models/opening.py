@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from foldline.core.errors import InputError
-from foldline.core.tokens import TextCounter
+from foldline.errors import InputError
 from foldline.models.anthropic import Anthropic
 from foldline.models.catalogue import Catalogue
 from foldline.models.client import ATTEMPTS, SECONDS, Client
@@ -17,6 +16,7 @@ from foldline.models.place import place
 from foldline.models.protocol import Wire
 from foldline.models.reading import Provider
 from foldline.models.sending import Sender
+from foldline.values.tokens import TextCounter
 
 WIRES: Final[dict[str, type[Wire]]] = {
     "anthropic": Anthropic,

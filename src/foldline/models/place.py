@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.models.secret import Secret
 
 NEARBY: Final = (".local", ".localhost", ".internal", ".lan")

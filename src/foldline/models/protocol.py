@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import ToolCall, Usage
+from foldline.errors import ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.info import ModelInfo
 from foldline.models.sse import Event
+from foldline.values.messages import ToolCall, Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.models.info import CacheRules, ModelInfo, Prices
 
 KINDS = ("automatic", "explicit", "none")

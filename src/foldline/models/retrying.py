@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import stamina
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.failures import TIMEOUT, timed_out
 
 Result = TypeVar("Result")

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from foldline.core.errors import InputError, ModelError
-from foldline.core.redaction import redacted, without
+from foldline.errors import InputError, ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.failures import failure
 from foldline.models.info import price
@@ -21,6 +20,7 @@ from foldline.models.secret import revealed
 from foldline.models.sse import Events
 from foldline.models.transport import Incoming, Outgoing, Transport
 from foldline.models.veil import Veil
+from foldline.redaction import redacted, without
 
 Result = TypeVar("Result")
 

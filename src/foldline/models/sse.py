@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 
 DONE: Final = "[DONE]"
 """What ends a stream of chat completions."""

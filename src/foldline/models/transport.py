@@ -23,7 +23,7 @@ from urllib.parse import urljoin
 
 import httpx2
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 from foldline.models.blocking import run, started
 from foldline.models.failures import timed_out
 from foldline.models.place import same_origin

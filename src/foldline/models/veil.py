@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from foldline.core.redaction import SHORTEST, without
 from foldline.models.completion import Delta
+from foldline.redaction import SHORTEST, without
 
 
 class Veil:

@@ -21,7 +21,7 @@ from foldline.notes.note import Card
 from foldline.notes.problems import BrokenNote, Trouble
 from foldline.notes.sidecar import Row, Sidecar
 from foldline.notes.watching import YOUNG, Watch, is_young
-from foldline.retrieval.terms import terms
+from foldline.relevance.terms import terms
 
 ENDING: Final = ".md"
 

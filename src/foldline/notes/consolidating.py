@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.notes.catalog import Entry
 from foldline.notes.levels import LevelSettings, Merge, Plan, Promotion, Said, plan_levels
 from foldline.notes.note import Card, Note

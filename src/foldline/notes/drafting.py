@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.notes.naming import one_line, title_of
 from foldline.notes.note import KINDS, LEVELS, Kind, Level, Note, Status
 

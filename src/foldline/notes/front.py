@@ -16,9 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from foldline.core.amounts import whole
-from foldline.core.argument_types import typed_methods
-from foldline.core.errors import InputError, StoreError
+from foldline.core.validation import whole
+from foldline.errors import InputError, StoreError
 from foldline.notes.consolidating import Consolidation, Consolidator, Undoing, as_before
 from foldline.notes.drafting import Draft, checked
 from foldline.notes.levels import LevelSettings, Plan
@@ -30,6 +29,7 @@ from foldline.notes.searching import Found, Searcher
 from foldline.notes.selecting import NoteSummary, ending_in, fitting, newest, summed
 from foldline.notes.shelf import NoteLimits, Shelf, Version
 from foldline.notes.tasks import Tasks
+from foldline.type_checks import typed_methods
 
 URGENT: Final = 2
 """So many of the newest blockers come before what was searched for."""

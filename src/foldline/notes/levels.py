@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import BudgetError
+from foldline.core.validation import positive, whole
+from foldline.errors import BudgetError
 from foldline.notes.note import LEVELS, RELEVANCE, Card, Level
 
 DAY: Final = 86_400.0

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import quote
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.notes.catalog import Entry
 from foldline.notes.folder import LISTING, Folder
 from foldline.notes.naming import one_line

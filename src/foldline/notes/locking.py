@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 POLL: Final = 0.005
 """Seconds between two attempts to get a lock."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from unicodedata import category, normalize
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 LONGEST_TITLE: Final = 16_384
 """Characters; a longer title is content."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from foldline.core.estimate import estimate
-from foldline.core.language import CHINESE, language
 from foldline.notes.note import RELEVANCE, Note
+from foldline.relevance.language import CHINESE, language
+from foldline.tokens.estimate import estimate
 
 WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}
 """What a note and its type are called, in Chinese and in English."""

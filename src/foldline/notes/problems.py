@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 
 class UnknownNote(InputError):

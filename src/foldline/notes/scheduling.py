@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foldline.core.amounts import positive, whole
-from foldline.core.redaction import explained, redacted
+from foldline.core.validation import positive, whole
 from foldline.notes.locking import FolderLock
 from foldline.notes.note import Note
 from foldline.notes.problems import NoteConflict, UnknownNote
 from foldline.notes.shelf import Shelf
 from foldline.notes.tasks import Tasks
+from foldline.redaction import explained, redacted
 
 Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
 """Does a task, and returns what came of it; what it raises is why the task failed."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import InputError, StoreError
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError, StoreError
 from foldline.notes.catalog import ENDING, Catalog, Entry
 from foldline.notes.fields import changes, fields_of, note_of
 from foldline.notes.folder import LISTING, Folder

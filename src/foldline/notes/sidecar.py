@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.notes.folder import Stamp
-from foldline.retrieval.terms import TERMS_VERSION
+from foldline.relevance.terms import TERMS_VERSION
 
 SCHEMA: Final = f"1/{TERMS_VERSION}"
 """Changes when the rows would mean something else; the cache is then made anew."""

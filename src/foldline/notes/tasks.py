@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.notes.drafting import Draft
 from foldline.notes.graph import TaskGraph, cycle
 from foldline.notes.naming import one_line

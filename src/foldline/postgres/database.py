@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from foldline.core.errors import MissingExtra, StoreError
+from foldline.errors import MissingExtra, StoreError
 from foldline.postgres.schema import PostgresSchema, migrate
 from foldline.postgres.statements import PostgresConnection
 

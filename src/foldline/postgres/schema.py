@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.sql import Connection
 
 LOCK = 0x464F4C44

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from foldline.core.messages import Message, Opaque
+from foldline.values.messages import Message, Opaque
 
 HINTS: Final = ("x-claude-code-session-id", "session-id", "thread-id", "x-session-id")
 """Where clients name their session."""

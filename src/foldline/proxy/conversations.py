@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.core.errors import StoreError
-from foldline.core.messages import Usage
-from foldline.core.ports import Store
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
+from foldline.errors import StoreError
 from foldline.proxy.reading import Asked
 from foldline.session import Session
 from foldline.session.forking import fork
 from foldline.stores.memory import MemoryStore
+from foldline.stores.protocol import Store
+from foldline.values.messages import Usage
 
 PREFIX: Final = "serve-"
 """How the names of sessions begin that the proxy keeps; it takes up no others."""

@@ -9,11 +9,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.core.config import Config
-from foldline.core.errors import ContextOverflow, FoldlineError, InputError, ModelError
-from foldline.core.keeping import Outputs
-from foldline.core.messages import Usage
-from foldline.core.ports import Store
+from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Policy
+from foldline.errors import ContextOverflow, FoldlineError, InputError, ModelError
 from foldline.models.catalogue import Catalogue
 from foldline.proxy.accounts import Accounts
 from foldline.proxy.body import write_message
@@ -23,6 +21,8 @@ from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, mark_of, marked
 from foldline.proxy.reading import Asked, Reader
 from foldline.session import Session
+from foldline.stores.protocol import Store
+from foldline.values.messages import Usage
 
 Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
 """

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import ModelError
-from foldline.core.messages import Usage
+from foldline.errors import ModelError
 from foldline.models.place import Place
 from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers as heads
@@ -24,6 +23,7 @@ from foldline.proxy.lines import LineLog
 from foldline.proxy.meter import Meter
 from foldline.proxy.overflowing import rejection
 from foldline.proxy.usage import Tap
+from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from foldline.core.messages import Usage
 from foldline.models.transport import Headers
 from foldline.proxy.deciding import Decision
 from foldline.proxy.usage import READABLE
+from foldline.values.messages import Usage
 
 OWN: Final = b"x-foldline-"
 

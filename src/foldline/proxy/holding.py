@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from time import monotonic
 
-from foldline.core.errors import ModelError
+from foldline.errors import ModelError
 
 
 class Held:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline import __version__
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)
 """Upper bounds of the added time that is told apart, in seconds."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final
 
-from foldline.core.errors import ModelError
-from foldline.core.overflow import overflow_in
+from foldline.errors import ModelError
 from foldline.models.failures import failure
+from foldline.models.overflow import overflow_in
 from foldline.models.sse import Event, Events
 from foldline.models.transport import Passed
 from foldline.proxy.holding import Held

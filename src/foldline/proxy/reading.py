@@ -10,16 +10,16 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final
 
-from foldline.core.identity import content_hash
-from foldline.core.messages import Opaque, Role
-from foldline.core.tokens import TokenCounter
-from foldline.counters.choose import choose_counter
 from foldline.formats.registry import dialect
 from foldline.proxy.body import Body, read_body
 from foldline.proxy.clients import compacts
 from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, unmarked
 from foldline.session.identities import Identities
+from foldline.tokens.choose import choose_counter
+from foldline.values.identity import content_hash
+from foldline.values.messages import Opaque, Role
+from foldline.values.tokens import TokenCounter
 
 REMEMBERED: Final = 100_000
 """Messages whose id and size are remembered; about 200 bytes each."""

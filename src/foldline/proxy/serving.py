@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from foldline.core.errors import InputError, StoreError
-from foldline.core.ports import Store
+from foldline.errors import InputError, StoreError
 from foldline.models.place import Place
 from foldline.models.transport import Relay
 from foldline.proxy.app import application
@@ -28,6 +27,7 @@ from foldline.proxy.forwarding import Limits, Parts
 from foldline.proxy.guarding import Guard, is_loopback
 from foldline.proxy.lines import LineLog
 from foldline.proxy.meter import Meter
+from foldline.stores.protocol import Store
 from foldline.stores.retention import Retention, prune
 
 UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}

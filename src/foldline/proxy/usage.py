@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline.core.messages import Usage
 from foldline.models.protocol import count, mapping, openai_usage
+from foldline.values.messages import Usage
 
 LONGEST: Final = 1 << 20
 """So much of one line of a stream, or of a whole answer, is read at most, in bytes."""

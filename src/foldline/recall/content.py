@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from foldline.core.errors import RecallError
-from foldline.core.identity import canonical_json
-from foldline.core.messages import (
+from foldline.errors import RecallError
+from foldline.values.identity import canonical_json
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,

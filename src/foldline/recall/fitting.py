@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from foldline.core.errors import RecallError
-from foldline.core.tokens import TokenCounter
+from foldline.errors import RecallError
+from foldline.values.tokens import TokenCounter
 
 Fits: TypeAlias = Callable[[str], bool]
 """Returns True if a text is small enough; longer ones must never fit better."""

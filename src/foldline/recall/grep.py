@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.recall.fitting import Fits, clipped, most
 from foldline.recall.prefixes import essence, located
 from foldline.recall.records import Line, json_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from foldline.core.messages import Message
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import RecallError
-from foldline.core.handles import Handles, Register
-from foldline.core.identity import HANDLE_LENGTH
-from foldline.core.messages import Message
+from foldline.errors import RecallError
 from foldline.recall.content import message_text, part_of, part_raw, part_text
 from foldline.recall.holdings import Holdings
 from foldline.recall.resolve import Named
 from foldline.recall.sections import Section, sections, step_of
+from foldline.values.handles import Handles, Register
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

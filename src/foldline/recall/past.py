@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from foldline.core.errors import RecallError
-from foldline.core.messages import Message
+from foldline.errors import RecallError
 from foldline.recall import answering
 from foldline.recall.fitting import Fits
 from foldline.recall.question import Question, understand
 from foldline.recall.sections import Section, sections
+from foldline.values.messages import Message
 
 SECONDS: Final = 8.0
 """How long a search goes on to older sessions."""

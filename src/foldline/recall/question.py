@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.retrieval.stemming import IRREGULAR, stem
-from foldline.retrieval.stop_words import ENGLISH
-from foldline.retrieval.terms import UNSPACED, terms
+from foldline.relevance.stemming import IRREGULAR, stem
+from foldline.relevance.stop_words import ENGLISH
+from foldline.relevance.terms import UNSPACED, terms
 
 MOST_WORDS: Final = 48
 """Words of a query that are looked for: the first ones."""

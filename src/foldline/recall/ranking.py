@@ -13,7 +13,7 @@ from typing import Final
 from foldline.recall.passages import Passage
 from foldline.recall.question import Question, Word
 from foldline.recall.sections import Kind
-from foldline.retrieval.stemming import stem
+from foldline.relevance.stemming import stem
 
 SATURATION, LENGTH = 0.9, 0.4
 """k1 and b of BM25 (Robertson and Zaragoza 2009)."""

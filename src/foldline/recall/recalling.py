@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldline.core.errors import RecallError
-from foldline.core.tokens import TokenCounter
+from foldline.errors import RecallError
 from foldline.recall import answering, grep
 from foldline.recall.fitting import Fits, cap, clipped, page_end
 from foldline.recall.grep import Pattern, Source
@@ -18,6 +17,7 @@ from foldline.recall.records import Line
 from foldline.recall.resolve import parse, resolve
 from foldline.recall.sections import Section
 from foldline.recall.slices import Lines, at_path, chosen, numbered
+from foldline.values.tokens import TokenCounter
 
 ELSEWHERE: Final = 5
 """Other handles that are named where a search finds nothing."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from foldline.core.errors import RecallError
-from foldline.core.identity import HANDLE_LENGTH
+from foldline.errors import RecallError
+from foldline.values.identity import HANDLE_LENGTH
 
 _HANDLE: Final = re.compile(rf"([0-9a-f]{{{HANDLE_LENGTH},32}})(?:\.([0-9]{{1,6}}))?")
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.groups import group, pair
-from foldline.core.handles import part_handle
-from foldline.core.messages import Message, Omitted, Part, Thinking, ToolCall, ToolResult
 from foldline.recall.content import part_text
+from foldline.values.groups import group, pair
+from foldline.values.handles import part_handle
+from foldline.values.messages import Message, Omitted, Part, Thinking, ToolCall, ToolResult
 
 Kind: TypeAlias = Literal["user", "assistant", "system", "reasoning", "call", "result"]
 

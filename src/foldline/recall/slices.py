@@ -7,7 +7,7 @@ import re
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 
 Lines: TypeAlias = list[tuple[int, str]]
 """Lines with their numbers, counted from 1."""

@@ -5,35 +5,35 @@ Finding what a text is about, among many: words, surroundings, names, dates, and
     index = Index([Document("1", "the launch moved to May")])
     index.search("when is the launch?")
 
-Texts are cut by `foldline.retrieval.terms.terms`.
+Texts are cut by `foldline.relevance.terms.terms`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.core.lazy import lazily
+from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
+    from foldline.relevance.terms import TERMS_VERSION, Cutter
     from foldline.retrieval.dates import date_windows
     from foldline.retrieval.diversity import diverse
     from foldline.retrieval.documents import Document, Hit, Statistics
     from foldline.retrieval.embedding import Embedder
     from foldline.retrieval.index import Index
     from foldline.retrieval.minilm import MiniLM
-    from foldline.retrieval.terms import TERMS_VERSION, Cutter
     from foldline.retrieval.vectors import pack, unpack
     from foldline.retrieval.weights import Weights
 
 _HOMES = {
-    "Cutter": "terms",
+    "Cutter": ".relevance.terms",
     "Document": "documents",
     "Embedder": "embedding",
     "Hit": "documents",
     "Index": "index",
     "MiniLM": "minilm",
     "Statistics": "documents",
-    "TERMS_VERSION": "terms",
+    "TERMS_VERSION": ".relevance.terms",
     "Weights": "weights",
     "date_windows": "dates",
     "diverse": "diversity",

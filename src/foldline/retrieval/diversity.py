@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from foldline.relevance.terms import terms
 from foldline.retrieval.documents import Hit
-from foldline.retrieval.terms import terms
 
 MOST: Final = 200
 """Hits among which is chosen."""

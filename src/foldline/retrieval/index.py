@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
+from foldline.relevance.terms import Cutter, terms
 from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
 from foldline.retrieval.documents import Document, Hit, Statistics
 from foldline.retrieval.embedding import Embedder
@@ -25,7 +26,6 @@ from foldline.retrieval.lexical import Seen, asked, candidates, look
 from foldline.retrieval.names import Names
 from foldline.retrieval.postings import Postings, spread
 from foldline.retrieval.surroundings import FADING, Surroundings
-from foldline.retrieval.terms import Cutter, terms
 from foldline.retrieval.vectors import Likeness, Matrix
 from foldline.retrieval.weights import Weights
 

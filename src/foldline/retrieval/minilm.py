@@ -20,8 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from foldline.core.errors import InputError, MissingExtra
-from foldline.retrieval.terms import UNSPACED
+from foldline.errors import InputError, MissingExtra
+from foldline.relevance.terms import UNSPACED
 from foldline.retrieval.vectors import arrays
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from numpy import float32

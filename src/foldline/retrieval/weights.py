@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
-from foldline.core.redaction import explained, redacted
+from foldline.redaction import explained, redacted
 from foldline.tools.timely import Late, started, timely
 
 Result = TypeVar("Result")

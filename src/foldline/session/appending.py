@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from foldline.core.accounting import recallable
-from foldline.core.edits import Rewrite, rewritten
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.handles import Handles
-from foldline.core.messages import Message, Usage
-from foldline.core.plain_values import plain
-from foldline.core.ports import Change
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt, recallable
+from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
 from foldline.session.codec import Reading, kept, read, reread
 from foldline.session.history import BOUND, Batch
 from foldline.session.hooks import rewritten as made_by_hooks
 from foldline.session.observing import note_bound, note_pressure
 from foldline.session.state import State
+from foldline.stores.protocol import Change
+from foldline.values.edits import Rewrite, rewritten
+from foldline.values.handles import Handles
+from foldline.values.messages import Message, Usage
+from foldline.values.plain_json import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from foldline.core.asks import Reader
-from foldline.core.breaker import Breaker
-from foldline.core.receipt import Receipt
+from foldline.core.circuit_breaker import Breaker
+from foldline.engine.receipt import Receipt
 from foldline.session.state import State
 
 

@@ -8,13 +8,11 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.cost import CostEstimate
-from foldline.core.messages import Usage
-from foldline.core.overflow import Detector
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from foldline.models.info import Prices
+from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compacting
 from foldline.session.answering import finished
@@ -25,6 +23,8 @@ from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.overflow import overflowed
 from foldline.session.remembering import remember
 from foldline.session.working import Working
+from foldline.type_checks import typed_methods
+from foldline.values.messages import Usage
 
 
 @typed_methods

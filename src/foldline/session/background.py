@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from foldline.core.asks import Ask, Model, Reply, drive
-from foldline.core.redaction import explained
+from foldline.redaction import explained
 from foldline.session.answering import (
     Summarizer,
     aanswered,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.core.edit_json import message_from_json, message_to_json
-from foldline.core.errors import InputError, StoreError
-from foldline.core.identity import content_hash
-from foldline.core.messages import Message
-from foldline.core.ports import StoredMessage
+from foldline.errors import InputError, StoreError
 from foldline.formats.dialect import Dialect
 from foldline.session.damage import UNREADABLE
+from foldline.stores.protocol import StoredMessage
+from foldline.values.edit_json import message_from_json, message_to_json
+from foldline.values.identity import content_hash
+from foldline.values.messages import Message
 
 SURE: Final = 0.9
 """From this certainty on, a message settles in which dialect its session is."""

@@ -11,23 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.accounting import account
 from foldline.core.asks import Steps
-from foldline.core.budget import Budget
-from foldline.core.compaction import Outcome
+from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
-from foldline.core.errors import FoldlineError
-from foldline.core.events import Trigger
-from foldline.core.handles import Handles
-from foldline.core.ports import Change
-from foldline.core.receipt import Receipt
-from foldline.core.repair import repair
 from foldline.core.strategy import Need, Policy, forced
-from foldline.core.token_amounts import Amount
-from foldline.core.view import View
+from foldline.engine.compaction import Outcome
+from foldline.engine.events import Trigger
+from foldline.engine.receipt import Receipt, account
+from foldline.errors import FoldlineError
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
+from foldline.reinjection.reinject import reinjected
+from foldline.repair.repair import repair
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
@@ -38,9 +34,11 @@ from foldline.session.reinjecting import read_files
 from foldline.session.remembering import has_account
 from foldline.session.requesting import told
 from foldline.session.state import State
-from foldline.strategies.reinject import reinjected
-from foldline.strategies.session_memory import NAME as SESSION_MEMORY
-from foldline.strategies.span import Span, partial
+from foldline.stores.protocol import Change
+from foldline.summary.session_memory import NAME as SESSION_MEMORY
+from foldline.summary.span import Span, partial
+from foldline.values.handles import Handles
+from foldline.values.view import View
 
 
 def view(state: State) -> Steps[list[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 UNREADABLE: Final = (
     InputError,

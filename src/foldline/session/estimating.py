@@ -6,14 +6,14 @@ import math
 from dataclasses import replace
 
 from foldline.core.asks import Ask, Reply, drive
-from foldline.core.compaction import Outcome
 from foldline.core.cost import CostEstimate, pays_after
-from foldline.core.edits import Fold
-from foldline.core.view import View
+from foldline.engine.compaction import Outcome
 from foldline.models.info import Prices
 from foldline.session.compacting import prospect
 from foldline.session.economizing import prices_of, proportions
 from foldline.session.state import State
+from foldline.values.edits import Fold
+from foldline.values.view import View
 
 UNPRICED = Prices(1.0, 5.0)
 """Assumed for the proportions of a price that is not known, in any currency."""

@@ -9,10 +9,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from foldline.core.errors import StoreError
-from foldline.core.messages import Message
+from foldline.errors import StoreError
 from foldline.session.codec import freeze
 from foldline.tools.atomic import replacement
+from foldline.values.messages import Message
 
 
 class Writable(Protocol):

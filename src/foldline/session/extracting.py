@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from foldline.core.accounting import recallable
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.compaction import compaction
-from foldline.core.handles import Handles
-from foldline.core.ports import Change
 from foldline.core.prepared import Prepared
 from foldline.core.strategy import Need, Policy
-from foldline.core.view import View
+from foldline.engine.compaction import compaction
+from foldline.engine.receipt import recallable
+from foldline.reinjection.reinject import detaching
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.compacting import as_counted
 from foldline.session.learned import Trailing
@@ -26,8 +24,10 @@ from foldline.session.log import Log
 from foldline.session.memory import Memory, to_store
 from foldline.session.observing import note_prepared
 from foldline.session.state import State
-from foldline.strategies.reinject import detaching
-from foldline.strategies.session_memory import preparing
+from foldline.stores.protocol import Change
+from foldline.summary.session_memory import preparing
+from foldline.values.handles import Handles
+from foldline.values.view import View
 
 LEAST_TARGET = 0.5
 """What is prepared leaves room for what comes meanwhile, up to this fraction of the target."""

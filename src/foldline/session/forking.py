@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from foldline.core.edits import Drop, Edit, Fold, Insert
-from foldline.core.errors import StoreError
-from foldline.core.ports import Change, Store, StoredBatch, StoredMessage
+from foldline.errors import StoreError
 from foldline.session.history import restored_batch
+from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage
+from foldline.values.edits import Drop, Edit, Fold, Insert
 
 
 def fork(store: Store, name: str, into: str, length: int, now: float) -> None:

@@ -9,18 +9,14 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from foldline.core.argument_types import typed_methods
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import CostEstimate
-from foldline.core.errors import StoreError
-from foldline.core.messages import Usage
-from foldline.core.overflow import Detector
-from foldline.core.ports import Store
-from foldline.core.receipt import Receipt
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.engine.receipt import Receipt
+from foldline.errors import StoreError
 from foldline.models.info import Prices
+from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compacting
 from foldline.session.answering import Summarizer
@@ -34,6 +30,10 @@ from foldline.session.opening import open_state
 from foldline.session.overflow import overflowed
 from foldline.session.remembering import remember
 from foldline.session.surrounding import surround
+from foldline.stores.protocol import Store
+from foldline.type_checks import typed_methods
+from foldline.values.messages import Usage
+from foldline.values.tokens import TextCounter, TokenCounter
 
 
 @typed_methods
@@ -195,7 +195,7 @@ class Session(Awaiting):
         Args:
             said: What the provider said: the exception of any SDK, a response, or its JSON.
             detectors: Functions that know further errors: each is given a
-                `foldline.core.overflow.Failure` and returns True, or an ``Overflow`` with the
+                `foldline.models.overflow.Failure` and returns True, or an ``Overflow`` with the
                 limit, where that is one.
 
         Raises:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from foldline.core.edit_json import edits_from_json, edits_to_json
-from foldline.core.edits import Edit, Fold, Rewrite
-from foldline.core.errors import StoreError
-from foldline.core.messages import Message
-from foldline.core.ports import StoredBatch, StoredMemory, StoredSession
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
+from foldline.errors import StoreError
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
 from foldline.session.damage import UNREADABLE, reading
 from foldline.session.packed import packed
 from foldline.session.receipts import receipt_from_dict
+from foldline.stores.protocol import StoredBatch, StoredMemory, StoredSession
+from foldline.values.edit_json import edits_from_json, edits_to_json
+from foldline.values.edits import Edit, Fold, Rewrite
+from foldline.values.messages import Message
 
 COMPACTION: Final = "compaction"
 """The edits of a compaction."""

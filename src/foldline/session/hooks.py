@@ -15,10 +15,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from foldline.core.amounts import positive
-from foldline.core.errors import BudgetError, FoldlineError
-from foldline.core.events import Event
-from foldline.core.redaction import redacted
+from foldline.core.validation import positive
+from foldline.engine.events import Event
+from foldline.errors import BudgetError, FoldlineError
+from foldline.redaction import redacted
 from foldline.session.turn import loop_of_turn
 from foldline.tools.timely import Late, started, timely
 

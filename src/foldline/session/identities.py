@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from hashlib import blake2b
 
-from foldline.core.identity import ID_BYTES
+from foldline.values.identity import ID_BYTES
 
 
 class Identities:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.session.appending import append
 from foldline.session.state import State
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from foldline.core.files import FileSettings
-from foldline.core.messages import Message
-from foldline.core.vocabulary import Vocabulary
+from foldline.core.retention_settings import FileSettings
+from foldline.reinjection.working_set import WorkingSet
 from foldline.session.log import Log
-from foldline.strategies.working_set import WorkingSet
+from foldline.values.messages import Message
+from foldline.values.vocabulary import Vocabulary
 
 HORIZON: Final = 10_000
 """So many of the newest messages count, and at most twice as many, beside what is shown."""

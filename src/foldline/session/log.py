@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, overload
 
-from foldline.core.handles import Register
-from foldline.core.messages import Message
-from foldline.core.ports import StoredMessage, StoredSession
 from foldline.session.damage import reading
+from foldline.stores.protocol import StoredMessage, StoredSession
+from foldline.values.handles import Register
+from foldline.values.messages import Message
 
 AT_ONCE: Final = 32
 """So many messages are let go of at each append."""

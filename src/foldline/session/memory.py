@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from foldline.core.breaker import Breaker
-from foldline.core.edit_json import edits_from_json, edits_to_json
-from foldline.core.edits import Edit
-from foldline.core.errors import InputError, StoreError
-from foldline.core.messages import Message
-from foldline.core.ports import StoredMemory
+from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
+from foldline.errors import InputError, StoreError
 from foldline.session.codec import freeze, thaw
 from foldline.session.learned import Trailing
+from foldline.stores.protocol import StoredMemory
+from foldline.values.edit_json import edits_from_json, edits_to_json
+from foldline.values.edits import Edit
+from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

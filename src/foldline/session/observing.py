@@ -10,7 +10,8 @@ from itertools import count
 from time import monotonic
 from typing import Any
 
-from foldline.core.events import (
+from foldline.core.prepared import Prepared
+from foldline.engine.events import (
     CompactionFinished,
     CompactionStarted,
     ContextWarning,
@@ -19,8 +20,7 @@ from foldline.core.events import (
     ToolOutputBounded,
     Trigger,
 )
-from foldline.core.prepared import Prepared
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from foldline.session import hooks
 from foldline.session.pressure import rises
 from foldline.session.state import State

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.config import Config
-from foldline.core.errors import StoreError
-from foldline.core.ports import SessionHead, Store
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TextCounter, TokenCounter
+from foldline.engine.policies import configured
+from foldline.errors import StoreError
 from foldline.formats.nesting import bounded_nesting
 from foldline.models.catalogue import known_name
 from foldline.session.answering import Summarizer, reader
@@ -19,8 +18,9 @@ from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
 from foldline.session.state import Setting, State
 from foldline.session.summarizing import hired, sized
-from foldline.strategies.presets import configured
-from foldline.strategies.session_memory import remembering
+from foldline.stores.protocol import SessionHead, Store
+from foldline.summary.session_memory import remembering
+from foldline.values.tokens import TextCounter, TokenCounter
 
 AUTO: Final = "auto"
 
@@ -135,7 +135,7 @@ def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Code
     if isinstance(counter, TokenCounter):
         return counter
     if counter is None:
-        from foldline.counters.choose import choose_counter
+        from foldline.tokens.choose import choose_counter
 
         counter = choose_counter(model or None)
     by_format = "openai" if codec.dialect is None else codec.dialect.provider

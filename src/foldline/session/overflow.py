@@ -17,15 +17,15 @@ from typing import Any, Final
 
 from foldline.core.asks import Ask, Reply, drive
 from foldline.core.budget import Budget
-from foldline.core.errors import BudgetError, ContextOverflow, InputError
-from foldline.core.overflow import Detector, Overflow, overflow_in
-from foldline.core.plain_values import plain
 from foldline.core.strategy import Policy
+from foldline.engine.policies import window as dropping
+from foldline.errors import BudgetError, ContextOverflow, InputError
+from foldline.models.overflow import Detector, Overflow, overflow_in
 from foldline.session import compacting
 from foldline.session.history import COMPACTION
 from foldline.session.shown import Anchor
 from foldline.session.state import State
-from foldline.strategies.presets import window as dropping
+from foldline.values.plain_json import plain
 
 REASON: Final = "overflow"
 """How the reason of a receipt begins that was made here."""
@@ -45,7 +45,7 @@ def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> l
     Args:
         state: The session.
         said: What the provider said: an exception, a response, or its JSON.
-        detectors: Further ones; see `foldline.core.overflow.detect`.
+        detectors: Further ones; see `foldline.models.overflow.detect`.
 
     Raises:
         ContextOverflow: Nothing strictly smaller can be sent, or it was sent already.

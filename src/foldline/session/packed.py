@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, Final
 from zlib import compress, decompress
 
-from foldline.core.edits import Edit, Fold, Insert
-from foldline.core.messages import Message, Text
+from foldline.values.edits import Edit, Fold, Insert
+from foldline.values.messages import Message, Text
 
 LEAST: Final = 2_000
 """Characters from which on a text is packed."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from foldline.core.budget import Budget
 from foldline.core.config import Config
-from foldline.core.events import Level, Pressure
 from foldline.core.strategy import Policy
+from foldline.engine.events import Level, Pressure
 
 LEVELS: tuple[Level, ...] = ("calm", "warn", "due", "over")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
-from foldline.core.compaction import Evicted, RungReport
-from foldline.core.edits import Edit
-from foldline.core.field_types import check_fields
-from foldline.core.receipt import Receipt
 from foldline.core.spending import Spent
+from foldline.engine.compaction import Evicted, RungReport
+from foldline.engine.receipt import Receipt
+from foldline.type_checks import check_fields
+from foldline.values.edits import Edit
 
 
 def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Receipt:

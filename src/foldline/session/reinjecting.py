@@ -14,11 +14,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from foldline.core.files import FileSettings
+from foldline.core.retention_settings import FileSettings
+from foldline.reinjection.attachment import Found
+from foldline.reinjection.file_access import Touch, normal, within
+from foldline.reinjection.file_visibility import sight
 from foldline.session.state import State
-from foldline.strategies.attachment import Found
-from foldline.strategies.sight import sight
-from foldline.strategies.touches import Touch, normal, within
 from foldline.tools.files.root import TooLarge, content, opened
 
 LARGEST: Final = 1 << 20

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from foldline.core.compaction import Outcome
-from foldline.core.edits import Fold
-from foldline.core.errors import InputError
-from foldline.core.ports import Change
+from foldline.engine.compaction import Outcome
+from foldline.errors import InputError
 from foldline.session.memory import text_to_store
 from foldline.session.state import State
-from foldline.strategies.forgery import neutralize
-from foldline.strategies.session_memory import NAME as SESSION_MEMORY
-from foldline.strategies.summarize import NAME as SUMMARIZE
+from foldline.stores.protocol import Change
+from foldline.summary.forgery import neutralize
+from foldline.summary.session_memory import NAME as SESSION_MEMORY
+from foldline.summary.summarize import NAME as SUMMARIZE
+from foldline.values.edits import Fold
 
 LONGEST = 400_000
 """Characters that a text may have; a longer one is not even counted."""

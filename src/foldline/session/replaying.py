@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
-from foldline.core.edits import Edit, Move, applied
-from foldline.core.messages import Message
 from foldline.session.damage import reading
 from foldline.session.log import Log
+from foldline.values.edits import Edit, Move, applied
+from foldline.values.messages import Message
 
 Step: TypeAlias = tuple[int, Sequence[Edit]]
 """How long the log was, and the edits that were made then."""
@@ -22,7 +22,7 @@ def replayed(log: Log, steps: Iterable[Step]) -> tuple[Message, ...]:
     """
     Return what a log shows with these edits and no others.
 
-    It is `foldline.core.edits.apply` over the whole log; only messages that are shown in the end
+    It is `foldline.values.edits.apply` over the whole log; only messages that are shown in the end
     are read.
 
     Args:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from foldline.core.compaction import Outcome
-from foldline.core.edits import Rewrite
-from foldline.core.messages import ToolResult
-from foldline.core.view import View
+from foldline.engine.compaction import Outcome
 from foldline.tools.compact import REQUESTED, done
+from foldline.values.edits import Rewrite
+from foldline.values.messages import ToolResult
+from foldline.values.view import View
 
 KIND: Final = "answer"
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foldline.core.files import FileSettings
-from foldline.core.messages import Message
-from foldline.core.provider_rules import ONE_ANSWER
-from foldline.core.repair import says_nothing
-from foldline.core.tokens import TokenCounter
-from foldline.core.view import View
+from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
+from foldline.repair.repair import says_nothing
 from foldline.session.learned import HORIZON, Learned
 from foldline.session.log import Log
 from foldline.session.replaying import Step, replayed
+from foldline.values.messages import Message
+from foldline.values.provider_rules import ONE_ANSWER
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
 
 
 @dataclass(frozen=True, slots=True)

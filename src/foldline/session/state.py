@@ -14,14 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from foldline.core.asks import Reader
 from foldline.core.budget import Budget
-from foldline.core.calibrate import Calibration
 from foldline.core.config import Config
-from foldline.core.errors import FoldlineError, StoreError
-from foldline.core.events import Level, Pressure
-from foldline.core.messages import Message
-from foldline.core.ports import Change, Store, StoredMemory, StoredMessage, StoredSession
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TokenCounter
+from foldline.engine.events import Level, Pressure
+from foldline.errors import FoldlineError, StoreError
 from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
 from foldline.session.damage import reading
@@ -33,6 +29,10 @@ from foldline.session.memory import Shelf, from_store, text_from_store, text_to_
 from foldline.session.pace import Pace
 from foldline.session.pressure import pressure
 from foldline.session.shown import Anchor, Shown
+from foldline.stores.protocol import Change, Store, StoredMemory, StoredMessage, StoredSession
+from foldline.tokens.calibrate import Calibration
+from foldline.values.messages import Message
+from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from foldline.models.client import Client

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 
 
 @dataclass(eq=False, slots=True)

@@ -6,17 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from foldline.core.argument_types import typed_methods
 from foldline.core.asks import Ask, Reply, Steps, drive
-from foldline.core.breaker import Breaker
 from foldline.core.budget import Budget
-from foldline.core.errors import StoreError
-from foldline.core.events import Pressure
-from foldline.core.messages import Message
+from foldline.core.circuit_breaker import Breaker
 from foldline.core.prepared import Prepared
-from foldline.core.receipt import Receipt
-from foldline.core.rounds import rounds
+from foldline.engine.events import Pressure
+from foldline.engine.receipt import Receipt
+from foldline.errors import StoreError
 from foldline.recall import Recalled, recall
+from foldline.reinjection.file_access import Touch, newest
 from foldline.session.answering import (
     Result,
     Summarizer,
@@ -30,7 +28,9 @@ from foldline.session.background import Background
 from foldline.session.reinjecting import is_in_view
 from foldline.session.state import State
 from foldline.session.turn import Turn
-from foldline.strategies.touches import Touch, newest
+from foldline.type_checks import typed_methods
+from foldline.values.frames import rounds
+from foldline.values.messages import Message
 
 
 @typed_methods

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_origin
 
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
-from foldline.core.records import Leaf, leaves, optional
+from foldline.core.settings_codec import Leaf, leaves, optional
+from foldline.errors import BudgetError
 
 PREFIX: Final = "FOLDLINE_"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError, InputError
+from foldline.errors import BudgetError, InputError
 from foldline.settings.folders import config_folder
 from foldline.settings.templates import KEY, resolve_template
 

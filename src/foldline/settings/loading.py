@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.amounts import meant
 from foldline.core.config import Config
-from foldline.core.errors import BudgetError
-from foldline.core.records import leaves
 from foldline.core.scenarios import SCENARIOS
+from foldline.core.settings_codec import leaves
+from foldline.core.validation import meant
+from foldline.errors import BudgetError
 from foldline.settings.environment import said_in_environment, variable
 from foldline.settings.files import flat, said_in_files
 from foldline.settings.templates import KEY, resolve_template

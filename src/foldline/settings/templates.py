@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import BudgetError, InputError
-from foldline.core.summary import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
+from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
+from foldline.errors import BudgetError, InputError
 
 KEY: Final = "summary.template"
 

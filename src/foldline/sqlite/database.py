@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.sqlite.file import explained, identity, prepare, use_wal
 from foldline.sqlite.schema import Schema, migrate
 

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 def prepare(path: Path) -> None:

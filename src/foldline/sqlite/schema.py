@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 
 
 @dataclass(frozen=True, slots=True)

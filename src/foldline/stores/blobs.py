@@ -7,7 +7,7 @@ import zlib
 from hashlib import blake2b
 from typing import Any
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.sql import Connection
 
 PLAIN, ZLIB = 0, 1

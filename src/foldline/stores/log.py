@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Final, TypeAlias, overload
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import StoredMessage
+from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import rows
 from foldline.stores.blobs import damaged
+from foldline.stores.protocol import StoredMessage
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import (
+from foldline.errors import StoreError
+from foldline.stores.blobs import pack
+from foldline.stores.protocol import (
     Change,
     SessionHead,
     SessionInfo,
@@ -17,7 +18,6 @@ from foldline.core.ports import (
     StoredMessage,
     StoredSession,
 )
-from foldline.stores.blobs import pack
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class _Kept:
 
 
 class MemoryStore:
-    """A store that forgets everything when its process ends; see `foldline.core.ports.Store`."""
+    """A store that forgets everything when its process ends; see `foldline.stores.protocol.Store`."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
@@ -50,7 +50,7 @@ class MemoryStore:
             return None if kept is None else _snapshot(kept)
 
     def commit(self, name: str, generation: int, change: Change) -> int:
-        """Record a change; see `foldline.core.ports.Store.commit`."""
+        """Record a change; see `foldline.stores.protocol.Store.commit`."""
         size = sum(len(pack(message.wire)) for message in change.messages)
         with self._lock:
             kept = self._kept.get(name)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from foldline.core.ports import Store
 from foldline.sql import is_url
+from foldline.stores.protocol import Store
 
 
 def open_store(place: str | os.PathLike[str]) -> Store:

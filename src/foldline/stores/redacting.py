@@ -6,12 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import (
-    Change,
-    Store,
-    StoredMemory,
-)
+from foldline.errors import StoreError
+from foldline.stores.protocol import Change, Store, StoredMemory
 
 Redact: TypeAlias = Callable[[Any], Any]
 """Returns a JSON value without what must not be kept; it must not change the one it is given."""
@@ -19,7 +15,7 @@ Redact: TypeAlias = Callable[[Any], Any]
 
 class RedactingStore:
     """
-    Another store, in which no secret is written; see `foldline.core.ports.Store`.
+    Another store, in which no secret is written; see `foldline.stores.protocol.Store`.
 
     A message keeps the id that its whole content gave it, so that a client that sends its history
     again goes on with its session. A session that is opened again shows what was kept: the

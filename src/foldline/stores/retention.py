@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.ports import SessionInfo, Store
+from foldline.stores.protocol import SessionInfo, Store
 
 IN_USE: Final = 3_600.0
 """A session that changed within so many seconds is being worked in, and stays."""

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import astuple, replace
 from typing import Any, Final, get_args
 
-from foldline.core.errors import StoreError
-from foldline.core.field_types import check_fields
-from foldline.core.messages import Role, Usage
-from foldline.core.ports import (
+from foldline.errors import StoreError
+from foldline.sql import Connection
+from foldline.stores import blobs
+from foldline.stores.protocol import (
     Change,
     SessionHead,
     SessionInfo,
@@ -20,8 +20,8 @@ from foldline.core.ports import (
     StoredMemory,
     StoredMessage,
 )
-from foldline.sql import Connection
-from foldline.stores import blobs
+from foldline.type_checks import check_fields
+from foldline.values.messages import Role, Usage
 
 MOST: Final = 2**40
 """More messages than any session has."""

@@ -11,23 +11,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import (
-    Change,
-    SessionHead,
-    SessionInfo,
-    StoredSession,
-)
+from foldline.errors import StoreError
 from foldline.sql import Connection, Database
 from foldline.stores import blobs, rows
 from foldline.stores.log import StoredIds, StoredLog
+from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
 
 FOUND_AT_MOST: Final = 100
 
 
 class SqlStore:
     """
-    A store in a database; see `foldline.core.ports.Store`.
+    A store in a database; see `foldline.stores.protocol.Store`.
 
     Args:
         database: Where the tables of the archive are.

@@ -12,12 +12,12 @@ import time
 from collections.abc import Collection
 from typing import Final
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import SessionHead
+from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.sqlite.database import Database, Durability
 from foldline.stores import rows
 from foldline.stores.migrations import ARCHIVE
+from foldline.stores.protocol import SessionHead
 from foldline.stores.sql import SqlStore
 
 PATIENCE: Final = 5.0

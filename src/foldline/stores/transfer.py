@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from foldline.core.errors import StoreError
-from foldline.core.ports import Change, Store, StoredMessage, StoredSession
+from foldline.errors import StoreError
+from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
 CHUNK = 500
 """Messages that are written in one transaction."""

@@ -17,14 +17,14 @@ from typing import Final
 
 from foldline.core.asks import Steps
 from foldline.core.cost import PAY_BACK
-from foldline.core.edits import Edit, Rewrite
-from foldline.core.errors import BudgetError
-from foldline.core.groups import Site
-from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
-from foldline.core.view import View
-from foldline.strategies.facts import open_failures
+from foldline.errors import BudgetError
+from foldline.snapshot.facts import open_failures
 from foldline.strategies.stubs import clear
+from foldline.values.edits import Edit, Rewrite
+from foldline.values.groups import Site
+from foldline.values.messages import ToolCall, ToolResult
+from foldline.values.view import View
 
 SKILL_FILE: Final = "SKILL.md"
 """The file in which a skill is written down."""

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Edit
-from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need, Plan
-from foldline.core.view import View
 from foldline.strategies.stubs import clear
+from foldline.values.edits import Edit
+from foldline.values.messages import ToolCall, ToolResult
+from foldline.values.view import View
 
 _READING = re.compile(
     "read|view|cat|open|show|list|glob|grep|search|find|fetch|get|^ls$", re.IGNORECASE

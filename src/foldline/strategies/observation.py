@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.amounts import named, whole
+from foldline.core.validation import named, whole
 
 Side: TypeAlias = Literal["head", "tail", "head_tail"]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Edit, Rewrite
-from foldline.core.handles import part_handle
-from foldline.core.messages import Message, Opaque, Text, Thinking, ToolCall
-from foldline.core.provider_rules import ANY_ORDER
 from foldline.core.strategy import Need, Plan
-from foldline.core.view import View
+from foldline.values.edits import Edit, Rewrite
+from foldline.values.handles import part_handle
+from foldline.values.messages import Message, Opaque, Text, Thinking, ToolCall
+from foldline.values.provider_rules import ANY_ORDER
+from foldline.values.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from foldline.core.edits import Rewrite, rewritten
-from foldline.core.handles import part_handle
-from foldline.core.messages import ToolCall, ToolResult
 from foldline.core.strategy import Need
-from foldline.core.view import View
+from foldline.values.edits import Rewrite, rewritten
+from foldline.values.handles import part_handle
+from foldline.values.messages import ToolCall, ToolResult
+from foldline.values.view import View
 
 CLEARED = "[Cleared: "
 DEPTH = 8

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from foldline.core.errors import BudgetError
-from foldline.core.frames import has_words
-from foldline.core.groups import Group
-from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need
-from foldline.core.view import View
+from foldline.errors import BudgetError
+from foldline.values.frames import has_words
+from foldline.values.groups import Group
+from foldline.values.protect import is_snapshot
+from foldline.values.view import View
 
 TAIL = 0.10
 """Fraction of the target that stays verbatim at the end, unless a policy says otherwise."""

@@ -12,24 +12,24 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Rewrite, rewritten
-from foldline.core.frames import is_summary
-from foldline.core.handles import part_handle
-from foldline.core.keeping import Outputs
-from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.protect import Reason, is_snapshot
-from foldline.core.provider_rules import ANY_ORDER
-from foldline.core.snapshot_mark import first_line, sealed
+from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import Need, Plan
-from foldline.core.tokens import TokenCounter
-from foldline.core.view import View
-from foldline.strategies.asked import Asked
-from foldline.strategies.excerpt import Style, excerpt, paragraphs
+from foldline.outputs.verdict import failing_note
+from foldline.snapshot.excerpt import Style, excerpt, paragraphs
+from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
+from foldline.snapshot.query import Query
+from foldline.snapshot.sources import is_report, observations
 from foldline.strategies.observation import Side, truncate_observation
-from foldline.strategies.outputs.verdict import failing_note
-from foldline.strategies.plans import is_plan_tool, short_plan_call, short_plan_text
-from foldline.strategies.snapshot.sources import is_report, observations
 from foldline.strategies.stubs import is_stub, short_arguments
+from foldline.values.edits import Rewrite, rewritten
+from foldline.values.frames import is_summary
+from foldline.values.handles import part_handle
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.values.protect import Reason, is_snapshot
+from foldline.values.provider_rules import ANY_ORDER
+from foldline.values.snapshot_mark import first_line, sealed
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
@@ -202,7 +202,7 @@ def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
         if style == "salient" and _is_written(part, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
-            asked = Asked.of(view.messages, need.focus) if style == "salient" else None
+            asked = Query.of(view.messages, need.focus) if style == "salient" else None
             text = excerpt(
                 rest, inside, count, handle=handle, style=style, values=values, asked=asked
             )

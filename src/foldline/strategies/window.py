@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
-from foldline.core.edits import Drop
-from foldline.core.protect import is_snapshot
 from foldline.core.strategy import Need, Plan
-from foldline.core.view import View
+from foldline.values.edits import Drop
+from foldline.values.protect import is_snapshot
+from foldline.values.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from foldline.core.events import (
+from foldline.engine.events import (
     CompactionFinished,
     CompactionStarted,
     ContextWarning,
     Event,
     ToolOutputBounded,
 )
-from foldline.core.redaction import redacted
+from foldline.redaction import redacted
 
 LOGGER: Final = logging.getLogger("foldline")
 LOGGER.addHandler(logging.NullHandler())

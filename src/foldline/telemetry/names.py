@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from foldline.core.events import CompactionFinished, CompactionStarted
+from foldline.engine.events import CompactionFinished, CompactionStarted
 
 OPERATION: Final = "compact"
 

@@ -11,15 +11,15 @@ import threading
 from functools import cache
 from typing import Any
 
-from foldline.core.errors import MissingExtra
-from foldline.core.events import (
+from foldline.engine.events import (
     CompactionFinished,
     CompactionStarted,
     ContextWarning,
     Event,
     ToolOutputBounded,
 )
-from foldline.core.redaction import redacted
+from foldline.errors import MissingExtra
+from foldline.redaction import redacted
 from foldline.telemetry.names import METRICS, OPERATION, of_end, of_start, provider
 
 

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.errors import InputError
-from foldline.core.events import Event
-from foldline.core.redaction import redacted
+from foldline.engine.events import Event
+from foldline.errors import InputError
+from foldline.redaction import redacted
 
 LONGEST_LINE: Final = 1 << 20
 """A line of a trace has no more characters than this; a longer one is not one of ours."""

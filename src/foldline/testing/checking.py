@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.app import Compaction, compact, count
-from foldline.core.identity import canonical_json
+from foldline.api import Compaction, compact, count
 from foldline.core.strategy import Policy
-from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.strategies.presets import policy as named_policy
+from foldline.engine.policies import policy as named_policy
 from foldline.testing import promises
+from foldline.values.identity import canonical_json
+from foldline.values.tokens import TextCounter, TokenCounter
 
 
 def check_compaction(
@@ -44,7 +44,7 @@ def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
     Check the compaction of a transcript that has no wire, such as an agent's session file.
 
     Args:
-        result: What ``foldline.app.compact_transcript`` returned.
+        result: What ``foldline.api.compact_transcript`` returned.
         counter: What counted.
 
     Raises:

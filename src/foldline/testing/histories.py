@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import MissingExtra
-from foldline.core.identity import identify
-from foldline.core.messages import (
+from foldline.errors import MissingExtra
+from foldline.testing.texts import KINDS, sample
+from foldline.testing.wires import DIALECT_NAMES, wire
+from foldline.values.identity import identify
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -20,8 +22,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.testing.texts import KINDS, sample
-from foldline.testing.wires import DIALECT_NAMES, wire
 
 try:
     from hypothesis import HealthCheck, given, settings

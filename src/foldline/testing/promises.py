@@ -12,29 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from foldline.app import Compaction, count
+from foldline.api import Compaction, count
 from foldline.core.asks import Ask, Reply
-from foldline.core.edits import apply
-from foldline.core.errors import RecallError
-from foldline.core.groups import pair, pending_calls
-from foldline.core.identity import canonical_json
-from foldline.core.messages import (
-    Message,
-    Omitted,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
-from foldline.core.repair import repair
-from foldline.core.tokens import TextCounter
-from foldline.core.transcript import Transcript
+from foldline.errors import RecallError
 from foldline.formats.registry import DIALECTS
 from foldline.recall import Recalled
 from foldline.recall.content import message_text, part_of, part_text
 from foldline.recall.resolve import parse
+from foldline.repair.repair import repair
 from foldline.testing.staying import check_task, check_unread, now_shown
+from foldline.values.edits import apply
+from foldline.values.groups import pair, pending_calls
+from foldline.values.identity import canonical_json
+from foldline.values.messages import Message, Omitted, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.values.tokens import TextCounter
+from foldline.values.transcript import Transcript
 
 __all__ = [
     "check_accepted",

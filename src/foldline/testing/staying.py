@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from foldline.app import Compaction
-from foldline.core.edits import Fold, Rewrite, following
-from foldline.core.frames import has_words
-from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.api import Compaction
 from foldline.recall.content import part_text
+from foldline.values.edits import Fold, Rewrite, following
+from foldline.values.frames import has_words
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 
 
 def check_task(result: Compaction[Any]) -> None:

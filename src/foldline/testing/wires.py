@@ -11,15 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from foldline.core.messages import (
-    Media,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 SIGNATURE = "c2lnbmVk"
 

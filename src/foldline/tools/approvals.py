@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
 
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import InputError, StoreError
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError, StoreError
 from foldline.tools.timely import Late, timely
 
 Scope: TypeAlias = Literal["once", "session"]

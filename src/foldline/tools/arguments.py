@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 
 Schema = Mapping[str, Any]
 

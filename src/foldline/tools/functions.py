@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool, label_set
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import checked
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool

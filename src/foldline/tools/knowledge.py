@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
 from foldline.memory.knowledge.answering import Answerer

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
-from foldline.core.errors import FoldlineError, InputError, StoreError
+from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory import Found, Item, Memory
 from foldline.settings.folders import data_folder
 from foldline.tools.output import ErrorCode, ToolOutput

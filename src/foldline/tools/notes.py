@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.notes import (
     KINDS,
     LEVELS,

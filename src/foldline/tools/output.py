@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 Status: TypeAlias = Literal["success", "partial", "error"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from foldline.core.amounts import named
+from foldline.core.validation import named
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.running import Slot
 from foldline.tools.spec import Tool, label_set

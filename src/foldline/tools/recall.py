@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from foldline.core.errors import FoldlineError, RecallError
+from foldline.errors import FoldlineError, RecallError
 from foldline.tools.compact import Compacts, compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool

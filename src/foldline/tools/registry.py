@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from foldline.core.amounts import positive
-from foldline.core.breaker import Breaker
-from foldline.core.errors import InputError
+from foldline.core.circuit_breaker import Breaker
+from foldline.core.validation import positive
+from foldline.errors import InputError
 from foldline.tools.functions import tool_of
 from foldline.tools.output import ToolOutput
 from foldline.tools.running import Slot, ToolSettings

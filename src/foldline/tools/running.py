@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from foldline.core.amounts import positive, whole
-from foldline.core.breaker import Breaker
+from foldline.core.circuit_breaker import Breaker
+from foldline.core.validation import positive, whole
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.timely import started

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.files.root import content, opened
 
 LONGEST_NAME: Final = 64

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.core.amounts import meant
-from foldline.core.errors import InputError
+from foldline.core.validation import meant
+from foldline.errors import InputError
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.skill_files import (
     LONGEST_BODY,

@@ -9,9 +9,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias
 
-from foldline.core.amounts import meant
-from foldline.core.errors import FoldlineError, InputError
-from foldline.core.redaction import explained, redacted
+from foldline.core.validation import meant
+from foldline.errors import FoldlineError, InputError
+from foldline.redaction import explained, redacted
 from foldline.tools.arguments import check_schema, checked, parsed
 from foldline.tools.output import ErrorCode, ToolOutput
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools.arguments import checked
 from foldline.tools.atomic import replace_file
 from foldline.tools.output import ErrorCode, ToolOutput

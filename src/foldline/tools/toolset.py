@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final, TypeAlias
 
-from foldline.core.amounts import meant
+from foldline.core.validation import meant
 from foldline.models.blocking import run
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.running import Slot, ToolSettings

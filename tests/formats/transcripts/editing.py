@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from foldline.core.edits import Drop, Edit, Fold, Rewrite, apply
-from foldline.core.groups import group
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text, ToolCall, ToolResult, visible_texts
 from foldline.formats.recording import FileFormat, Recording
 from foldline.formats.source import Source
+from foldline.values.edits import Drop, Edit, Fold, Rewrite, apply
+from foldline.values.groups import group
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text, ToolCall, ToolResult, visible_texts
 
 SNAPSHOT = "Summary of what went before: 任务 – the task is half done."
 CLEARED = "[cleared, recall with handle 0a1b2c3d]"

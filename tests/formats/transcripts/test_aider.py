@@ -16,10 +16,10 @@ from tests.formats.transcripts.editing import (
     seen,
 )
 
-from foldline.core.edits import Drop, Fold, Rewrite, apply
-from foldline.core.messages import Message, Text
 from foldline.formats.source import Source
 from foldline.formats.transcripts.aider import Aider
+from foldline.values.edits import Drop, Fold, Rewrite, apply
+from foldline.values.messages import Message, Text
 
 FORMAT = Aider()
 SNAPSHOT = Message("user", (Text("Summary.\n\n# of it"),), id="0" * 32, origin="summarize")

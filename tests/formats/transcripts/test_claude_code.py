@@ -18,11 +18,11 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Fold, Insert, Move, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Text, Thinking, ToolResult, Usage
+from foldline.errors import InputError
 from foldline.formats.source import Source
 from foldline.formats.transcripts.claude_code import ClaudeCode
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
+from foldline.values.messages import Message, Text, Thinking, ToolResult, Usage
 
 FORMAT = ClaudeCode()
 COMPACT = {"separators": (",", ":"), "ensure_ascii": False}

@@ -15,11 +15,11 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Fold, Insert, Rewrite
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Text, ToolResult, Usage
+from foldline.errors import InputError
 from foldline.formats.source import Source
 from foldline.formats.transcripts.codex import Codex
+from foldline.values.edits import Drop, Fold, Insert, Rewrite
+from foldline.values.messages import Message, Text, ToolResult, Usage
 
 FORMAT = Codex()
 SNAPSHOT = Message("user", (Text("Summary of the work."),), id="0" * 32, origin="summarize")

@@ -12,7 +12,7 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.source import Source
 from foldline.formats.transcripts.droid import Droid
 

@@ -15,11 +15,11 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Fold, Insert, Rewrite
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Text, ToolResult, Usage
+from foldline.errors import InputError
 from foldline.formats.source import Source
 from foldline.formats.transcripts.gemini_cli import GeminiCli
+from foldline.values.edits import Drop, Fold, Insert, Rewrite
+from foldline.values.messages import Message, Text, ToolResult, Usage
 
 FORMAT = GeminiCli()
 HEADER = {"sessionId": "s1", "projectHash": "p1", "startTime": "t0", "lastUpdated": "t1"}

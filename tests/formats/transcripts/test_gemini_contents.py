@@ -15,11 +15,11 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Rewrite
-from foldline.core.errors import InputError
-from foldline.core.groups import group
+from foldline.errors import InputError
 from foldline.formats.files import file_format, read_file
 from foldline.formats.transcripts.gemini_contents import GeminiContents
+from foldline.values.edits import Rewrite
+from foldline.values.groups import group
 
 FORMAT = GeminiContents()
 

@@ -19,7 +19,7 @@ from tests.formats.transcripts.test_swe_agent import function_calling, old_proto
 from tests.formats.transcripts.test_tau2 import results
 from tests.formats.transcripts.test_tau_bench import EXAMPLES, run
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.files import file_format
 from foldline.formats.source import Source
 

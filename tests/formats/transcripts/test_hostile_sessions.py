@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.formats.transcripts import test_claude_code, test_codex, test_gemini_cli, test_pi
 from tests.formats.transcripts.test_hostile_files import check, places, put, values
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.files import file_format
 from foldline.formats.source import Source
 

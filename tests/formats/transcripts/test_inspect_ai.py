@@ -17,12 +17,12 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Rewrite
-from foldline.core.errors import InputError
-from foldline.core.messages import Media, Opaque, Text, Thinking, ToolCall
+from foldline.errors import InputError
 from foldline.formats import zip_archive
 from foldline.formats.source import Source
 from foldline.formats.transcripts.inspect_ai import InspectAI
+from foldline.values.edits import Rewrite
+from foldline.values.messages import Media, Opaque, Text, Thinking, ToolCall
 
 FORMAT = InspectAI()
 PIXEL = (

@@ -15,9 +15,9 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Rewrite
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.transcripts.langgraph import LangGraph
+from foldline.values.edits import Rewrite
 
 FORMAT = LangGraph()
 

@@ -13,7 +13,7 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.transcripts.magentic_one import MagenticOne
 
 FORMAT = MagenticOne()

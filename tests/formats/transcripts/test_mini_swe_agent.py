@@ -15,10 +15,10 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Rewrite
-from foldline.core.errors import InputError
-from foldline.core.messages import Thinking, Usage
+from foldline.errors import InputError
 from foldline.formats.transcripts.mini_swe_agent import MiniSweAgent
+from foldline.values.edits import Drop, Rewrite
+from foldline.values.messages import Thinking, Usage
 
 FORMAT = MiniSweAgent()
 USAGE = {

@@ -12,7 +12,7 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.transcripts.moatless import Moatless
 
 FORMAT = Moatless()

@@ -16,13 +16,13 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Fold, Insert, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.groups import group
-from foldline.core.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
+from foldline.errors import InputError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.source import Source
 from foldline.formats.transcripts.openhands import OpenHands
+from foldline.values.edits import Drop, Fold, Insert, Rewrite, apply
+from foldline.values.groups import group
+from foldline.values.messages import Message, Omitted, Text, Thinking, ToolCall, ToolResult
 
 FORMAT = OpenHands()
 

@@ -17,13 +17,13 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Drop, Fold, Insert, Rewrite, apply
-from foldline.core.errors import InputError
-from foldline.core.messages import Media, Message, Text, Thinking, ToolResult, Usage
+from foldline.errors import InputError
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.source import Source
 from foldline.formats.transcripts.pi import Pi
+from foldline.values.edits import Drop, Fold, Insert, Rewrite, apply
+from foldline.values.messages import Media, Message, Text, Thinking, ToolResult, Usage
 
 FORMAT = Pi()
 HEADER = {"type": "session", "id": "s1", "timestamp": "t0", "cwd": "/repo"}

@@ -15,12 +15,12 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Fold, Rewrite
-from foldline.core.errors import InputError
-from foldline.core.groups import group
-from foldline.core.messages import Message, Text, Thinking, ToolCall, ToolResult
+from foldline.errors import InputError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.transcripts.swe_agent import SweAgent
+from foldline.values.edits import Fold, Rewrite
+from foldline.values.groups import group
+from foldline.values.messages import Message, Text, Thinking, ToolCall, ToolResult
 
 FORMAT = SweAgent()
 

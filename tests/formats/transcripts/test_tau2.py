@@ -15,11 +15,11 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Fold, Insert, Rewrite
-from foldline.core.errors import InputError
-from foldline.core.groups import group
-from foldline.core.messages import Message, Text, ToolCall, ToolResult, Usage
+from foldline.errors import InputError
 from foldline.formats.transcripts.tau2 import Tau2
+from foldline.values.edits import Fold, Insert, Rewrite
+from foldline.values.groups import group
+from foldline.values.messages import Message, Text, ToolCall, ToolResult, Usage
 
 FORMAT = Tau2()
 

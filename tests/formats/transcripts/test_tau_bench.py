@@ -15,12 +15,12 @@ from tests.formats.transcripts.editing import (
     source_of,
 )
 
-from foldline.core.edits import Rewrite
-from foldline.core.errors import InputError
-from foldline.core.groups import group
-from foldline.core.messages import ToolCall
+from foldline.errors import InputError
 from foldline.formats.openai_chat import OpenAIChat
 from foldline.formats.transcripts.tau_bench import TauBench
+from foldline.values.edits import Rewrite
+from foldline.values.groups import group
+from foldline.values.messages import ToolCall
 
 FORMAT = TauBench()
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.formats.transcripts.editing import assert_identity, edited, messages_of, source_of
 
-from foldline.core.edits import Drop, Rewrite
-from foldline.core.errors import InputError, UnknownFormat
+from foldline.errors import InputError, UnknownFormat
 from foldline.formats.source import Source
 from foldline.formats.transcripts.wire_file import WireFile
+from foldline.values.edits import Drop, Rewrite
 
 FORMAT = WireFile()
 

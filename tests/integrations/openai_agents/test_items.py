@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.integrations.openai_agents.items import (
     Aligned,
     Handed,

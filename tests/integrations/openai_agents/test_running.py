@@ -35,7 +35,7 @@ from tests.integrations.summarizing import (
 )
 
 from foldline import Session
-from foldline.core.errors import ContextOverflow, InputError
+from foldline.errors import ContextOverflow, InputError
 from foldline.formats.registry import dialect
 from foldline.integrations.openai_agents import FoldlineModel, FoldlineSession, run_config
 from foldline.testing import ScriptedServer

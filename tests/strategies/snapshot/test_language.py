@@ -7,12 +7,12 @@ import pytest
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.handles import handles
-from foldline.core.snapshot_mark import CHINESE_HEADER, SNAPSHOT_HEADER
 from foldline.core.strategy import Need
-from foldline.strategies.snapshot.format import parse
-from foldline.strategies.snapshot.phrases import FILES, PLAN, REQUESTS
-from foldline.strategies.summarize import Summarize
+from foldline.snapshot.format import parse
+from foldline.snapshot.phrases import FILES, PLAN, REQUESTS
+from foldline.summary.summarize import Summarize
+from foldline.values.handles import handles
+from foldline.values.snapshot_mark import CHINESE_HEADER, SNAPSHOT_HEADER
 
 HAN = re.compile("[\u4e00-\u9fff]")
 TODOS = {"todos": [{"content": "load", "status": "completed"}, {"content": "save"}]}

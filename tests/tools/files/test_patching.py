@@ -1,6 +1,6 @@
 import pytest
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.files.patching import Replacement, patched
 from foldline.tools.files.root import TooLarge
 

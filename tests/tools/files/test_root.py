@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools.files import root as rooted
 from foldline.tools.files.root import Root, TooLarge
 

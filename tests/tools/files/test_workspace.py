@@ -6,7 +6,7 @@ import pytest
 from tests.children import launch
 
 from foldline import Config, Session
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.stores.memory import MemoryStore
 from foldline.tools import ErrorCode, Workspace
 from foldline.tools.files import FileBounds, Replacement

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.children import launch
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.tools.terminal.binaries import find_binary
 from foldline.tools.terminal.confine import choose
 from foldline.tools.terminal.confine.bubblewrap import Bubblewrap

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.tools.terminal.keeping import Kept, page, shortened
 
 pytestmark = pytest.mark.requirement("T7")

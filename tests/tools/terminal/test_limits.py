@@ -2,7 +2,7 @@
 
 import pytest
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.tools.terminal import Limits
 
 pytestmark = pytest.mark.requirement("T7")

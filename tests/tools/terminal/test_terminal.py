@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from foldline.core.errors import BudgetError, RecallError
+from foldline.errors import BudgetError, RecallError
 from foldline.tools import Terminal
 from foldline.tools.approvals import Answer, Approvals, ApprovalSettings, PromptQueue
 from foldline.tools.terminal import Limits

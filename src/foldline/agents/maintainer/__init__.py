@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.core.lazy import lazily
+from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.agents.maintainer.conflicts import Conflict

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.agents.maintainer.survey.counting import Survey
-from foldline.core.amounts import positive, whole
-from foldline.core.estimate import estimate
-from foldline.retrieval.terms import terms
+from foldline.core.validation import positive, whole
+from foldline.relevance.terms import terms
+from foldline.tokens.estimate import estimate
 
 _PATH: Final = re.compile(r"[\w][\w./-]*\.\w{1,6}")
 

@@ -11,7 +11,7 @@ from foldline.agents.maintainer.conflicts import Conflict, conflicts
 from foldline.agents.maintainer.pointers import Pointer, pointer_in
 from foldline.agents.maintainer.routing import Authority, Home, Layer, Volatility, route
 from foldline.context import ContextPacket
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory import Memory
 from foldline.notes import Note, Notes
 from foldline.notes.note import KINDS, Kind

@@ -34,8 +34,8 @@ from foldline.agents.maintainer.replaying import trail_of
 from foldline.agents.maintainer.survey import Survey, SurveySettings, survey
 from foldline.agents.maintainer.tooling import Watch, knowing_tools, probe_tool
 from foldline.context import ContextBuilder, ContextConfig
-from foldline.core.amounts import named
-from foldline.core.errors import InputError
+from foldline.core.validation import named
+from foldline.errors import InputError
 from foldline.notes.note import Kind
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import Workspace, file_tools

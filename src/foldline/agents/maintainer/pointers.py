@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, Self, TypeAlias
 
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.tools.files.root import Root
 
 Standing: TypeAlias = Literal["same", "changed", "gone", "unknown"]

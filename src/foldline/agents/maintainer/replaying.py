@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from foldline.agents.maintainer.guidance import Trail, folded
-from foldline.core.messages import Message, ToolCall
+from foldline.values.messages import Message, ToolCall
 
 LOOKS: Final = ("terminal", "read_file")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agents.maintainer.gathering import task_lines
 from foldline.agents.maintainer.page import page
 from foldline.agents.maintainer.replaying import calls_by_tool
-from foldline.core.errors import StoreError
+from foldline.errors import StoreError
 from foldline.tools.atomic import replace_file
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from foldline.core.amounts import named
+from foldline.core.validation import named
 from foldline.memory.items import Kind
 from foldline.notes.note import Level
 

@@ -12,7 +12,7 @@ from foldline.agents.maintainer.guidance import Budget, Trail, guided, stop_reas
 from foldline.agents.maintainer.knowing import Kept, Knowledge, Piece
 from foldline.agents.maintainer.routing import AUTHORITIES, VOLATILITIES
 from foldline.agents.maintainer.survey.counting import Survey
-from foldline.core.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from foldline.core.messages import Message, Role, Text
-from foldline.core.transcript import Transcript
 from foldline.formats.jsonl import Lines
 from foldline.formats.recording import Conversation
 from foldline.formats.source import Source, decoded
+from foldline.values.messages import Message, Role, Text
+from foldline.values.transcript import Transcript
 
 NAME = "aider"
 START = "# aider chat started at "

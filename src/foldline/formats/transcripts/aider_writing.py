@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from foldline.core.messages import Message, Omitted
 from foldline.formats.arrangement import Slot, arranged
 from foldline.formats.flat_text import flat_text
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.aider_reading import PROMPT, Chat, History, Speaker, marked
+from foldline.values.messages import Message, Omitted
 
 
 def written(recording: Recording) -> bytes:

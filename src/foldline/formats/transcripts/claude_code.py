@@ -12,11 +12,11 @@ except in a file that holds nothing else.
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import Conversation, Recording, segment_name, unrecognised
 from foldline.formats.source import Source
 from foldline.formats.transcripts.claude_code_reading import DIALECT, is_spoken, read
 from foldline.formats.transcripts.claude_code_writing import written
+from foldline.values.transcript import Transcript
 
 _KNOWN = ("file-history-snapshot", "queue-operation", "progress", "summary")
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from foldline.core.messages import Message, Usage
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.arrangement import Places
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.line_tree import LineTree
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Usage
 
 DIALECT = Anthropic()
 

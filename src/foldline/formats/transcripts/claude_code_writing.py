@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from foldline.core.messages import Message
 from foldline.formats.arrangement import Arrangement, Slot, arranged
 from foldline.formats.line_tree import relinked
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.claude_code_reading import DIALECT, Segment, Session, as_blocks
+from foldline.values.messages import Message
 
 _COPIED = (
     "isSidechain",

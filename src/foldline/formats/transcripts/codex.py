@@ -10,11 +10,11 @@ the model sees now. Turns that the user rolled back are left out. The system pro
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import Conversation, Recording, segment_name, unrecognised
 from foldline.formats.source import Source
 from foldline.formats.transcripts.codex_reading import DIALECT, read
 from foldline.formats.transcripts.codex_writing import written
+from foldline.values.transcript import Transcript
 
 _KINDS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foldline.core.messages import Message, Usage
 from foldline.formats.arrangement import Places
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.openai_responses import OpenAIResponses
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Usage
 
 DIALECT = OpenAIResponses()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.core.messages import Message, Thinking
 from foldline.formats.arrangement import Slot, arranged
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.codex_reading import DIALECT, Rollout, Segment
+from foldline.values.messages import Message, Thinking
 
 
 def written(recording: Recording) -> bytes:

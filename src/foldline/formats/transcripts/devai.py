@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from foldline.core.messages import Message, Part, Text, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
 from foldline.formats.json_document import recorded, rewritten
 from foldline.formats.recording import Recording
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 NAME = "openhands"
 DIALECT = "devai"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message
 from foldline.formats.anthropic import Anthropic
 from foldline.formats.json_document import unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import Conversation, Recording, unrecognised
 from foldline.formats.source import Source
 from foldline.formats.weaving import weave
+from foldline.values.messages import Message
 
 _ANTHROPIC = Anthropic()
 

@@ -9,11 +9,11 @@ are not. A later line with the id of an earlier one replaces it.
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import Conversation, Recording, unrecognised
 from foldline.formats.source import Source
 from foldline.formats.transcripts.gemini_cli_reading import DIALECT, read
 from foldline.formats.transcripts.gemini_cli_writing import written
+from foldline.values.transcript import Transcript
 
 
 class GeminiCli:

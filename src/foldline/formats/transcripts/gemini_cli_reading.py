@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Usage
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.gemini import Gemini
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Usage
 
 DIALECT = Gemini()
 

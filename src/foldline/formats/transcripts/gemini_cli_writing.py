@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message
 from foldline.formats.json_document import as_bytes
 from foldline.formats.json_text import replaced
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.gemini_cli_reading import DIALECT, Chat, Shelf, Turn, tool_calls
 from foldline.formats.weaving import weave
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message
 
 
 def written(recording: Recording) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.gemini import Gemini
 from foldline.formats.json_document import at, recorded, rewritten
 from foldline.formats.json_text import Path

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.json_document import Document, reading, recorded, rewritten
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.source import Source
 from foldline.formats.transcripts.inspect_messages import NAME, read_messages, write_messages
 from foldline.formats.zip_archive import Member, is_archive, names, packed, unpack
+from foldline.values.transcript import Transcript
 
 _SAMPLES = "samples/"
 

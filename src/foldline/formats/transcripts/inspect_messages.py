@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.arguments import arguments_object, arguments_text
+from foldline.formats.dialect import expect
+from foldline.formats.flat_text import flat_text
+from foldline.formats.foreign import envelope
+from foldline.formats.media_parts import media_from_url
+from foldline.values.messages import (
     Content,
     Media,
     MediaKind,
@@ -19,11 +24,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_object, arguments_text
-from foldline.formats.dialect import expect
-from foldline.formats.flat_text import flat_text
-from foldline.formats.foreign import envelope
-from foldline.formats.media_parts import media_from_url
 
 NAME = "inspect-ai"
 _ATTACHMENT = "attachment://"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Role, Text
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
 from foldline.formats.json_document import at, recorded, rewritten
 from foldline.formats.recording import Recording
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Role, Text
+from foldline.values.transcript import Transcript
 
 DIALECT = "magentic-one"
 PATH = ("history",)

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
 from foldline.formats.dialect import expect
 from foldline.formats.json_document import Place, at, recorded, rewritten
 from foldline.formats.openai_chat import OpenAIChat
@@ -20,6 +18,8 @@ from foldline.formats.recording import Recording
 from foldline.formats.reported_usage import reported_usage
 from foldline.formats.source import Source
 from foldline.formats.weaving import weave
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 PATH = ("messages",)
 _CHAT = OpenAIChat()

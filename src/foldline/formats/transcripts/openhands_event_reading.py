@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import (
+from foldline.errors import InputError
+from foldline.formats.arguments import arguments_text
+from foldline.formats.dialect import expect
+from foldline.formats.media_parts import media_from_url
+from foldline.values.messages import (
     Content,
     Opaque,
     Part,
@@ -16,9 +19,6 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.formats.arguments import arguments_text
-from foldline.formats.dialect import expect
-from foldline.formats.media_parts import media_from_url
 
 NAME = "openhands"
 _ROLES: dict[str, Role] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from foldline.core.messages import Content, Message, Part, Thinking, ToolCall, ToolResult
 from foldline.formats.flat_text import flat_text
 from foldline.formats.transcripts.openhands_event_reading import read_event
+from foldline.values.messages import Content, Message, Part, Thinking, ToolCall, ToolResult
 
 
 def written_events(message: Message) -> list[Any]:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message, Text
-from foldline.core.transcript import Transcript
 from foldline.formats.json_document import unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import Conversation, Recording
@@ -26,6 +24,8 @@ from foldline.formats.transcripts.openhands_event_reading import (
 )
 from foldline.formats.transcripts.openhands_event_writing import new_events, written_events
 from foldline.formats.weaving import weave
+from foldline.values.messages import Message, Text
+from foldline.values.transcript import Transcript
 
 SUMMARY = "Condensation"
 _ENDINGS = ("Event", "Observation", SUMMARY)

@@ -9,12 +9,12 @@ is what the model sees now. Summaries are shown without the sentence that pi put
 
 from __future__ import annotations
 
-from foldline.core.transcript import Transcript
 from foldline.formats.recording import Conversation, Recording, segment_name, unrecognised
 from foldline.formats.source import Source
 from foldline.formats.transcripts.pi_messages import NAME
 from foldline.formats.transcripts.pi_reading import read
 from foldline.formats.transcripts.pi_writing import written
+from foldline.values.transcript import Transcript
 
 
 class Pi:

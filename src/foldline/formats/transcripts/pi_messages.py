@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from foldline.core.messages import (
+from foldline.formats.arguments import arguments_object, arguments_text
+from foldline.formats.dialect import expect
+from foldline.formats.flat_text import flat_text
+from foldline.formats.media_blocks import media_source
+from foldline.formats.media_parts import media_from_base64
+from foldline.formats.opaque_text import opaque_text
+from foldline.values.messages import (
     Content,
     Media,
     Message,
@@ -19,12 +25,6 @@ from foldline.core.messages import (
     ToolResult,
     Usage,
 )
-from foldline.formats.arguments import arguments_object, arguments_text
-from foldline.formats.dialect import expect
-from foldline.formats.flat_text import flat_text
-from foldline.formats.media_blocks import media_source
-from foldline.formats.media_parts import media_from_base64
-from foldline.formats.opaque_text import opaque_text
 
 NAME = "pi"
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.messages import Message
-from foldline.core.transcript import Transcript
 from foldline.formats.arrangement import Places
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.line_tree import LineTree
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.source import Source
 from foldline.formats.transcripts import pi_messages
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
 
 MAX_SEGMENTS = 100
 """How many segments are read; each may repeat all that was kept of those before it."""

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from foldline.core.identity import derived_id
-from foldline.core.messages import Message, Text
 from foldline.formats.arrangement import Arrangement, Slot, arranged
 from foldline.formats.line_tree import relinked
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.pi_messages import wires
 from foldline.formats.transcripts.pi_reading import Segment, Session
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 
 
 def written(recording: Recording) -> bytes:

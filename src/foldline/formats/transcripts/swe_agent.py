@@ -14,15 +14,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.arguments import arguments_text
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
 from foldline.formats.json_document import recorded, rewritten
 from foldline.formats.recording import Recording
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 NAME = "swe-agent"
 PATH = ("history",)

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.core.errors import InputError
-from foldline.core.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
+from foldline.errors import InputError
 from foldline.formats.arguments import arguments_object, arguments_text
 from foldline.formats.dialect import expect
 from foldline.formats.flat_text import flat_text
@@ -21,6 +19,8 @@ from foldline.formats.json_document import reading, recorded, rewritten
 from foldline.formats.recording import Recording
 from foldline.formats.reported_usage import reported_usage
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 NAME = "tau2"
 _ROLES: dict[str, Role] = {

@@ -7,7 +7,7 @@ few-shot file of the benchmark, conversations as plain text, is read by ``tau_fe
 
 from __future__ import annotations
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.json_document import reading, recorded, rewritten
 from foldline.formats.openai_chat import OpenAIChat

@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foldline.core.messages import Message, Part, Role, Text, ToolCall, ToolResult
-from foldline.core.transcript import Transcript
 from foldline.formats.flat_text import flat_text
 from foldline.formats.json_document import Place, unchanged
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.recording import Conversation, Recording
 from foldline.formats.source import Source
+from foldline.values.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 DIALECT = "tau-bench"
 KEY = "messages_display"

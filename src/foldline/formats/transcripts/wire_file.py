@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.core.errors import UnknownFormat
-from foldline.core.messages import Message
+from foldline.errors import UnknownFormat
 from foldline.formats.detect import detect_dialect
 from foldline.formats.json_document import Document, Place, as_bytes, unchanged
 from foldline.formats.json_text import Path, replaced
@@ -16,6 +15,7 @@ from foldline.formats.recording import Conversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.formats.source import Source
 from foldline.formats.weaving import weave
+from foldline.values.messages import Message
 
 _DOCUMENT, _LINES = 0.5, 0.4
 """How sure it is at most, so that a format with more to go by wins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foldline.core.cost import pays_after
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 from foldline.inspector.fates import WORDS, Comparison, Fate, Row, around, compare, describe
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from foldline.core.messages import Usage
 from foldline.inspector.costs import Alternative, asked, counted, paid, usd
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links
@@ -14,6 +13,7 @@ from foldline.inspector.pages.step import paging
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import Trace
 from foldline.inspector.words import brief, money, share
+from foldline.values.messages import Usage
 
 PAGE = 100
 COLUMNS = 240

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from foldline.core.messages import Message, Omitted, visible_texts
 from foldline.inspector.changing import can_fold
 from foldline.inspector.html import Child, h, join
 from foldline.inspector.links import Links
@@ -10,6 +9,7 @@ from foldline.inspector.pages.layout import note
 from foldline.inspector.pages.messages import article, role
 from foldline.inspector.pages.step import paging
 from foldline.inspector.trace import Trace
+from foldline.values.messages import Message, Omitted, visible_texts
 
 PAGE = 60_000
 """Characters on one page."""

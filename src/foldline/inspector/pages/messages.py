@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from foldline.core.messages import (
+from foldline.inspector.html import Child, Html, h
+from foldline.inspector.links import Links
+from foldline.inspector.trace import Trace
+from foldline.inspector.words import size
+from foldline.values.messages import (
     Media,
     Message,
     Omitted,
@@ -15,11 +19,7 @@ from foldline.core.messages import (
     ToolCall,
     ToolResult,
 )
-from foldline.core.protect import is_snapshot
-from foldline.inspector.html import Child, Html, h
-from foldline.inspector.links import Links
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import size
+from foldline.values.protect import is_snapshot
 
 EXCERPT: Final = 2_400
 """Characters of a part that are shown before the rest has to be asked for."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from foldline.core.messages import Message
 from foldline.inspector.chart import Range, legend, over_time
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links
 from foldline.inspector.pages.layout import note, table, tile
 from foldline.inspector.trace import Trace
 from foldline.inspector.words import brief, moment, share
+from foldline.values.messages import Message
 
 LISTED = 200
 """Compactions in the table."""

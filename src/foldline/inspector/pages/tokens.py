@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from foldline.core.groups import pair
-from foldline.core.messages import Message, ToolCall, ToolResult
 from foldline.evaluation.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
 from foldline.inspector.html import Child, Html, h, join
@@ -18,7 +16,9 @@ from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import Trace
 from foldline.inspector.treemap import Box, squarify
 from foldline.inspector.words import brief, one_line, share
-from foldline.strategies.facts import files
+from foldline.snapshot.facts import files
+from foldline.values.groups import pair
+from foldline.values.messages import Message, ToolCall, ToolResult
 
 GROUPS, MEMBERS = 24, 60
 """Groups of the treemap, and messages of each; what is smaller is drawn together."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from foldline.core.config import POLICY_NAMES
-from foldline.core.errors import FoldlineError
-from foldline.core.summary import TEMPLATE_NAMES
+from foldline.core.summary_settings import TEMPLATE_NAMES
+from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.links import Links
 from foldline.inspector.pages.compaction import fates, side_by_side

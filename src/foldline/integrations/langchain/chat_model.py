@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from foldline.core.asks import Ask, Reader, Reply, Stop
-from foldline.core.messages import Usage
 from foldline.formats.registry import dialect
 from foldline.session.answering import Summarizer
+from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
 """What chat models call the most that they may write."""

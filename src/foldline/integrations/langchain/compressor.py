@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError, StoreError
-from foldline.core.identity import content_hash
 from foldline.core.strategy import Policy
+from foldline.engine.policies import fraction
+from foldline.errors import BudgetError, StoreError
 from foldline.formats.registry import dialect
 from foldline.integrations.followers import MOST, Followers
 from foldline.integrations.langchain.chat_model import summarizing
@@ -17,7 +17,7 @@ from foldline.integrations.langchain.naming import named
 from foldline.integrations.langchain.quiet import quiet
 from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
-from foldline.strategies.presets import fraction
+from foldline.values.identity import content_hash
 
 THRESHOLD: Final = 0.7
 PRESERVE: Final = 0.3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 
 try:
     from langchain.agents.middleware.internal_call_transformer import (

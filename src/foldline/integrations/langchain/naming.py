@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foldline.core.identity import content_hash
 from foldline.formats.registry import dialect
+from foldline.values.identity import content_hash
 
 BRANCH_MARK: Final = "#"
 """What a follower puts behind a name to tell branches apart; names of threads go without it."""

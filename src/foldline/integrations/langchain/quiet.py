@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.integrations.langchain.chat_model import NOSTREAM
 
 try:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.core.errors import BudgetError
+from foldline.errors import BudgetError
 from foldline.integrations.followers import Followers
 from foldline.integrations.langchain.imported import BaseTool, ToolMessage, ToolRuntime, tool
 from foldline.integrations.langchain.naming import running

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.formats.openai_responses_items import KINDS, OUTPUTS
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})

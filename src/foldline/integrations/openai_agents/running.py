@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from foldline.core.asks import Ask, Reply, Stop
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 from foldline.integrations.openai_agents.session import FoldlineSession
 from foldline.integrations.same import usage_of
 from foldline.integrations.sending import aresent, is_overflow

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
-from foldline.core.amounts import named, whole
-from foldline.core.errors import BudgetError
-from foldline.core.estimate import estimate
+from foldline.core.validation import named, whole
+from foldline.errors import BudgetError
 from foldline.memory.chunk.cuts import LINE, lines, sentences
 from foldline.memory.chunk.outline import Places, places
 from foldline.memory.chunk.pieces import Count, Piece, pieces
+from foldline.tokens.estimate import estimate
 
 Kind: TypeAlias = Literal["text", "markdown", "code"]
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -10,8 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError
-from foldline.core.files import SECRETS
+from foldline.core.retention_settings import SECRETS
+from foldline.errors import InputError
 
 DEEPEST: Final = 32
 LEFT_OUT: Final = frozenset(

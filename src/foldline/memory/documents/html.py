@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.memory.documents.css import hidden_by_rules, is_hidden
 
 DEEPEST: Final = 5_000

@@ -7,7 +7,7 @@ import time
 from io import BytesIO
 from typing import Any, Final
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 
 SECONDS: Final = 120.0
 """The longest that one file may take."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.amounts import whole
-from foldline.core.errors import InputError
+from foldline.core.validation import whole
+from foldline.errors import InputError
 from foldline.memory.chunk import Kind
 from foldline.memory.chunk.outline import headings
 from foldline.memory.documents.decoding import decoded

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from foldline.core.asks import Ask, Model, Reply, Steps
-from foldline.core.redaction import explained, redacted
 from foldline.memory.knowledge.evidence import Evidence
 from foldline.memory.knowledge.values import Passage
+from foldline.redaction import explained, redacted
 
 Answerer: TypeAlias = Model | Callable[[Ask], Reply | str]
 """A model, or a function that answers."""

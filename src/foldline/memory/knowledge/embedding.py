@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.core.errors import FoldlineError, ModelError
+from foldline.errors import FoldlineError, ModelError
 from foldline.memory.knowledge.meanings import packed
 from foldline.memory.knowledge.writing import ChunkRow, Vectors
 from foldline.retrieval.embedding import Embedder

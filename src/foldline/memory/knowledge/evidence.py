@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from foldline.core.amounts import whole
-from foldline.core.estimate import estimate
+from foldline.core.validation import whole
 from foldline.memory.knowledge.values import Findings, Passage
+from foldline.tokens.estimate import estimate
 
 Count: TypeAlias = Callable[[str], int]
 

@@ -13,8 +13,8 @@ from foldline.memory.knowledge.counted import shown
 from foldline.memory.knowledge.meanings import Meanings, vectors_of
 from foldline.memory.knowledge.tables import span
 from foldline.memory.knowledge.values import Findings, Passage
+from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
-from foldline.retrieval.terms import terms
 
 COLUMNS: Final = (
     "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"

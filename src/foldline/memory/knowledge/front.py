@@ -11,11 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
-from foldline.core.amounts import positive, whole
-from foldline.core.argument_types import typed_methods
 from foldline.core.asks import drive
-from foldline.core.errors import InputError
-from foldline.core.estimate import estimate
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError
 from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import Reading, ReadLimits, Skipped
 from foldline.memory.documents.folder import is_folder
@@ -31,6 +29,8 @@ from foldline.memory.knowledge.tables import BITS, KNOWLEDGE
 from foldline.memory.knowledge.values import Added, DocumentInfo, Findings, Report, Stats
 from foldline.retrieval.embedding import Embedder
 from foldline.sqlite.database import Database
+from foldline.tokens.estimate import estimate
+from foldline.type_checks import typed_methods
 
 Progress: TypeAlias = Callable[[Added | Skipped], object]
 

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.memory.knowledge.tables import span
 from foldline.retrieval.vectors import arrays, pack, unpack
 

@@ -9,15 +9,15 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError, MissingExtra
+from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import Reading, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import writing
 from foldline.memory.knowledge.embedding import embedded
 from foldline.memory.knowledge.finding import space_of
 from foldline.memory.knowledge.values import Added
+from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
-from foldline.retrieval.terms import TERMS_VERSION
 from foldline.sqlite.database import Database
 
 LONGEST_NAME: Final = 4_096

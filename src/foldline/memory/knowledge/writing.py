@@ -14,7 +14,7 @@ from foldline.memory.documents import Reading
 from foldline.memory.knowledge.counted import kept
 from foldline.memory.knowledge.tables import span
 from foldline.memory.knowledge.values import Outcome
-from foldline.retrieval.terms import TERMS_VERSION, terms
+from foldline.relevance.terms import TERMS_VERSION, terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from foldline.core.messages import Usage
 from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+from foldline.values.messages import Usage
 
 _STOPS: Final = {
     "tools": "tool_use",

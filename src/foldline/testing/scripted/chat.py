@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from foldline.core.messages import Usage
 from foldline.testing.scripted import openai_words
 from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+from foldline.values.messages import Usage
 
 _STOPS = {"tools": "tool_calls", "length": "length", "overflow": "length"}
 

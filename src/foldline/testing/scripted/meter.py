@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from foldline.core.identity import canonical_json
-from foldline.core.messages import Usage
-from foldline.core.tokens import TokenCounter
-from foldline.core.transcript import Transcript
 from foldline.testing.scripted.steps import Tool
+from foldline.values.identity import canonical_json
+from foldline.values.messages import Usage
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 
 class Meter:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from foldline.core.errors import FoldlineError
-from foldline.core.messages import Usage, visible_texts
-from foldline.core.transcript import Transcript
+from foldline.errors import FoldlineError
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
+from foldline.values.messages import Usage, visible_texts
+from foldline.values.transcript import Transcript
 
 SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "session")
 """A header whose name holds one of these is recorded without its value."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, ClassVar, Final
 
-from foldline.core.messages import Usage
 from foldline.testing.scripted import openai_words
 from foldline.testing.scripted.steps import Tool
 from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+from foldline.values.messages import Usage
 
 CALLS: Final = {
     "function_call": ("arguments", "response.function_call_arguments"),

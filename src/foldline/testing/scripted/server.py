@@ -9,9 +9,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.core.budget import UNKNOWN_WINDOW
-from foldline.core.messages import Usage
-from foldline.core.tokens import TextCounter, TokenCounter
-from foldline.counters.estimated import EstimatedCounter
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
 from foldline.testing.scripted.anthropic import Anthropic, Counting
@@ -23,6 +20,9 @@ from foldline.testing.scripted.response import Response, Stage
 from foldline.testing.scripted.responses import Responses
 from foldline.testing.scripted.steps import Status, Step
 from foldline.testing.scripted.wire import Refusal, Wire
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.messages import Usage
+from foldline.values.tokens import TextCounter, TokenCounter
 
 WIRES: Final[dict[str, Wire]] = {
     "/chat/completions": Chat(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from foldline.core.asks import Stop
-from foldline.core.messages import Usage
+from foldline.values.messages import Usage
 
 Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
 """How an answer can say nothing: "", null, white space, no field for it, no place for a field."""

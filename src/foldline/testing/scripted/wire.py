@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from foldline.core.asks import Stop
-from foldline.core.messages import Usage
 from foldline.testing.scripted.steps import Blank, Tool
+from foldline.values.messages import Usage
 
 PIECES: Final = 48
 """Into how many deltas a text is cut at most."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.files.root import Content, Root, entered
 
 FOLDER: Final = (".foldline", "backups")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 from foldline.tools.files.root import TooLarge
 
 MOST: Final = 5 << 20

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 LONGEST_PATH: Final = 1_000
 MOST_FOLDERS: Final = 32

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.amounts import whole
-from foldline.core.errors import FoldlineError, InputError
+from foldline.core.validation import whole
+from foldline.errors import FoldlineError, InputError
 from foldline.tools.approvals import Approvals
 from foldline.tools.files.backups import Backups
 from foldline.tools.files.patching import Replacement, patched

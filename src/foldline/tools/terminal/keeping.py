@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Final, Protocol
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 
 ROOM: Final = 64 << 20
 """What all kept outputs take at most, in characters; the oldest go first."""

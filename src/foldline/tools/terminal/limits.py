@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.amounts import positive, whole
+from foldline.core.validation import positive, whole
 
 FILE: Final = 64 << 20
 """The largest file that a command may write, in bytes."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Final, Self
 
-from foldline.core.errors import BudgetError, StoreError
+from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import Approvals, Request
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.asking import NotApproved, approved

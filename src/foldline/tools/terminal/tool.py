@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foldline.core.errors import RecallError
+from foldline.errors import RecallError
 from foldline.tools.approvals import Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput

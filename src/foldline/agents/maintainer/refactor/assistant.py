@@ -26,8 +26,8 @@ from foldline.agents.maintainer.refactor.git import Git
 from foldline.agents.maintainer.refactor.log import Progress, StepLog
 from foldline.agents.maintainer.tooling import knowing_tools
 from foldline.agents.surroundings import seen
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import FoldlineError, InputError
+from foldline.core.validation import positive, whole
+from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import FileBounds, Workspace, file_tools

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 SHOWN: Final = 6_000
 """Characters of what a check says that are kept: the end, where test runners sum up."""

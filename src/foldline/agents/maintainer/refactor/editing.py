@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.tools.approvals import Approvals, Grant, Request
 from foldline.tools.files import Replacement, Workspace
 from foldline.tools.files.patching import patched

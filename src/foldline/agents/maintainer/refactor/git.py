@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 
 SECONDS: Final = 60.0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.agents.maintainer.refactor.steps import Event, State, moved
-from foldline.core.errors import InputError, StoreError
+from foldline.errors import InputError, StoreError
 from foldline.tools.approvals import append_line
 
 LARGEST: Final = 64 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.errors import InputError
+from foldline.errors import InputError
 
 State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
 Event: TypeAlias = Literal["begin", "edit", "check", "fail", "pass", "undo"]

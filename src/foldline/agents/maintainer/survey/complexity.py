@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from foldline.agents.maintainer.survey.files import Source
 from foldline.agents.maintainer.survey.languages import is_code
-from foldline.core.errors import MissingExtra
+from foldline.errors import MissingExtra
 
 LONGEST: Final = 200_000
 """Characters of a file that is measured."""

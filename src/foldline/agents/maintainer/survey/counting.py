@@ -16,8 +16,8 @@ from foldline.agents.maintainer.survey.languages import is_code
 from foldline.agents.maintainer.survey.layout import Layout, is_test, layout
 from foldline.agents.maintainer.survey.markers import Marker, markers
 from foldline.agents.surroundings import head
-from foldline.core.amounts import positive, whole
-from foldline.core.errors import FoldlineError
+from foldline.core.validation import positive, whole
+from foldline.errors import FoldlineError
 from foldline.tools.files.root import Root
 from foldline.tools.files.sensitive import is_sensitive
 from foldline.tools.terminal.limits import Limits

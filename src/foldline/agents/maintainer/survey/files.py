@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from foldline.agents.maintainer.survey.languages import language
-from foldline.core.errors import FoldlineError
+from foldline.errors import FoldlineError
 from foldline.tools.files.root import Root
 from foldline.tools.files.sensitive import is_sensitive
 

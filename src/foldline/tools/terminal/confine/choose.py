@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from foldline.core.amounts import named
-from foldline.core.errors import FoldlineError
+from foldline.core.validation import named
+from foldline.errors import FoldlineError
 
 if TYPE_CHECKING:
     from foldline.tools.terminal.confine.order import Confinement

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.core.amounts import meant
+from foldline.core.validation import meant
 from foldline.tools.terminal.binaries import FOLDERS
 from foldline.tools.terminal.paths import Place
 from foldline.tools.terminal.programs.awk import check_awk

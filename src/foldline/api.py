@@ -1,0 +1,328 @@
+"""Wiring: the only place that names concrete formats, counters and policies together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from foldline.core.asks import Ask, Model, Reply, drive
+from foldline.core.budget import UNKNOWN_WINDOW, Amount, Budget
+from foldline.core.config import EMBEDDED, Config
+from foldline.core.strategy import Need, Policy, forced
+from foldline.engine.policies import configured
+from foldline.engine.receipt import Receipt, account
+from foldline.errors import BudgetError
+from foldline.formats.detect import detect_dialect
+from foldline.formats.dialect import Dialect
+from foldline.formats.nesting import bounded_nesting
+from foldline.formats.registry import DIALECTS, dialect
+from foldline.reinjection.reinject import reinjected
+from foldline.tokens.choose import choose_counter
+from foldline.values.edits import Fold, Rewrite
+from foldline.values.handles import handles
+from foldline.values.tokens import TextCounter, TokenCounter
+from foldline.values.transcript import Transcript
+from foldline.values.view import View
+
+if TYPE_CHECKING:
+    from foldline.recall import Recalled
+
+
+Wire = TypeVar("Wire")
+"""Messages of a caller, of whatever type: a list of them, or a request body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction(Generic[Wire]):
+    """
+    The result of `compact`.
+
+    ``messages`` is in the shape that came in; it is the very object that came in unless the
+    receipt's status is "compacted". ``transcript`` is what was read, ``shown`` what is left.
+    """
+
+    messages: Wire
+    receipt: Receipt
+    transcript: Transcript = field(repr=False)
+    shown: Transcript = field(repr=False)
+    counter: TokenCounter | None = field(default=None, repr=False, compare=False)
+
+    def recall(self, handle: str, **access: Any) -> Recalled:
+        """
+        Return what was removed under a handle, in part or by a question.
+
+        Args:
+            handle: A handle that a stub, a snapshot or the receipt names.
+            access: ``query``, ``grep``, ``lines``, ``max_tokens`` and what else
+                `foldline.recall.recall` takes.
+
+        Raises:
+            RecallError: The handle is unknown, or the slice does not exist.
+        """
+        from foldline.recall import Folded, Holdings, recall
+
+        log = {message.id: message for message in self.transcript.messages}
+        snapshots = {
+            edit.snapshot.id: Folded(edit.messages, len(log))
+            for edit in self.receipt.edits
+            if isinstance(edit, Fold)
+        }
+        shortened = frozenset(e.message for e in self.receipt.edits if isinstance(e, Rewrite))
+        if access.get("max_tokens") is not None and access.get("counter") is None:
+            access["counter"] = self.counter or TokenCounter(choose_counter())
+        holdings = Holdings(log, snapshots, (len(log),), shortened)
+        return recall(holdings, handle, **access)
+
+
+def compact(
+    messages: Wire,
+    *,
+    budget: int | str | None = None,
+    window: int | None = None,
+    format: str = "auto",  # noqa: A002  # the word of the field
+    policy: str | Policy | None = None,
+    model: str = "",
+    summarizer: Model | Callable[[Ask], Reply | str] | str | None = None,
+    focus: str = "",
+    force: bool = False,
+    start: int | str | None = None,
+    up_to: int | str | None = None,
+    counter: TextCounter | None = None,
+    pins: Sequence[int | str] = (),
+    tools: Sequence[Any] | None = None,
+    system: str | None = None,
+    config: Config | None = None,
+) -> Compaction[Wire]:
+    """
+    Bring a conversation within a budget.
+
+    Args:
+        messages: Messages, or a whole request body, in any supported wire format.
+        budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
+        window: Instead of a budget, the model's window in tokens; then a compaction happens only
+            when it is due.
+        format: The wire format, or "auto" to recognise it.
+        policy: A policy or its name, instead of the one that ``config`` names and tunes.
+        model: The model that will read the messages: tells how to count, and its window.
+        summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
+            account stands at the head of the snapshot when it can be used; otherwise lines alone
+            do. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
+        focus: What is to be remembered above all, in your own words.
+        force: Compact although it is not due: a history that fits becomes smaller all the same.
+        start: Position or id of the message from which on everything is folded, due or not; what
+            comes before it stays as it is.
+        up_to: Position or id of the last message that is folded; what comes after it stays.
+        counter: What counts a text; default the best at hand.
+        pins: Positions or ids of messages that must stay.
+        tools: Tool schemas that are sent besides the messages.
+        system: A system prompt that is sent besides the messages.
+        config: Everything else that can be set and matters to a single call.
+
+    Returns:
+        The messages in the shape that came in, with a receipt.
+
+    Raises:
+        InputError: The messages cannot be read; the error names the message and the field. Or
+            nothing between ``start`` and ``up_to`` may be folded.
+        BudgetError: The numbers contradict each other.
+    """
+    wire = _dialect(messages, format)
+    transcript = wire.decode(messages).pin(pins).warned(_warning(model))
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
+    system = transcript.system if system is None else system
+    with bounded_nesting():
+        overhead = counts.overhead(system, transcript.tools if tools is None else tools)
+    settings = _sized(_checked(config), model, window)
+    limits = budget_for(_allowed(budget, transcript, counts), window, overhead, settings)
+    ladder = configured(settings, policy)
+    if start is not None or up_to is not None:
+        ladder, limits = _partial(transcript, counts, (start, up_to), limits)
+    elif force and not limits.fixed:
+        tokens = counts.messages(transcript.messages)
+        ladder, limits = forced(ladder), limits.below(tokens)
+    with answering(summarizer, settings, model) as who:
+        result = compact_transcript(transcript, counts, limits, ladder, who, focus, settings)
+    sent = wire.encode(result.shown) if result.receipt.status == "compacted" else messages
+    return Compaction(sent, result.receipt, transcript, result.shown, counts)
+
+
+def count(
+    messages: Any,
+    *,
+    model: str = "",
+    format: str = "auto",  # noqa: A002  # the word of the field
+    counter: TextCounter | None = None,
+) -> int:
+    """
+    Count messages, in the tokens that budgets are given in.
+
+    Args:
+        messages: Messages, or a whole request body, in any supported wire format.
+        model: The model that will read them, by any of its names: tells how to count.
+        format: The wire format, or "auto" to recognise it.
+        counter: What counts a text; default the best at hand for the model.
+    """
+    wire = _dialect(messages, format)
+    counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
+    return counts.messages(wire.decode(messages).messages)
+
+
+def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
+    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+    wire = DIALECTS.get(transcript.dialect)
+    return TokenCounter(
+        choose_counter(_known_name(model or "")), provider=wire.provider if wire else "openai"
+    )
+
+
+def compact_transcript(
+    transcript: Transcript,
+    counter: TokenCounter,
+    budget: Budget,
+    policy: Policy,
+    summarizer: Model | Callable[[Ask], Reply | str] | None = None,
+    focus: str = "",
+    config: Config | None = None,
+) -> Compaction[None]:
+    """
+    Compact a decoded conversation; see `compact`.
+
+    Returns:
+        The result, whose ``messages`` are None: nothing is encoded.
+    """
+    before = View.of(transcript.messages, counter, dialect=transcript.dialect)
+    names = handles(transcript.messages)
+    settings = config or Config()
+    need = Need(
+        budget.target,
+        budget.limit,
+        budget.scale,
+        names,
+        requests=settings.pace.requests,
+        limits=settings.limits,
+        focus=focus,
+        summary=settings.summary,
+    )
+    if summarizer is None:
+        outcome = drive(reinjected(before, budget, policy, need), _nobody)
+    else:
+        # Imported here: what answers knows of threads, which nothing else here needs.
+        from foldline.session.answering import answered, reader
+
+        # A number of tokens says nothing about the window of who answers.
+        is_window = budget.resolved and not budget.fixed
+        window = budget.scale if is_window else UNKNOWN_WINDOW
+        need = replace(need, reader=reader(summarizer, window))
+        steps = reinjected(before, budget, policy, need)
+        outcome = drive(steps, lambda ask: answered(summarizer, ask))
+    receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
+    shown = transcript.with_messages(outcome.view.messages)
+    return Compaction(None, receipt, transcript, shown, counter)
+
+
+def _nobody(_: Ask) -> Reply:
+    return Reply(error="no summarizer was given", retry=False, attempts=0)
+
+
+EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
+"""In which dialect a request body without any message is, by where these would be."""
+
+
+def _dialect(messages: Any, name: str) -> Dialect:
+    if name != "auto":
+        return dialect(name)
+    if messages == []:
+        return dialect("openai-chat")
+    if isinstance(messages, dict) and [] in (messages.get(key) for key in ("messages", *EMPTY)):
+        return dialect(next((EMPTY[key] for key in EMPTY if key in messages), "openai-chat"))
+    return detect_dialect(messages)
+
+
+def _known_name(model: str) -> str | None:
+    if not model:
+        return None
+    # Imported here: the catalogue is read from a file, which nothing else here needs.
+    from foldline.models.catalogue import known_name
+
+    return known_name(model)
+
+
+def _warning(model: str) -> str:
+    if not model:
+        return ""
+    from foldline.models.catalogue import unknown_model
+
+    return unknown_model(model)
+
+
+@contextmanager
+def answering(
+    summarizer: Model | Callable[[Ask], Reply | str] | str | None, config: Config, model: str
+) -> Iterator[Model | Callable[[Ask], Reply | str] | None]:
+    """Make the client of a summarizer that is named, and close it afterwards."""
+    if summarizer is None and config.summarizer != EMBEDDED:
+        summarizer = config.summarizer
+    if not isinstance(summarizer, str) or summarizer == EMBEDDED:
+        yield None if isinstance(summarizer, str) else summarizer
+        return
+    # Imported here: it loads the network, which nothing else here needs.
+    from foldline.models.choosing import summarizer as named
+
+    with named(summarizer, of=model) as client:
+        yield client
+
+
+def _allowed(
+    budget: int | str | None, transcript: Transcript, counter: TokenCounter
+) -> int | None:
+    if not isinstance(budget, str):
+        return budget
+    return Amount.parse(budget).of(counter.messages(transcript.messages))
+
+
+def _partial(
+    transcript: Transcript, counts: TokenCounter, ends: Sequence[int | str | None], limits: Budget
+) -> tuple[Policy, Budget]:
+    from foldline.summary.span import Span, partial
+
+    span = Span(*("" if end is None else transcript.named(end) for end in ends))
+    view = View.of(transcript.messages, counts, dialect=transcript.dialect)
+    return partial(view, span, limits if limits.fixed else None)
+
+
+def _checked(config: Config | None) -> Config:
+    if config is not None and not isinstance(config, Config):
+        raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
+    return config or Config()
+
+
+def _sized(config: Config, model: str, window: int | None) -> Config:
+    """Return a configuration with the window of a model that is named."""
+    if not model:
+        return config
+    # Imported here: the catalogue is read from a file, which nothing else here needs.
+    from foldline.session.summarizing import sized
+
+    return sized(config, model, window=window, output=None)
+
+
+def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:
+    """
+    Return what messages may take.
+
+    Args:
+        budget: The largest number of tokens; or
+        window: the model's window, in tokens.
+        overhead: Tokens of system prompt and tool schemas.
+        config: The thresholds.
+
+    Raises:
+        BudgetError: Both are given, or nothing is left for messages.
+    """
+    if budget is not None and window is not None:
+        raise BudgetError("Give a budget or a window, not both.")
+    if budget is not None:
+        return Budget.of_tokens(budget)
+    return config.budget(window, overhead=overhead)

@@ -1,0 +1,138 @@
+"""Settings as plain JSON values and back: types are checked, and no key is ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from foldline.core.validation import meant
+from foldline.errors import BudgetError
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One setting: its dotted key, what type it has, and what it is unless something is said."""
+
+    key: str
+    type: Any
+    default: Any
+
+
+def leaves(kind: type, within: str = "") -> Iterator[Leaf]:
+    """
+    List every setting of a record, those of the records in it included.
+
+    Args:
+        kind: A dataclass; every field of it has a default.
+        within: The key of the record itself.
+    """
+    for item in fields(kind):
+        hint, key = _hints(kind)[item.name], f"{within}{item.name}"
+        if is_dataclass(hint):
+            yield from leaves(hint, f"{key}.")  # type: ignore[arg-type]  # a class by its hint
+        else:
+            yield Leaf(key, hint, _default(item))
+
+
+def to_plain(record: Any) -> dict[str, Any]:
+    """Return a record as JSON values."""
+    return {item.name: _plain(getattr(record, item.name)) for item in fields(record)}
+
+
+def from_plain(kind: type[Record], value: Any, within: str = "") -> Record:
+    """
+    Read a record from JSON values; what is not said has its default.
+
+    Args:
+        kind: The dataclass.
+        value: A mapping of its fields.
+        within: The key of the record itself, for errors.
+
+    Raises:
+        BudgetError: A key is unknown, a value has another type or makes no sense.
+    """
+    if not isinstance(value, Mapping):
+        raise BudgetError(f"{within.rstrip('.') or 'The settings'}: a table of keys is wanted.")
+    plain: type = kind
+    hints = _hints(plain)
+    for key in value:
+        if key not in hints:
+            raise unknown(f"{within}{key}", [f"{within}{name}" for name in hints])
+    return kind(**{key: _read(hints[key], item, f"{within}{key}") for key, item in value.items()})
+
+
+def unknown(key: str, known: list[str]) -> BudgetError:
+    """Return the error for a key that names no setting."""
+    last = [name.rpartition(".")[2] for name in known]
+    near = meant(key, known) or meant(key.rpartition(".")[2], last)
+    return BudgetError(
+        f"There is no setting {key[:80]!r}.", hint=f"{near}Known here: {', '.join(last)}."
+    )
+
+
+def optional(hint: Any) -> tuple[Any, bool]:
+    """Return a type without None, and whether None was allowed."""
+    if get_origin(hint) in (Union, UnionType):
+        rest = [one for one in get_args(hint) if one is not NoneType]
+        if len(rest) == 1:
+            return rest[0], NoneType in get_args(hint)
+    return hint, False
+
+
+@cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {item.name: hints[item.name] for item in fields(kind)}
+
+
+def _default(item: Field[Any]) -> Any:
+    if item.default_factory is not MISSING:
+        return item.default_factory()
+    return None if item.default is MISSING else item.default
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_plain(value)
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(_plain(item) for item in value)
+    return value
+
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def _read(hint: Any, value: Any, key: str) -> Any:
+    hint, may_be_none = optional(hint)
+    if value is None and may_be_none:
+        return None
+    if is_dataclass(hint):
+        return from_plain(hint, value, f"{key}.")  # type: ignore[arg-type]  # a class by its hint
+    origin = get_origin(hint)
+    if origin in (tuple, frozenset) and isinstance(value, (list, tuple, set, frozenset)):
+        (inner, *_) = get_args(hint)
+        return origin(_read(inner, item, key) for item in value)
+    if origin is Literal and value in get_args(hint):
+        return value
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if (
+        isinstance(hint, type)
+        and isinstance(value, hint)
+        and (hint is bool) == (value is True or value is False)
+    ):
+        return value
+    raise BudgetError(f"{key} must be {_wanted(hint)}, not {str(value)[:40]!r}.")
+
+
+def _wanted(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(repr(name) for name in get_args(hint))
+    return _WORDS.get(hint, "a list of texts")

@@ -1,0 +1,79 @@
+"""Checks that the settings share: a whole number, a fraction, a name; one sentence when wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from foldline.errors import BudgetError
+
+MOST = 10**12
+"""No setting is larger than this."""
+
+
+def whole(name: str, value: object, least: int = 0) -> None:
+    """
+    Check that a setting is a whole number.
+
+    Args:
+        name: What errors call it.
+        value: The setting.
+        least: The smallest number that makes sense.
+
+    Raises:
+        BudgetError: It is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise BudgetError(
+            f"{name} must be a whole number from {least} on, not {_shown(value)}.",
+            hint=f"Give {least} or more.",
+        )
+
+
+def positive(name: str, value: object, most: float = float(MOST)) -> None:
+    """
+    Check that a setting is a number from 0 to ``most``.
+
+    Raises:
+        BudgetError: It is something else.
+    """
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not 0 <= value <= most:  # type: ignore[arg-type, operator]  # a number
+        raise BudgetError(
+            f"{name} must be a number from 0 to {most:g}, not {_shown(value)}.",
+            hint="Give a number in that range.",
+        )
+
+
+def named(what: str, value: object, known: Iterable[str]) -> None:
+    """
+    Check that a setting is one of some names.
+
+    Args:
+        what: What errors call it, such as "policy".
+        value: The setting.
+        known: The names that there are.
+
+    Raises:
+        BudgetError: There is no such name; the error says which one may have been meant.
+    """
+    names = tuple(known)
+    if value not in names:
+        raise BudgetError(
+            f"There is no {what} {_shown(value)}.",
+            hint=f"{meant(str(value), names)}Known: {', '.join(names)}.",
+        )
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return the words "Did you mean …? " for the name that is nearest; "" when none is near."""
+    from difflib import get_close_matches  # only where something is wrong
+
+    near = get_close_matches(word[:80].casefold(), [*known], 1)
+    return f"Did you mean {near[0]!r}? " if near else ""
+
+
+def _shown(value: object) -> str:
+    """Return a value as an error may show it: short."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

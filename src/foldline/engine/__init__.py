@@ -1,0 +1,1 @@
+"""The engine: it climbs the ladder of strategies, and writes the receipt."""

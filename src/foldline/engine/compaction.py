@@ -1,0 +1,209 @@
+"""Climb the ladder: from a view that is too large to edits that make it fit."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from foldline.core.asks import Steps
+from foldline.core.budget import Budget
+from foldline.core.spending import Spent, within
+from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.repair.repair import repair
+from foldline.values.edits import Drop, Edit, Fold, apply
+from foldline.values.protect import unread
+from foldline.values.view import View
+
+Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
+
+LONGEST_REASON = 400
+"""Characters of a rung's reason that are kept: what a model or a network says has no bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RungReport:
+    """
+    What one rung did.
+
+    ``outcome`` is "applied", "fallback" when it was by lesser means than wanted, "skipped" or
+    "rejected"; ``freed`` the tokens that it saved.
+    """
+
+    name: str
+    outcome: Literal["applied", "fallback", "skipped", "rejected"]
+    freed: int = 0
+    reason: str = ""
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Whether the view is what this rung made of it."""
+        return self.outcome in ("applied", "fallback")
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """
+    What a compaction took out of sight of the files that tools had read, written or changed.
+
+    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
+    again. ``unknown`` counts results of such tools whose path is not known.
+    """
+
+    files: tuple[str, ...] = ()
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    The result of a compaction.
+
+    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
+    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
+    """
+
+    status: Status
+    reason: str
+    view: View
+    edits: tuple[Edit, ...] = ()
+    rungs: tuple[RungReport, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
+
+
+def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+    """
+    Bring a view within its budget.
+
+    Args:
+        view: What the model sees now.
+        budget: What the messages may take.
+        policy: The rungs to try, in order.
+        need: Target and circumstances.
+
+    Returns:
+        The outcome; a view that was not due or cannot be made smaller comes back as it is.
+    """
+    steps = _climbed(view, budget, policy, need)
+    outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
+    return replace(outcome, spent=spent)
+
+
+def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+    if not budget.is_due(policy.trigger, view.tokens):
+        reason = "within budget" if budget.fixed else "below the trigger"
+        return Outcome("unchanged", reason, view)
+    start, edits, reports = yield from _early(view, budget, policy, need)
+    mended = repair(start.messages, view.dialect, start.pairing)
+    now = (_marked(start) if mended else start).after(mended)
+    edits += mended
+    aliases = _aliases(edits, need)
+    if aliases:
+        known = ChainMap(aliases, need.handles)  # type: ignore[arg-type]  # nothing is written
+        need = replace(need, handles=known)
+    reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if mended else []
+    for rung in policy.rungs:
+        if now.tokens <= need.target:
+            break
+        if not rung.early and not (rung.last and now.tokens <= need.limit):
+            step = yield from _climb(rung, start, now, budget, need)
+            reports.append(step.report)
+            edits += step.edits
+            now = step.view
+    return _judge(view, now, budget, edits, reports)
+
+
+def _early(
+    view: View, budget: Budget, policy: Policy, need: Need
+) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
+    """Climb the rungs that need no mended history; the others start from what these leave."""
+    now, edits, reports = view, list[Edit](), list[RungReport]()
+    for rung in policy.rungs:
+        if rung.early and now.tokens > need.target:
+            step = yield from _climb(rung, view, _marked(now), budget, need)
+            reports.append(step.report)
+            edits += step.edits
+            now = step.view if step.edits else now
+    return now, edits, reports
+
+
+def _marked(view: View) -> View:
+    """Remember what is not answered yet, before an edit puts it behind its call."""
+    return replace(view, unread=view.unread | unread(view.messages))
+
+
+def _aliases(edits: Sequence[Edit], need: Need) -> dict[str, str]:
+    """Give messages that a repair put in place of one other message the handle of that one."""
+    return {
+        edit.snapshot.id: need.handles[edit.messages[0]]
+        for edit in edits
+        if isinstance(edit, Fold) and len(edit.messages) == 1 and edit.messages[0] in need.handles
+    }
+
+
+def _tidied(plan: Plan, now: View) -> Plan:
+    """Mend what a plan breaks by leaving messages out, such as a conversation's beginning."""
+    if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
+        return plan
+    mended = repair(apply(now.messages, plan.edits), now.dialect)
+    return replace(plan, edits=(*plan.edits, *mended)) if mended else plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a rung did: the view that it left, its edits, and its report."""
+
+    view: View
+    report: RungReport
+    edits: tuple[Edit, ...] = ()
+
+
+def _climb(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> Steps[_Step]:
+    name = rung.strategy.name
+    if not budget.is_due(rung.trigger, start.tokens):
+        return _Step(now, RungReport(name, "skipped", reason="below its trigger"))
+    if budget.fixed and rung.gentle:
+        reason = "a summary keeps more of a hard budget"
+        return _Step(now, RungReport(name, "skipped", reason=reason))
+    plan = yield from rung.strategy.propose(now, need)
+    if not plan.edits:
+        reason = plan.reason[:LONGEST_REASON] or "nothing to do"
+        return _Step(now, RungReport(name, "skipped", reason=reason))
+    if not rung.early:
+        plan = _tidied(plan, now)
+    after = now.after(plan.edits)
+    freed = now.tokens - after.tokens
+    floor = (
+        1 if budget.fixed else max(rung.gain_tokens, round(rung.gain_fraction * budget.scale), 1)
+    )
+    if freed < floor and (freed <= 0 or after.tokens > need.target):
+        reason = f"would free {freed:,} tokens, less than {floor:,}"
+        return _Step(now, RungReport(name, "rejected", reason=reason))
+    outcome: Literal["applied", "fallback"] = "fallback" if plan.fallback else "applied"
+    report = RungReport(name, outcome, freed, plan.reason[:LONGEST_REASON])
+    return _Step(after, report, plan.edits)
+
+
+def _judge(
+    view: View, now: View, budget: Budget, edits: Sequence[Edit], reports: Sequence[RungReport]
+) -> Outcome:
+    rungs = tuple(reports)
+    if all(message.role == "system" for message in now.messages):
+        return Outcome("unchanged", "nothing that was said would be left", view, rungs=rungs)
+    if now.tokens > budget.limit:
+        reason = (
+            f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"
+        )
+        return Outcome("failed", reason, view, rungs=rungs)
+    if now.tokens >= view.tokens:
+        refused = [f"{r.name}: {r.reason}" for r in rungs if not r.is_in_effect and r.reason]
+        reason = "; ".join(["nothing was made smaller", *refused[:3]])
+        return Outcome("unchanged", reason, view, rungs=rungs)
+    applied = dict.fromkeys(
+        report.name if report.outcome == "applied" else f"{report.name} (fallback)"
+        for report in rungs
+        if report.is_in_effect
+    )
+    return Outcome("compacted", ", ".join(applied), now, tuple(edits), rungs)

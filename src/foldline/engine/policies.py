@@ -1,0 +1,269 @@
+"""Policies by name, each a ladder of rungs that can be tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, Final
+
+from foldline.core.config import Config
+from foldline.core.economy import Economy
+from foldline.core.retention_settings import Clearing
+from foldline.core.strategy import Policy, Rung
+from foldline.core.thresholds import Thresholds
+from foldline.core.validation import meant
+from foldline.errors import BudgetError
+from foldline.strategies.clear import Clear
+from foldline.strategies.dedupe import Dedupe
+from foldline.strategies.reasoning import Reasoning
+from foldline.strategies.tail import TAIL, Keep
+from foldline.strategies.truncate import Truncate
+from foldline.strategies.window import Window
+from foldline.summary.summarize import Summarize
+
+CLEAR_AT, ACT_AT = Thresholds().clear_at, Thresholds().act_at
+GAIN_TOKENS, GAIN_SHARE = Clearing().gain_tokens, Clearing().gain_fraction
+THRIFT = Economy()
+
+
+def _last_resort() -> tuple[Rung, ...]:
+    return (
+        Rung(Window(), 1.0),
+        Rung(Truncate(), 1.0),
+    )
+
+
+def default(
+    keep: int = 4,
+    tail: float = TAIL,
+    snapshot: float = 1.0,
+    clear_at: float = CLEAR_AT,
+    act_at: float = ACT_AT,
+    only: tuple[str, ...] | None = None,
+    never: tuple[str, ...] = (),
+    gain_tokens: int = GAIN_TOKENS,
+    gain_fraction: float = GAIN_SHARE,
+    economy: Economy | None = THRIFT,
+) -> Policy:
+    """
+    The whole ladder: dedupe, clear, reasoning, summarize, window, truncate.
+
+    Args:
+        keep: Newest groups whose tool results are never cleared.
+        tail: Fraction of the target that stays verbatim.
+        snapshot: Largest snapshot, as a fraction of the effective window.
+        clear_at: Fraction of the effective window from which old results are cleared.
+        act_at: Fraction from which the old groups are folded.
+        only: Tools whose results may be cleared; None for all.
+        never: Tools whose results are never cleared.
+        gain_tokens: The least that clearing has to free, in tokens.
+        gain_fraction: The same as a fraction of the effective window.
+        economy: When a session folds because that is cheaper; None for never.
+    """
+    gain = (gain_tokens, gain_fraction)
+    return Policy(
+        "default",
+        (
+            Rung(Dedupe(), clear_at, *gain),
+            Rung(Clear(keep, only, never), clear_at, *gain, gentle=True),
+            Rung(Reasoning(), act_at),
+            Rung(Summarize(Keep("target", tail), snapshot), act_at),
+            *_last_resort(),
+        ),
+        economy,
+    )
+
+
+def salient(tail: float = TAIL, act_at: float = ACT_AT) -> Policy:
+    """Fold at once: the most of what matters in the fewest tokens."""
+    return Policy(
+        "salient",
+        (
+            Rung(Reasoning(), act_at),
+            Rung(Summarize(Keep("target", tail)), act_at),
+            *_last_resort(),
+        ),
+    )
+
+
+def clear(
+    keep: int = 4,
+    trigger: float = CLEAR_AT,
+    only: tuple[str, ...] | None = None,
+    never: tuple[str, ...] = (),
+    gain_tokens: int = GAIN_TOKENS,
+    gain_fraction: float = GAIN_SHARE,
+) -> Policy:
+    """Tool-result clearing alone, as many agents do it."""
+    rung = Rung(Clear(keep, only, never), trigger, gain_tokens, gain_fraction)
+    return Policy("clear", (rung, *_last_resort()))
+
+
+def keep_recent(n: int = 20, trigger: float = ACT_AT) -> Policy:
+    """Fold all but the newest ``n`` groups."""
+    return Policy(
+        "keep_recent",
+        (
+            Rung(Summarize(Keep("groups", n)), trigger),
+            *_last_resort(),
+        ),
+    )
+
+
+def rounds(min_retain_rounds: int = 10, trigger: float = ACT_AT) -> Policy:
+    """Keep the newest rounds, each a user message with all that follows it."""
+    return Policy(
+        "rounds",
+        (
+            Rung(Summarize(Keep("rounds", min_retain_rounds)), trigger),
+            Rung(Summarize(), trigger),
+            *_last_resort(),
+        ),
+    )
+
+
+def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
+    """
+    Split the history by tokens and keep the newest ``preserve`` of it verbatim.
+
+    Of a history that is larger than the window, that fraction of the window stays.
+    """
+    return Policy(
+        "fraction",
+        (
+            Rung(Summarize(Keep("share", preserve), share=1.0), trigger),
+            *(replace(rung, last=True) for rung in (Rung(Summarize(), trigger), *_last_resort())),
+        ),
+    )
+
+
+def window() -> Policy:
+    """Drop the oldest groups; nothing is ranked."""
+    return Policy("window", _last_resort())
+
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    "default": default,
+    "salient": salient,
+    "clear": clear,
+    "keep_recent": keep_recent,
+    "rounds": rounds,
+    "fraction": fraction,
+    "window": window,
+}
+
+
+def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
+    """
+    Return a policy.
+
+    Args:
+        name: One of `POLICIES`, or a policy, which is returned as it is.
+        **tuning: Arguments of the policy of that name.
+
+    Raises:
+        BudgetError: The name or an argument is unknown.
+    """
+    if isinstance(name, Policy):
+        return name
+    make = POLICIES.get(name)
+    if make is None:
+        near, known = meant(str(name), POLICIES), ", ".join(POLICIES)
+        raise BudgetError(f"There is no policy {name!r}.", hint=f"{near}Known policies: {known}.")
+    try:
+        return make(**tuning)
+    except TypeError as error:
+        raise BudgetError(f"Policy {name}: {error}.") from error
+
+
+TAILED: Final = {
+    "fraction": ("default", "salient", "fraction"),
+    "newest": ("keep_recent", "rounds"),
+}
+"""Which policies read which setting of the tail."""
+
+
+def configured(config: Config, chosen: str | Policy | None = None) -> Policy:
+    """
+    Return the policy that a configuration and an argument describe together.
+
+    A name takes the place of the one in the configuration, which tunes it all the same: its
+    thresholds, what stays and what is cleared. A policy that was made already is taken as it is,
+    but that the results of tools which the configuration protects are never cleared.
+
+    Args:
+        config: Names the policy, its thresholds, and what stays.
+        chosen: A policy or its name, instead of the one that ``config`` names.
+
+    Raises:
+        BudgetError: The name is unknown, or the policy does not read a setting of ``tail``.
+    """
+    if isinstance(chosen, Policy):
+        return _protecting(chosen, config.clearing.never)
+    name = config.policy if chosen is None else chosen
+    return policy(name, **(tuning(config, name) if name in POLICIES else {}))
+
+
+def _protecting(made: Policy, never: Collection[str]) -> Policy:
+    """Return a policy that never clears the results of some tools either."""
+    if not never:
+        return made
+    rungs = tuple(
+        replace(rung, strategy=replace(rung.strategy, never=(*rung.strategy.never, *never)))
+        if isinstance(rung.strategy, Clear)
+        else rung
+        for rung in made.rungs
+    )
+    return replace(made, rungs=rungs)
+
+
+def tuning(config: Config, name: str) -> dict[str, Any]:
+    """
+    Return the arguments that a configuration gives a policy.
+
+    Args:
+        config: The configuration.
+        name: Of the policy, one of `POLICIES`.
+
+    Raises:
+        BudgetError: The policy does not read a setting of ``tail``.
+    """
+    at, clearing, tail = config.thresholds, config.clearing, config.tail
+    for setting, users in TAILED.items():
+        if getattr(tail, setting) is not None and name not in users:
+            raise BudgetError(
+                f"The policy {name} does not read tail.{setting}.",
+                hint=f"The policies that do: {', '.join(users)}.",
+            )
+    cleared: dict[str, Any] = {
+        "keep": clearing.keep,
+        "only": clearing.only,
+        "never": clearing.never,
+        "gain_tokens": clearing.gain_tokens,
+        "gain_fraction": clearing.gain_fraction,
+    }
+    match name:
+        case "default":
+            said = {
+                **cleared,
+                "tail": tail.fraction,
+                "clear_at": at.clear_at,
+                "act_at": at.act_at,
+                "economy": config.economy,
+            }
+        case "salient":
+            said = {"tail": tail.fraction, "act_at": at.act_at}
+        case "clear":
+            said = {**cleared, "trigger": at.clear_at}
+        case "keep_recent":
+            said = {"n": tail.newest, "trigger": at.act_at}
+        case "rounds":
+            said = {"min_retain_rounds": tail.newest, "trigger": at.act_at}
+        case "fraction":
+            # It acts early by itself; a threshold that is not set leaves it at that.
+            own = at.act_at == ACT_AT
+            said = {"preserve": tail.fraction, "trigger": None if own else at.act_at}
+        case _:
+            said = {}
+    # A tail that is not said is the policy's own.
+    return {key: value for key, value in said.items() if value is not None}

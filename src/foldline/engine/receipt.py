@@ -1,0 +1,202 @@
+"""The receipt: what a compaction did, why, what it saved, and where everything is recalled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from sys import intern
+from typing import Any
+
+from foldline.core.budget import Budget
+from foldline.core.prepared import Prepared
+from foldline.core.spending import Spent
+from foldline.engine.compaction import Evicted, Outcome, RungReport, Status
+from foldline.redaction import redacted
+from foldline.values.edits import Drop, Edit, Fold, Rewrite
+from foldline.values.handles import near, part_handle
+from foldline.values.identity import HANDLE_LENGTH
+from foldline.values.messages import Message, ToolResult
+from foldline.values.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """
+    The account of one compaction.
+
+    Token counts are of messages only, measured by ``counter``; ``overhead`` is what the system
+    prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
+    it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
+    a provider's prompt cache still holds them. ``spent`` is what a model was asked for it,
+    ``evicted`` which files are out of sight now.
+    """
+
+    status: Status
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    messages_before: int
+    messages_after: int
+    counter: str
+    policy: str
+    budget: int
+    overhead: int = 0
+    kept_prefix: int = 0
+    edits: tuple[Edit, ...] = field(default=(), repr=False)
+    rungs: tuple[RungReport, ...] = ()
+    recall: dict[str, str] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
+
+    def __str__(self) -> str:
+        if self.status != "compacted":
+            return f"{self.status}: {self.reason} ({self.tokens_before:,} tokens)"
+        share = self.tokens_after / max(1, self.tokens_before)
+        return (
+            f"compacted: {self.tokens_before:,} → {self.tokens_after:,} tokens ({share:.0%}), "
+            f"{self.messages_before:,} → {self.messages_after:,} messages, by {self.reason}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt as JSON values; edits are counted by kind, not listed."""
+        return {
+            "schema": "foldline.receipt/1",
+            "status": self.status,
+            "reason": self.reason,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "messages_before": self.messages_before,
+            "messages_after": self.messages_after,
+            "kept_prefix": self.kept_prefix,
+            "budget": self.budget,
+            "overhead": self.overhead,
+            "counter": self.counter,
+            "policy": self.policy,
+            "rungs": [
+                {
+                    "name": rung.name,
+                    "outcome": rung.outcome,
+                    "freed": rung.freed,
+                    "reason": rung.reason,
+                }
+                for rung in self.rungs
+            ],
+            "edits": dict(Counter(edit.kind for edit in self.edits)),
+            "recall": dict(self.recall),
+            "warnings": list(self.warnings),
+            "spent": asdict(self.spent),
+            "evicted": {"files": list(self.evicted.files), "unknown": self.evicted.unknown},
+        }
+
+
+def account(
+    before: View,
+    outcome: Outcome,
+    budget: Budget,
+    policy: str,
+    handles: Mapping[str, str],
+    warnings: tuple[str, ...] = (),
+    memory: Prepared | None = None,
+) -> Receipt:
+    """
+    Make the receipt of a compaction.
+
+    Args:
+        before: The view that was to be made smaller.
+        outcome: What became of it.
+        budget: What the messages were allowed.
+        policy: The name of the policy.
+        handles: Handle by id.
+        warnings: Sentences for the caller.
+        memory: What had been prepared, where the edits begin with it: it was accounted for then.
+    """
+    after = outcome.view
+    kept = 0
+    for old, new in zip(before.messages, after.messages, strict=False):
+        if old is not new:
+            break
+        kept += 1
+    prepared = memory or Prepared((), (), before.dialect, 0, 0.0)
+    fresh = outcome.edits[len(prepared.edits) :]
+    return Receipt(
+        status=outcome.status,
+        reason=redacted(outcome.reason),
+        tokens_before=before.tokens,
+        tokens_after=after.tokens,
+        messages_before=len(before.messages),
+        messages_after=len(after.messages),
+        counter=before.counter.name,
+        policy=policy,
+        budget=budget.limit,
+        overhead=budget.overhead,
+        kept_prefix=kept,
+        edits=outcome.edits,
+        rungs=tuple(replace(rung, reason=redacted(rung.reason)) for rung in outcome.rungs),
+        recall={**prepared.recall, **recallable(fresh, before.originals, handles)},
+        warnings=tuple(redacted((*warnings, *budget.warnings))),
+        spent=prepared.spent + outcome.spent,
+        evicted=outcome.evicted,
+    )
+
+
+def recallable(
+    edits: Iterable[Edit], originals: Mapping[str, Message], handles: Mapping[str, str]
+) -> dict[str, str]:
+    """
+    Name everything that edits took out of sight.
+
+    Returns:
+        A few words by handle.
+    """
+    out: dict[str, str] = {}
+    for edit in edits:
+        match edit:
+            case Rewrite(message=number) if number in originals:
+                message = originals[number]
+                handle = part_handle(handles.get(number, number), message, edit.part)
+                out[edit.handle or handle] = _part_words(message, edit.part)
+            case Drop(messages=gone):
+                for number in gone:
+                    if number in originals:
+                        out[handles.get(number, number)] = _words(originals[number])
+            case Fold(messages=gone, snapshot=snapshot):
+                if edit.kind != "repair":
+                    out[_alone(snapshot.id, handles)] = f"the {len(gone)} messages of a snapshot"
+                for number in gone:
+                    if number in originals:
+                        out[handles.get(number, number)] = _words(originals[number])
+    return out
+
+
+def _alone(number: str, handles: Mapping[str, str]) -> str:
+    """Return the shortest handle of an id that none of the others shares."""
+    others = [other for other in near(number[:HANDLE_LENGTH], handles) if other != number]
+    for length in range(HANDLE_LENGTH, len(number)):
+        if not any(other.startswith(number[:length]) for other in others):
+            return number[:length]
+    return number
+
+
+def _words(message: Message) -> str:
+    if message.results:
+        return _part_words(message, 0)
+    calls = ", ".join(_tool(call.name) for call in message.calls)
+    # The same few words for thousands of messages: each is kept once.
+    return intern(f"{message.role} message" + (f" calling {calls}" if calls else ""))
+
+
+@lru_cache(maxsize=1_000)
+def _tool(name: str) -> str:
+    """Return the name of a tool for a receipt, which is kept: names come from a model."""
+    return str(redacted(name))
+
+
+def _part_words(message: Message, index: int) -> str:
+    part = message.parts[index] if index < len(message.parts) else None
+    if isinstance(part, ToolResult):
+        return intern(f"result of {_tool(part.name)}") if part.name else "tool result"
+    kind = "part" if part is None else type(part).__name__.lower()
+    return f"{kind} of a {message.role} message"

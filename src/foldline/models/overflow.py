@@ -1,0 +1,212 @@
+"""
+Telling "too long" from everything else that a provider may say, and what its real limit is.
+
+A rate limit speaks of tokens and of requests that are too large as well, so it is looked for
+first. Then a code, an exception's class or a stop reason decides, then the status 413, then the
+words: those that each provider is known to use, and only where the status is one of a bad request.
+What an error quotes of the user's text is therefore no overflow when the server itself failed. At
+last an answer is one that took more than the window: some servers drop what is too long silently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from foldline.errors import InputError
+from foldline.models.overflow_phrases import phrases
+from foldline.models.provider_failure import Failure, failure_of
+
+__all__ = ["CODES", "Detector", "Failure", "Overflow", "detect", "failure_of", "overflow_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Overflow:
+    """
+    A request was too long.
+
+    Args:
+        how: What told: the provider whose words they are, "code", "class", "status", "stop",
+            "usage" or "detector".
+        limit: The real limit in tokens, None when it was not said.
+        asked: What the request took, in tokens, with what was reserved for the answer; None when
+            it was not said.
+        output: How much of that was reserved for the answer, in tokens.
+    """
+
+    how: str
+    limit: int | None = None
+    asked: int | None = None
+    output: int = 0
+
+    @property
+    def given(self) -> int | None:
+        """What system prompt, tools and messages took, in tokens; None when it was not said."""
+        return None if self.asked is None else max(0, self.asked - self.output)
+
+
+Detector: TypeAlias = Callable[[Failure], Overflow | bool | None]
+"""
+Decides whether a failure is an overflow, for what the table here does not know.
+
+It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) and returns an
+`Overflow` with the numbers that it knows, or True where it knows none; False or None leave the
+decision to the next one, and at last to the table.
+"""
+
+CODES: Final = frozenset(
+    {
+        "context_length_exceeded",  # OpenAI, Azure, DeepSeek, Groq, OpenRouter
+        "context_window_exceeded",
+        "exceed_context_size_error",  # llama.cpp
+        "input_too_long",
+        "model_context_window_exceeded",
+        "model_max_prompt_tokens_exceeded",  # GitHub Copilot
+        "prompt_too_long",
+        "request_too_large",  # Anthropic
+        "string_above_max_length",  # OpenAI, for one message
+    }
+)
+"""Codes and types of errors that say it by themselves."""
+
+STOPS: Final = frozenset(
+    {
+        "context_length_exceeded",
+        "context_window_exceeded",
+        "model_context_window_exceeded",  # Anthropic, Z.ai
+        "model_length",  # Mistral
+        "overflow",
+    }
+)
+"""Why a model stopped, when the window was full."""
+
+_CLASSES: Final = re.compile(
+    r"Context(?:Window|Length|Size)?(?:Exceeded|Overflow)"
+    r"|(?:\b|Err)(?:Prompt|Request|Input|Context)?TooLong(?:Error)?\b"
+)
+"""Exceptions of frameworks and gateways: LangChain, litellm, the wrapped errors of agents."""
+
+_RATE: Final = re.compile(
+    r"rate.?limit|tokens? per (?:min|hour|day)|requests? per (?:min|sec|day)|\b[TR]P[MD]\b"
+    r"|too many requests|quota|throttl|please wait before|extra usage is required",
+    re.IGNORECASE,
+)
+
+_BAD_REQUEST: Final = frozenset({None, 200, 400, 413, 422})
+"""The statuses with which words count; some gateways send an error with status 200."""
+
+_LEAST: Final = 16
+_MOST: Final = 10**9
+"""A limit outside of these is no number of tokens."""
+
+_FULL: Final = 0.99
+"""An answer without a word, cut by its cap, when the input took this share of the window."""
+
+
+def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> Overflow | None:
+    """
+    Tell whether a failure is an overflow.
+
+    Args:
+        failure: What the provider said; see `failure_of`.
+        detectors: Further ones that are asked first. What none of them knows is decided here.
+
+    Returns:
+        The overflow with the numbers that were named, None when it is something else.
+
+    Raises:
+        InputError: A detector returned something else.
+    """
+    for detector in detectors:
+        found = detector(failure)
+        if isinstance(found, Overflow):
+            return found
+        if found is True:
+            return Overflow("detector")
+        if found not in (None, False):
+            raise InputError(
+                f"a detector of overflows returned {found!r:.60}",
+                field="detectors",
+                hint="Return True, False, None or a foldline.models.overflow.Overflow.",
+            )
+    if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
+        return None
+    return _named(failure) or _said(failure) or _silent(failure)
+
+
+def overflow_in(
+    said: Any, window: int | None = None, detectors: Iterable[Detector] = ()
+) -> Overflow | None:
+    """
+    Tell whether an exception or a response says that the request was too long.
+
+    Args:
+        said: What an SDK raised or returned; see `failure_of`.
+        window: The model's window in tokens, to find what was dropped silently.
+        detectors: Further ones; see `detect`.
+    """
+    return detect(failure_of(said, window), detectors)
+
+
+def _named(failure: Failure) -> Overflow | None:
+    """Decide by what is named: code, class, stop reason, status."""
+    how = ""
+    if not CODES.isdisjoint(failure.code.lower().split()):
+        how = "code"
+    elif _CLASSES.search(failure.type):
+        how = "class"
+    elif failure.stop.lower() in STOPS:
+        how = "stop"
+    elif failure.status == 413:
+        how = "status"
+    if not how:
+        return None
+    words = _phrase(failure.text)
+    limit = _sane(failure.limit)
+    if words is None:
+        return Overflow(how, limit)
+    return Overflow(how, words.limit or limit, words.asked, words.output)
+
+
+def _said(failure: Failure) -> Overflow | None:
+    """Decide by the words."""
+    return _phrase(failure.text) if failure.status in _BAD_REQUEST else None
+
+
+def _silent(failure: Failure) -> Overflow | None:
+    """Decide by the numbers of an answer that looks like any other."""
+    usage, window = failure.usage, failure.window
+    if usage is None or not window:
+        return None
+    given = usage.input + usage.cache_read + usage.cache_write
+    choked = failure.stop.lower() in ("length", "max_tokens") and not usage.output
+    if given > window or (choked and given >= _FULL * window):
+        return Overflow("usage", window, given)
+    return None
+
+
+def _phrase(text: str) -> Overflow | None:
+    for provider, pattern in phrases():
+        found = pattern.search(text)
+        if found:
+            return _numbers(provider, found.groupdict())
+    return None
+
+
+def _numbers(provider: str, named: dict[str, str | None]) -> Overflow:
+    limit, asked, given, output = (
+        _number(named.get(name)) for name in ("limit", "asked", "given", "output")
+    )
+    if given is not None:
+        asked = max(asked or 0, given + (output or 0))
+    return Overflow(provider, _sane(limit), asked, output or 0)
+
+
+def _number(text: str | None) -> int | None:
+    return int(re.sub(r"\D", "", text)) if text else None
+
+
+def _sane(limit: int | None) -> int | None:
+    return limit if limit is not None and _LEAST <= limit <= _MOST else None

@@ -1,0 +1,287 @@
+"""
+What a provider said, as one small value, whatever it came in.
+
+Every SDK has its own exceptions and every framework wraps them; here only names are read that
+they share, so that none of them is imported: ``status_code``, ``body``, ``response``, ``code``,
+``finish_reason``, ``usage`` and their like. Everything is bounded: what is read is hostile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from foldline.values.messages import Usage
+from foldline.values.plain_json import plain
+
+LONGEST: Final = 8_000
+"""Characters of one text that are read."""
+
+DEEPEST: Final = 5
+"""How deeply errors in errors, and causes of causes, are followed."""
+
+WIDEST: Final = 16
+"""How many members of a list or a group of exceptions are read."""
+
+_INNER: Final = ("error", "Error", "errors", "detail", "metadata", "raw", "response", "body")
+_TEXTS: Final = ("message", "Message", "msg", "detail", "errorMessage", "error", "raw")
+_LIMITS: Final = ("n_ctx", "max_model_len")
+_CODES: Final = ("code", "type", "status", "error_code", "error_type", "__type", "Code", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """
+    What went wrong, or what came back.
+
+    Args:
+        type: The names of the exception's classes, and of those that caused it.
+        status: The HTTP status, None when there was none.
+        code: The provider's codes and types of error, in one line.
+        text: The provider's words, never those of a model.
+        stop: Why the model stopped, in the provider's own word.
+        usage: What was reported, in tokens.
+        window: The model's window in tokens, None when it is not known.
+        limit: The limit in tokens that is given as a number of its own, None when there is none.
+    """
+
+    type: str = ""
+    status: int | None = None
+    code: str = ""
+    text: str = ""
+    stop: str = ""
+    usage: Usage | None = None
+    window: int | None = None
+    limit: int | None = None
+
+
+def failure_of(said: Any, window: int | None = None) -> Failure:
+    """
+    Read an exception or a response.
+
+    Args:
+        said: An exception of any SDK, HTTP client or framework, a response of one, its JSON, or a
+            text.
+        window: The model's window in tokens, to find out whether more was taken.
+
+    Returns:
+        What could be read of it; nothing is raised.
+    """
+    try:
+        return _read(plain(said), window)
+    except Exception:  # noqa: BLE001  # a stranger's object may raise whatever it is asked
+        return Failure(type=_classes(said), window=window)
+
+
+def _read(said: Any, window: int | None) -> Failure:
+    if isinstance(said, BaseException):
+        return replace(_of_exception(said), window=window)
+    if isinstance(said, (str, bytes)):
+        return replace(_of_body(said), window=window)
+    error = _get(said, "error")
+    if error:
+        return replace(_of_body({"error": _plain(error)}), window=window)
+    return Failure(stop=_stop(said), usage=_usage(said), window=window)
+
+
+# --- exceptions ----------------------------------------------------------------------------
+
+
+def _of_exception(error: BaseException) -> Failure:
+    read = [_one(cause) for cause in _causes(error)]
+    first = read[0]
+    return Failure(
+        type=" ".join(one.type for one in read),
+        status=next((one.status for one in read if one.status is not None), None),
+        code=" ".join(one.code for one in read if one.code),
+        text="\n".join(dict.fromkeys(one.text for one in read if one.text)),
+        stop=first.stop,
+        limit=next((one.limit for one in read if one.limit is not None), None),
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, what it says caused it, and the members of a group."""
+    waiting, seen = [error], set[int]()
+    while waiting and len(seen) < DEEPEST * 2:
+        now = waiting.pop(0)
+        if id(now) in seen:
+            continue
+        seen.add(id(now))
+        yield now
+        if isinstance(now, BaseExceptionGroup):
+            waiting += now.exceptions[:WIDEST]
+        if now.__cause__ is not None:
+            waiting.append(now.__cause__)
+
+
+def _one(error: BaseException) -> Failure:
+    response = _get(error, "response")
+    body = _first(error, "body", "error_body") or (
+        response if isinstance(response, Mapping) else _first(response, "text")
+    )
+    told = _of_body(body)
+    status = _whole(_first(error, "status_code", "status", "http_status", "code"))
+    if status is None:
+        status = _whole(_first(response, "status_code", "status"))
+    code = _get(error, "code")
+    return Failure(
+        type=_classes(error),
+        status=status if status is not None and 100 <= status < 600 else told.status,
+        code=f"{code} {told.code}".strip() if isinstance(code, str) else told.code,
+        text=told.text or _text(error),
+        limit=_whole(_get(error, "limit")) or told.limit,
+    )
+
+
+def _classes(said: Any) -> str:
+    return " ".join(kind.__name__ for kind in type(said).__mro__[:DEEPEST])
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str.__str__(str(error))[:LONGEST]
+    except Exception:  # noqa: BLE001  # a stranger's __str__
+        return ""
+
+
+# --- bodies --------------------------------------------------------------------------------
+
+
+def _of_body(body: Any) -> Failure:
+    """Read the JSON of an error: its words, codes and status, wherever a gateway put them."""
+    texts: list[str] = []
+    codes: list[str] = []
+    statuses: list[int] = []
+    limits: list[int] = []
+    if isinstance(body, (str, bytes)):
+        parsed = _parsed(body)
+        body = parsed if isinstance(parsed, (Mapping, list)) else {"message": _string(body)}
+    for fields in _objects(body, DEEPEST):
+        texts += [
+            value[:LONGEST]
+            for name in _TEXTS
+            if isinstance(value := fields.get(name), str) and not _parsed(value)
+        ]
+        for name in _CODES:
+            value = fields.get(name)
+            if isinstance(value, str):
+                codes.append(value[:200])
+            elif (number := _whole(value)) is not None:
+                statuses.append(number)
+        limits += [n for name in _LIMITS if (n := _whole(fields.get(name)))]
+    status = next((status for status in statuses if 400 <= status < 600), None)
+    text = "\n".join(dict.fromkeys(texts))[:LONGEST]
+    return Failure(status=status, code=" ".join(codes), text=text, limit=max(limits, default=None))
+
+
+def _objects(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
+    """Yield an object and those in it that may hold an error; text that is JSON is read too."""
+    if isinstance(value, str):
+        value = _parsed(value)
+    if isinstance(value, Mapping):
+        yield value
+        inner = [value[name] for name in _INNER if name in value]
+    else:
+        inner = value[:WIDEST] if isinstance(value, list) else []
+    if depth:
+        for item in inner:
+            yield from _objects(item, depth - 1)
+
+
+def _parsed(text: str | bytes) -> Any:
+    """Return the JSON value of a text that is an object or a list, else None."""
+    if len(text) > LONGEST or _string(text).lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+# --- answers -------------------------------------------------------------------------------
+
+
+def _stop(said: Any) -> str:
+    """Return why a model stopped, in the provider's word."""
+    choice = _item(_get(said, "choices")) or _item(_get(said, "candidates"))
+    around = _get(said, "response_metadata") or _get(said, "incomplete_details")
+    for holder in (said, choice, around):
+        found = _first(
+            holder, "stop_reason", "finish_reason", "finishReason", "stopReason", "stop", "reason"
+        )
+        if isinstance(found, str):
+            return found[:200]
+    return ""
+
+
+def _usage(said: Any) -> Usage | None:
+    """
+    Return what an answer reports, in tokens.
+
+    Some count what was cached within the input and some beside it: OpenAI and Gemini name a part
+    of the whole in the details, Anthropic names what is added.
+    """
+    told = _first(said, "usage", "usage_metadata", "usageMetadata")
+    if isinstance(told, Usage):
+        return told
+    given = _count(told, "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count")
+    written = _count(
+        told,
+        "output_tokens",
+        "completion_tokens",
+        "candidatesTokenCount",
+        "candidates_token_count",
+    )
+    if given is None and written is None:
+        return None
+    read = _count(told, "cache_read_input_tokens") or 0
+    wrote = _count(told, "cache_creation_input_tokens") or 0
+    return Usage(given or 0, written or 0, read, wrote)
+
+
+# --- names ---------------------------------------------------------------------------------
+
+
+def _get(holder: Any, name: str) -> Any:
+    """Return a member of an object or a mapping, None when it has none or will not tell."""
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    try:
+        return plain(getattr(holder, name, None))
+    except Exception:  # noqa: BLE001  # a stranger's property
+        return None
+
+
+def _first(holder: Any, *names: str) -> Any:
+    return next((found for name in names if (found := _get(holder, name)) is not None), None)
+
+
+def _item(holder: Any) -> Any:
+    if isinstance(holder, Sequence) and not isinstance(holder, (str, bytes)) and holder:
+        return holder[0]
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """Return an error object as the mapping that it stands for."""
+    if isinstance(value, (Mapping, str, list)):
+        return value
+    return {name: found for name in (*_TEXTS, *_CODES) if (found := _get(value, name))}
+
+
+def _count(holder: Any, *names: str) -> int | None:
+    return next((n for name in names if (n := _whole(_get(holder, name))) is not None), None)
+
+
+def _whole(value: Any) -> int | None:
+    """Return a number that is whole and not negative, None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return None
+    return value
+
+
+def _string(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value[:LONGEST].decode("utf-8", "replace")

@@ -1,0 +1,108 @@
+"""Listings of files: paths with their folder once, `ls -R` with each file in its folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from foldline.outputs.condensed import Condensed
+
+_PATH = re.compile(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
+_FOLDER = re.compile(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
+_ENTRY = re.compile(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
+_BRANCH = re.compile(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
+
+FEWEST = 8
+FOLDER, TOTAL = 0.06, 0.0
+"""Lines that make a listing, and what a line that names a folder is worth."""
+
+
+def kind_of_listing(lines: Sequence[str]) -> str:
+    """Return "paths", "ls" or "tree", "" where lines list no files."""
+    looked_at = [*lines[:60], *lines[-20:]] if len(lines) > 80 else lines
+    if len(lines) < FEWEST:
+        return ""
+    if sum(1 for line in looked_at if _ENTRY.match(line)) >= 0.5 * len(looked_at):
+        return "ls"
+    if sum(1 for line in looked_at if _BRANCH.match(line)) >= 0.7 * len(looked_at):
+        return "tree"
+    paths = sum(1 for line in looked_at if _PATH.fullmatch(line) and "/" in line)
+    return "paths" if paths >= 0.8 * len(looked_at) else ""
+
+
+def listing(text: str, lines: Sequence[str], kind: str) -> Condensed:
+    """
+    Take a listing apart.
+
+    Args:
+        text: The listing with its indentation.
+        lines: Its lines.
+        kind: See `kind_of_listing`.
+    """
+    if kind == "ls":
+        return _ls(lines)
+    if kind == "tree":
+        return Condensed("listing", tuple(_branches(text)))
+    whole = factored(lines)
+    return Condensed("listing", tuple(lines), whole=whole, lossless=bool(whole))
+
+
+def _ls(lines: Sequence[str]) -> Condensed:
+    heads = tuple(
+        place
+        for place, line in enumerate(lines)
+        if line.endswith(":") and _FOLDER.fullmatch(line) and not _ENTRY.match(line)
+    )
+    return Condensed("listing", tuple(lines), dict.fromkeys(heads, FOLDER), heads, apart=True)
+
+
+def _branches(text: str) -> list[str]:
+    """Write the lines of a tree as paths."""
+    found: list[str] = []
+    above: list[str] = []
+    for line in text.split("\n"):
+        branch = _BRANCH.match(line)
+        if branch is None:
+            if line.strip():
+                found.append(line.strip())
+                above = []
+            continue
+        depth = len(branch.group(1)) // 4
+        name = line[branch.end() :].strip()
+        del above[depth:]
+        found.append("/".join((*above, name)))
+        above += [""] * (depth - len(above))
+        above.append(name.rstrip("/"))
+    return found
+
+
+def factored(lines: Sequence[str]) -> str:
+    """
+    Write paths with each folder once, and their names below it.
+
+    Returns:
+        The text, from which `unfactored` makes the same lines; "" where it would be no shorter.
+    """
+    shown: list[str] = []
+    last: str | None = None
+    for line in lines:
+        folder, slash, name = line.rpartition("/")
+        if line[:1].isspace() or not line or "\n" in line:
+            return ""
+        if folder + slash != last:
+            last = folder + slash
+            shown.append(last or "./.")
+        shown.append(f" {name}")
+    made = "\n".join(shown)
+    return made if len(made) < sum(map(len, lines)) + len(lines) else ""
+
+
+def unfactored(text: str) -> list[str]:
+    """Return the paths that `factored` wrote."""
+    found, folder = list[str](), ""
+    for line in text.split("\n"):
+        if line.startswith(" "):
+            found.append(folder + line[1:])
+        else:
+            folder = "" if line == "./." else line
+    return found

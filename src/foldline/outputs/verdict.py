@@ -1,0 +1,255 @@
+"""
+The verdict of an output: the lines that say that something failed, and those that sum it up.
+
+What failed must never look as if it had passed, however little of it is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from foldline.relevance.alarms import lines_with
+
+NEEDLES = (
+    *("fail", "error", "traceback", "panic", "fatal", "exception", "exit", "not ok", "critical"),
+    *("non-zero", "segmentation", "core dumped", "not found", "err!", "success", '"ok"', "severe"),
+    *("✗", "✖", "✘", "错误", "失败", "异常", "崩溃", "致命"),
+)
+"""One of these, in lower case, stands in every line that says that something failed."""
+
+_FAILURES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (
+        ("fail", "error"),
+        re.compile(
+            r"[0-9](?<![\w.-].)(?!(?<=0)0*\b)[\d,]* (?:\w+ )?"
+            r"(?i:fail(?:ed|ing|ures?)|errors?)\b"
+        ),
+    ),
+    (
+        ("fail", "error", "fatal", "critical", "panic", "severe", "err!"),
+        re.compile(
+            r"[CEFPS](?<![\w/.-].)(?<!\b0 .)(?<!\bno .)"
+            r"(?:(?:(?<=F)(?:AIL(?:ED|URES?)?|ATAL)|(?<=C)RITICAL|(?<=P)ANIC|(?<=S)EVERE"
+            r"|(?<=E)RR!)(?![\w/.-]|\s*[:=(]\s*0\b)"
+            r"|(?<=E)RRORS?(?![\w/.-]|\s*[:=]\s*0\b))"
+        ),
+    ),
+    (
+        ("error:", "fatal:", "panic:", "]:"),
+        re.compile(
+            r"[EFPefp](?<![^\s:\]].)(?:(?<=[Ee])(?i:rror)|(?<=[Ff])(?i:atal)|(?<=[Pp])(?i:anic))"
+            r"(?:\[\w+\])?:(?!\s*(?:0|none|null|false)\b)"
+        ),
+    ),
+    (
+        ("fail", "error"),
+        re.compile(
+            r"[EFef](?<!\S.)(?:(?<=[Ff])(?i:ail(?:ures?|ed))|(?<=[Ee])(?i:rrors?))\s*[:=]\s*[1-9]"
+        ),
+    ),
+    (
+        ("error", "exception"),
+        re.compile(
+            r"^\s*(?:E\s+|Caused by:\s|Uncaught\s|Exception in thread \S+\s)?[\w.]*"
+            r"(?:Error|Exception)\b(?::|$|\s\[)",
+            re.MULTILINE,
+        ),
+    ),
+    (
+        ("exit",),
+        re.compile(
+            r"[Ee](?<!\w.)(?i:xit(?:ed)?(?: with)?(?:[ _]?(?:code|status))?)"
+            r"[\"']?[ :=]+[1-9]"
+        ),
+    ),
+    (("traceback",), re.compile(r"Traceback \(most recent")),
+    (("panicked",), re.compile(r"panicked at")),
+    (("segmentation",), re.compile(r"Segmentation fault")),
+    (("core dumped",), re.compile(r"core dumped")),
+    (("non-zero",), re.compile(r"non-zero exit")),
+    (("not found",), re.compile(r"command not found")),
+    (("not ok",), re.compile(r"^\s*not ok\b", re.MULTILINE)),
+    (("... ", "...\t", "...\n"), re.compile(r"\.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b")),
+    (
+        (" failed",),
+        re.compile(
+            r" failed\b(?:(?<=\bbuild failed)|(?<=\bjob failed)|(?<=\btests failed)"
+            r"|(?<=\btest failed)|(?<=\bcompilation failed))"
+        ),
+    ),
+    (
+        ('"',),
+        re.compile(
+            r'"(?:(?:status|state|result|outcome|conclusion|level)":\s*"'
+            r'(?i:error|failed|failure|fatal)"'
+            r'|(?:is_?error|isError|failed)":\s*true|(?:success|ok)":\s*false)'
+        ),
+    ),
+)
+"""
+What says that something failed, by what has to stand there in lower case.
+
+Each begins with a literal or a set of characters, which is searched for ten times as fast as
+several patterns at once; what stands before that is looked at behind it.
+"""
+
+_FAILURES_ELSEWHERE = re.compile(
+    r"[✗✖✘]"
+    r"|(?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))"
+)
+
+SUMMARY = re.compile(
+    r"""
+      =+\ .*\b(?:passed|failed|errors?|skipped|no\ tests\ ran|warnings?)\b.*
+    | \d+\ (?:passed|failed|errors?|skipped)\b.*
+    | Ran\ \d+\ tests? | (?:OK|FAILED)(?:$|\ \() | test\ result: | (?:FAIL|PASS)$
+    | \s*(?:Tests|Test\ Suites|Test\ Files|Suites)(?::|\s+)\s*\d
+    | \s*\d+\ (?:passing|failing|pending)\b | \#\ (?:tests|pass|fail)\b
+    | error:\ could\ not\ compile | (?:warning|error):.{0,200}\ (?:generated|emitted|aborting)
+    | (?:added|removed|changed|up\ to\ date,?\ audited)\ \d+\ packages?
+    | (?i:total|summary|totals|finished|found\ \d+|build\ (?:failed|succe)|exit\ code)\b
+    | \[?(?i:process\ exited|exited?|exit\ code|command\ (?:failed|exited))\b
+    | \(\d+\ rows?\)
+    """,
+    re.VERBOSE,
+)
+
+COUNTED = re.compile(r"[0-9](?<!\w.)\d* (?:files?|director|vulnerabilit|problems?\b)")
+_COUNTED_ELSEWHERE = re.compile(r"(?:共|总计|合计|总共)\s*[:：]?\s*\d")
+TRIES = 400
+"""How many places are looked at for a line that says that something failed."""
+
+
+NEAR = 300
+"""Characters to either side of a place that are looked at."""
+
+
+def is_failure(line: str) -> bool:
+    """Tell whether a line says that something failed."""
+    seen = line[: 2 * NEAR]
+    lowered = seen.lower()
+    for needles, pattern in _FAILURES:
+        for needle in needles:
+            if needle in lowered:
+                if pattern.search(seen):
+                    return True
+                break
+    return not seen.isascii() and _FAILURES_ELSEWHERE.search(seen) is not None
+
+
+def is_summary(line: str) -> bool:
+    """Tell whether a line sums an output up."""
+    if len(line) > NEAR:
+        return False
+    if SUMMARY.match(line) or COUNTED.search(line):
+        return True
+    return not line.isascii() and _COUNTED_ELSEWHERE.search(line) is not None
+
+
+def failing_lines(lines: Sequence[str]) -> set[int]:
+    """Find all lines that say that something failed."""
+    near = lines_with(list(map(_lowered, lines)), NEEDLES)
+    return {place for place in near if is_failure(lines[place])}
+
+
+def failures(text: str, most: int = 3) -> list[tuple[int, int]]:
+    """
+    Find the first lines of a text that say that something failed.
+
+    Args:
+        text: Any text.
+        most: How many lines.
+
+    Returns:
+        Where they start and end, in order.
+    """
+    found: list[tuple[int, int]] = []
+    for place in _places(_lowered(text)):
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            found.append((start, stop))
+            if len(found) == most:
+                break
+    return found
+
+
+def last_failure(text: str) -> tuple[int, int] | None:
+    """Find the last line of a text that says that something failed."""
+    lowered = _lowered(text)
+    behind = {needle: lowered.rfind(needle) for needle in NEEDLES}
+    for _ in range(TRIES):
+        place = max(behind.values())
+        if place < 0:
+            return None
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            return start, stop
+        for needle, known in behind.items():
+            if known >= start:
+                behind[needle] = lowered.rfind(needle, 0, start)
+    return None
+
+
+def first_failure(text: str) -> str:
+    """Return the first line that says that something failed, a giant one around that place."""
+    for place in _places(_lowered(text)):
+        start, stop = _line(text, place)
+        if _says_so(text, start, stop, place):
+            near = text[max(start, place - NEAR) : min(stop, place + NEAR)].strip()
+            return near if is_failure(near) else ""
+    return ""
+
+
+def failing_note(text: str, kept: Iterable[str], *, failed: bool = False) -> str:
+    """
+    Say that an output reports failures, where none of the lines that are kept of it does.
+
+    Args:
+        text: The output.
+        kept: What is shown of it.
+        failed: Whether the tool itself said so.
+
+    Returns:
+        Words for the note about what is left out, "" where they are not needed.
+    """
+    if not (failed or failures(text, 1)) or any(map(is_failure, kept)):
+        return ""
+    return ", with failures"
+
+
+def _places(lowered: str) -> Iterator[int]:
+    """Yield where needles stand, from the first on; one a line."""
+    ahead = {needle: lowered.find(needle) for needle in NEEDLES}
+    ahead = {needle: place for needle, place in ahead.items() if place >= 0}
+    for _ in range(TRIES):
+        if not ahead:
+            return
+        first = min(ahead.values())
+        yield first
+        after = lowered.find("\n", first)
+        if after < 0:
+            return
+        for needle, place in list(ahead.items()):
+            if place < after:
+                further = lowered.find(needle, after)
+                if further < 0:
+                    del ahead[needle]
+                else:
+                    ahead[needle] = further
+
+
+def _lowered(text: str) -> str:
+    """Write a text in lower case, unless letters would move by that."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text
+
+
+def _line(text: str, place: int) -> tuple[int, int]:
+    stop = text.find("\n", place)
+    return text.rfind("\n", 0, place) + 1, len(text) if stop < 0 else stop
+
+
+def _says_so(text: str, start: int, stop: int, place: int) -> bool:
+    """Look at a line, at a giant one around the place only."""
+    return is_failure(text[max(start, place - NEAR) : min(stop, place + NEAR)])

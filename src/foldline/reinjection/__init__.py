@@ -1,0 +1,1 @@
+"""What a compaction puts back into view: files, the plan, and what is being worked on."""

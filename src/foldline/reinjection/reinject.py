@@ -1,0 +1,308 @@
+"""
+Reinject: put back into sight what a compaction took out of it and the model still works with.
+
+That is the newest plan, and the newest versions of the files that were touched last. They come as
+one message before the newest part of the conversation, in the same batch of edits; the next
+compaction takes it out again before it does anything else, so that these messages never pile up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from foldline.core.asks import Steps
+from foldline.core.budget import Budget
+from foldline.core.retention_settings import FileSettings
+from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.engine.compaction import Outcome, RungReport, compaction
+from foldline.reinjection.attachment import (
+    HEADER,
+    Attached,
+    Found,
+    attached,
+    name_section,
+    part_section,
+    render,
+    standing,
+    whole_section,
+)
+from foldline.reinjection.file_access import Touch, newest
+from foldline.reinjection.file_visibility import evicted, sight
+from foldline.reinjection.insertion_point import place
+from foldline.reinjection.task_lists import TaskLists, plan_room, plan_sections
+from foldline.reinjection.working_set import WorkingSet
+from foldline.repair.repair import repair
+from foldline.values.edits import Drop, Insert
+from foldline.values.identity import content_hash, derived_id
+from foldline.values.messages import Message, Text
+from foldline.values.snapshot_mark import sealed
+from foldline.values.tokens import MESSAGE_TOKENS, TokenCounter
+from foldline.values.view import View
+
+KIND: Final = "reinject"
+"""The kind of the edits, and the origin of the message."""
+
+DETACH: Final = "detach"
+"""What receipts call the first rung, which takes out what was put back earlier."""
+
+SMALL: Final = 0.005
+"""A plan of up to this fraction of the target finds its place without a reserve."""
+
+SECTION_TOKENS: Final = 60
+"""About what stands around the content of a file, in tokens."""
+
+JOINTS: Final = 4
+"""Texts that are put together may take a few tokens more than each by itself."""
+
+ReadFiles: TypeAlias = Callable[[Sequence[Touch], FileSettings], tuple[Found, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """
+    What is to be in sight when a compaction is over.
+
+    ``touches`` are all touches of files, in order; ``files`` the newest touched ones as they are
+    on disk now, newest first, none where no file may be read.
+    """
+
+    touches: tuple[Touch, ...] = ()
+    files: tuple[Found, ...] = ()
+    plan: TaskLists | None = None
+    settings: FileSettings = field(default_factory=FileSettings)
+
+
+def reinjected(
+    before: View,
+    budget: Budget,
+    policy: Policy,
+    need: Need,
+    settings: FileSettings | None = None,
+    read: ReadFiles | None = None,
+    working: WorkingSet | None = None,
+) -> Steps[Outcome]:
+    """
+    Compact, and put back what is out of sight then; see `foldline.engine.compaction.compaction`.
+
+    Args:
+        before: What the model sees now.
+        budget: What the messages may take, with what is put back.
+        policy: The rungs to try.
+        need: Target and circumstances.
+        settings: Which files are put back.
+        read: Reads files; None where no file may be read.
+        working: The working set of the log, where it is kept up to date; None to read it here.
+    """
+    if not budget.is_due(policy.trigger, before.tokens):
+        return (yield from compaction(before, budget, policy, need))
+    mine = belongings(before, settings or FileSettings(), read, working)
+    spare = reserve(mine, before, budget.target)
+    # Imported here: nothing above loads what folds, until something is due.
+    from foldline.summary.span import is_partial
+
+    if is_partial(policy):
+        # What stays beside a span is not shortened for it: it comes on top.
+        budget = replace(budget, target=min(budget.limit, budget.target + spare))
+    else:
+        need = replace(need, target=max(1, need.target - spare))
+    outcome = yield from compaction(before, budget, detaching(policy, before.messages), need)
+    if outcome.status != "compacted":
+        return outcome
+    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
+    if short and _is_only_detached(outcome):
+        why = "nothing but what an earlier compaction put back could be taken out"
+        return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
+    outcome = put_back(before, outcome, budget, mine)
+    return replace(outcome, evicted=evicted(before, outcome.view, mine.touches))
+
+
+def _is_only_detached(outcome: Outcome) -> bool:
+    """Tell whether nothing was done that would be worth a new prefix."""
+    applied = {report.name for report in outcome.rungs if report.is_in_effect}
+    return DETACH in applied and applied <= {DETACH, "repair"}
+
+
+# --- before a compaction -------------------------------------------------------------------
+
+
+def belongings(
+    view: View,
+    settings: FileSettings,
+    read: ReadFiles | None = None,
+    working: WorkingSet | None = None,
+) -> Belongings:
+    """
+    Find what is to be in sight when a compaction is over.
+
+    Args:
+        view: The view that is compacted.
+        settings: Which files.
+        read: Reads touched files, newest first; None where no file may be read.
+        working: The working set of the log, where it is kept up to date; None to read it here.
+    """
+    known = WorkingSet.of(view.originals.values(), settings) if working is None else working
+    found = known.touches
+    files = read(newest(found), settings) if read is not None and settings.is_on else ()
+    return Belongings(found, files, known.plan, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Detach:
+    """Take out what an earlier compaction put back."""
+
+    name: str = field(default=DETACH, init=False)
+
+    def propose(self, view: View, _: Need) -> Steps[Plan]:
+        """Leave out every attachment that is not pinned."""
+        yield from ()
+        gone = tuple(
+            message.id
+            for index, message in enumerate(view.messages)
+            if message.is_attachment() and index not in view.protected
+        )
+        if not gone:
+            return Plan(reason="nothing was put back earlier")
+        return Plan((Drop(gone, KIND),))
+
+
+def detaching(policy: Policy, messages: Iterable[Message]) -> Policy:
+    """Return the policy that first takes out what was put back earlier, where there is such."""
+    said = (message for message in messages if message.role == "user")
+    if not any(message.is_attachment() for message in said):
+        return policy
+    return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
+
+
+def reserve(belongings: Belongings, view: View, target: int) -> int:
+    """
+    Return how much of the target to leave for what is put back, in tokens.
+
+    Never more than half of what the messages leave that have to stay: they are not cut for it.
+
+    Args:
+        belongings: What there is to put back.
+        view: The view that is compacted.
+        target: The target of the compaction, in tokens.
+    """
+    settings, counter, told = belongings.settings, view.counter, 0
+    if belongings.plan is not None:
+        lines = plan_room(belongings.plan, target, counter)
+        told = lines if lines > SMALL * target else 0
+    files = sum(
+        min(counter.text(found.text), settings.file_tokens) + SECTION_TOKENS
+        for found in belongings.files[: settings.count]
+    )
+    wanted = told + min(files, _most(settings, target))
+    if not wanted:
+        return 0
+    fixed = sum(view.counts[index] for index in view.protected)
+    return max(0, min(wanted, (target - fixed) // 2))
+
+
+def _most(settings: FileSettings, target: int) -> int:
+    return min(settings.total_tokens, round(settings.share * target))
+
+
+# --- after it ------------------------------------------------------------------------------
+
+
+def put_back(before: View, outcome: Outcome, budget: Budget, belongings: Belongings) -> Outcome:
+    """
+    Add what is out of sight now to the outcome of a compaction, as far as there is room.
+
+    Args:
+        before: The view that was compacted.
+        outcome: What became of it: it was compacted.
+        budget: What the messages may take; the limit is never passed.
+        belongings: What is to be in sight.
+
+    Returns:
+        The outcome with one more message, or as it was.
+    """
+    after = outcome.view
+    if belongings.plan is None and not belongings.files:
+        return outcome
+    where = place(before, after)
+    taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
+    room = min(before.tokens - 1, budget.limit) - taken - JOINTS
+    if where is None or room <= 0:
+        return outcome
+    plan, sections = belongings.plan, list[str]()
+    if plan is not None:
+        most = plan_room(plan, budget.target, after.counter)
+        sections = plan_sections(after, plan, min(room, most))
+    room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
+    room = min(room, _most(belongings.settings, budget.target))
+    sections += _file_sections(after, belongings, room, _last_shown(before, belongings.files))
+    while sections:
+        shown = _with(after, outcome, where, sections)
+        if shown.view.tokens <= budget.limit and shown.view.tokens < before.tokens:
+            fits = not repair(shown.view.messages, shown.view.dialect)
+            return shown if fits else outcome
+        sections.pop()
+    return outcome
+
+
+def _with(after: View, outcome: Outcome, where: str, sections: Sequence[str]) -> Outcome:
+    message = Message("user", (Text(render(sections)),), origin=KIND)
+    message = replace(message, id=derived_id(KIND, where, content_hash(message)))
+    insert = Insert(where, message, KIND)
+    view = after.after((insert,))
+    report = RungReport(KIND, "applied", after.tokens - view.tokens, _told(sections))
+    return replace(
+        outcome, view=view, edits=(*outcome.edits, insert), rungs=(*outcome.rungs, report)
+    )
+
+
+def _told(sections: Sequence[str]) -> str:
+    files = sum(section.startswith("File ") for section in sections)
+    names = [f"{files} files"] if files else []
+    return " and ".join([*(["the plan"] if files < len(sections) else []), *names])
+
+
+def _last_shown(before: View, files: Sequence[Found]) -> dict[str, Attached]:
+    """Return what was put back earlier of those files that were not touched since."""
+    back: dict[str, Attached] = {}
+    for at, message in enumerate(before.messages if files else ()):
+        if message.is_attachment():
+            shown = attached(message.text)
+            for found in files:
+                path, called = found.touch.path, before.positions.get(found.touch.ids[0], -1)
+                if path in shown and called < at:
+                    back[path] = shown[path]
+    return back
+
+
+def _file_sections(
+    after: View, belongings: Belongings, room: int, earlier: dict[str, Attached]
+) -> list[str]:
+    settings, counter = belongings.settings, after.counter
+    here = sight(after, belongings.touches)
+    sections: list[str] = []
+    shown = 0
+    for found in belongings.files:
+        if found.touch.path in here or shown >= settings.count:
+            continue
+        section = _section(
+            found, earlier, min(settings.file_tokens, room - SECTION_TOKENS), counter
+        )
+        tokens = counter.text(section)
+        if tokens > room:
+            continue
+        sections.append(section)
+        room -= tokens
+        shown += "\n" in section
+    return sections
+
+
+def _section(
+    found: Found, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
+) -> str:
+    """Write a file whole, or else its first and last lines, or else its path."""
+    told = standing(found, earlier)
+    if found.state == "text" and counter.text(found.text) <= tokens:
+        return whole_section(found, told)
+    part = part_section(found, told, tokens, counter) if found.state == "text" else ""
+    return part or name_section(found, told)

@@ -1,0 +1,323 @@
+"""
+Repair: the few edits that make a real, damaged history acceptable to its provider.
+
+Processes die between a call and its result, logs lose lines, results arrive late. A compaction
+that passes such damage on makes the provider reject the whole conversation; so it mends first, by
+edits like any other: recorded, reversible, named in the receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, count, groupby, pairwise
+from operator import eq
+
+from foldline.repair.renumber import part_at, renumbered, reordered
+from foldline.repair.untangle import History, untangled
+from foldline.values.edits import Drop, Edit, Fold, Insert, LinkedKeys, Move, Rewrite, apply
+from foldline.values.groups import Pairing, Site, pending_calls
+from foldline.values.identity import derived_id
+from foldline.values.messages import Media, Message, Omitted, Part, Text, Thinking, ToolResult
+from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
+
+NO_RESULT = "[No result of this call was recorded.]"
+ORPHAN = "[Result of a tool call that is not part of this history]"
+LATER = "[Another result of a tool call that was answered before]"
+GAP = "[Messages that stood here are left out.]"
+START = "[The recorded history starts here, with work that was already under way.]"
+
+
+def repair(
+    messages: Sequence[Message], dialect: str, pairing: Pairing | None = None
+) -> tuple[Edit, ...]:
+    """
+    Propose the edits that make a conversation valid.
+
+    What says nothing is left out; a result that came before its call moves behind it; of several
+    results of a call, the last one before the model went on is its answer, and those before are
+    left out; a result without a call, or one that came when the model had gone on with another,
+    becomes a note with the same text; a call that will never be answered gets a
+    result that says so; ids that have to be unique become so; a result that does not stand behind
+    its call moves there, and nothing else moves; what may not stand side by side is parted; a
+    conversation that starts with the model gets a first user message.
+
+    Args:
+        messages: Messages with ids.
+        dialect: Whose rules count.
+        pairing: What `pair` found in the messages, where that is known.
+
+    Returns:
+        Edits, none for a valid conversation.
+    """
+    edits: list[Edit] = []
+    shown = History(messages, dialect, pairing)
+    for step in STEPS:
+        found = step(shown)
+        if found:
+            edits += found
+            shown = History(apply(shown.messages, found), dialect)
+    return tuple(edits)
+
+
+# --- what says nothing -----------------------------------------------------------------------
+
+
+def says_nothing(message: Message) -> bool:
+    """Tell whether a message holds nothing that a provider would accept."""
+    return all(_says_nothing(part) for part in message.parts)
+
+
+def _says_nothing(part: Part) -> bool:
+    match part:
+        case Text(text):
+            return not text.strip()
+        case Omitted():
+            return True
+        case _:
+            return False
+
+
+def _empty(shown: History) -> list[Edit]:
+    messages, dialect = shown.messages, shown.dialect
+    gone = {message.id: None for message in messages if says_nothing(message)}
+    edits: list[Edit] = [Drop(tuple(gone), "repair")] if gone else []
+    if dialect in BY_TURN or dialect in ONE_ANSWER:
+        kept = [message for message in messages if message.id not in gone]
+        edits += [
+            Rewrite(message.id, index, text, "repair", keep_media=True)
+            for message in kept
+            for index, part in enumerate(message.parts)
+            for text in _without_blanks(part, dialect)
+        ]
+    return edits
+
+
+def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
+    """Yield what to show instead of a part with blank text (Gemini: no text) that is rejected."""
+    if isinstance(part, Text):
+        if not (part.text if dialect in ONE_ANSWER else part.text.strip()):
+            yield None
+    elif isinstance(part, ToolResult) and len(part.content) > 1 and dialect in BY_TURN:
+        texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+        plain = all(isinstance(piece, (Text, Media)) for piece in part.content)
+        if plain and not all(text.strip() for text in texts):
+            yield "\n".join(text for text in texts if text.strip())
+
+
+# --- results without a call ------------------------------------------------------------------
+
+
+def _early(shown: History) -> list[Edit]:
+    """Move results that came before their call behind it."""
+    messages, pairing = shown.messages, shown.pairing
+    waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
+    edits: list[Edit] = []
+    for site in pairing.orphans:
+        message = messages[site.message]
+        result = message.parts[site.part]
+        if len(message.parts) > 1 or not isinstance(result, ToolResult) or not result.call_id:
+            continue
+        call = waiting.get(result.call_id)
+        if call is not None and call.message > site.message:
+            edits.append(Move(message.id, messages[call.message].id))
+            del waiting[result.call_id]
+    return edits
+
+
+def _superseded(shown: History) -> list[Edit]:
+    """Leave out a result that another one of the same call followed before the model went on."""
+    messages, pairing = shown.messages, shown.pairing
+    if not pairing.late:
+        return []
+    steps = list(accumulate(message.role == "assistant" for message in messages))
+    newest = {(call, steps[site.message]): site for call, site in pairing.answers.items()}
+    gone: dict[int, list[int]] = {}
+    for site, call in pairing.late.items():  # in order
+        before = newest.get((call, steps[site.message]))
+        if before is not None:
+            gone.setdefault(before.message, []).append(before.part)
+        newest[call, steps[site.message]] = site
+    return [edit for index, parts in gone.items() for edit in _without(messages[index], parts)]
+
+
+def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
+    """Leave parts of a message out, or the message where nothing else is in it."""
+    if len(parts) == len(message.parts):
+        return [Drop((message.id,), "repair")]
+    return [Rewrite(message.id, index, None, "repair") for index in sorted(parts)]
+
+
+def _orphans(shown: History) -> list[Edit]:
+    messages, pairing = shown.messages, shown.pairing
+    lost: dict[int, dict[int, str]] = {}
+    for site in sorted((*pairing.orphans, *pairing.late)):
+        why = LATER if site in pairing.late else ORPHAN
+        lost.setdefault(site.message, {})[site.part] = why
+    return [edit for index, parts in lost.items() for edit in _noted(messages[index], parts)]
+
+
+def _noted(message: Message, lost: Mapping[int, str]) -> list[Edit]:
+    """Say as a note what lost results say; other parts of their message stay where they are."""
+    texts = []
+    for index, why in lost.items():
+        part = message.parts[index]
+        texts.append(Text(f"{why}\n{part.text}" if isinstance(part, ToolResult) else ""))
+    number = derived_id("note", message.id)
+    note = Message(
+        "user",
+        tuple(texts),
+        id=number,
+        intact=False,
+        pinned=message.pinned,
+        origin="repair",
+    )
+    if len(lost) == len(message.parts):
+        return [Fold((message.id,), note, "repair")]
+    gone = [Rewrite(message.id, index, None, "repair") for index in lost]
+    return [*gone, Insert(message.id, note)]
+
+
+# --- calls without a result ------------------------------------------------------------------
+
+
+def _unanswered(shown: History) -> list[Edit]:
+    messages, calls = shown.messages, shown.pairing.open
+    waiting = pending_calls(messages, calls)
+    dead = [site for site in calls if site not in waiting]
+    return [Insert(messages[site.message].id, _closing(messages, site)) for site in reversed(dead)]
+
+
+def _closing(messages: Sequence[Message], site: Site) -> Message:
+    call = part_at(messages, site)
+    result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
+    number = derived_id("closing", messages[site.message].id, str(site.part))
+    return Message("tool", (result,), id=number, origin="repair")
+
+
+# --- order -----------------------------------------------------------------------------------
+
+
+def _renumbered(shown: History) -> list[Edit]:
+    return renumbered(shown.messages, shown.dialect, shown.pairing)
+
+
+def _tangled(shown: History) -> list[Edit]:
+    return [] if shown.dialect in ANY_ORDER else untangled(shown)
+
+
+def _displaced(shown: History) -> list[Edit]:
+    if shown.dialect in ANY_ORDER:
+        return []
+    messages, wanted = shown.messages, _wanted_order(shown)
+    if all(map(eq, wanted, count())):
+        return []
+    current = LinkedKeys(range(len(messages)))
+    edits: list[Edit] = []
+    for before, index in pairwise(wanted):
+        if messages[index].has_results and current.before(index) != before:
+            current.remove(index)
+            current.put(index, before)
+            edits.append(Move(messages[index].id, messages[before].id))
+    return edits
+
+
+def _wanted_order(shown: History) -> list[int]:
+    """Return the positions in the order in which results stand behind their calls."""
+    behind: dict[int, set[int]] = {}
+    for call, result in shown.pairing.answers.items():
+        if result.message != call.message:
+            behind.setdefault(shown.anchors[call.message], set()).add(result.message)
+    order: dict[int, None] = {}
+    for index in range(len(shown.messages)):
+        order[index] = None
+        order.update(dict.fromkeys(sorted(behind.get(index, ()))))
+    return list(order)
+
+
+def _scattered(shown: History) -> list[Edit]:
+    """Put results of one turn that stand in several messages into one, as Gemini demands."""
+    if shown.dialect not in ONE_ANSWER:
+        return []
+    edits: list[Edit] = []
+    for answering, run in groupby(shown.messages, lambda m: m.role == "tool" and m.has_results):
+        together = list(run)
+        if answering and len(together) > 1:
+            ids = tuple(message.id for message in together)
+            parts = tuple(part for message in together for part in message.parts)
+            merged = replace(together[0], id=derived_id("merged", *ids), parts=parts)
+            edits.append(Fold(ids, replace(merged, intact=False, origin="repair"), "repair"))
+    return edits
+
+
+def _disordered(shown: History) -> list[Edit]:
+    """Put the results of a turn in the order of its calls, as Gemini tells them apart by that."""
+    return reordered(shown.messages, shown.pairing) if shown.dialect in ONE_ANSWER else []
+
+
+def _run_together(shown: History) -> list[Edit]:
+    """Part what two neighbouring assistant messages may not say one after the other."""
+    dialect = shown.dialect
+    edits: list[Edit] = []
+    for before, message in pairwise(shown.messages):
+        if not before.role == message.role == "assistant":
+            continue
+        if dialect in ONE_ANSWER and message.has_calls:
+            number = derived_id("gap", before.id, message.id)
+            gap = Message("user", (Text(GAP),), id=number, origin="repair")
+            edits.append(Insert(before.id, gap))
+        elif dialect in BY_TURN:
+            edits += [
+                Rewrite(message.id, index, None, "repair")
+                for index, part in enumerate(message.parts)
+                if isinstance(part, Thinking)
+            ]
+    return edits
+
+
+def _dangling(shown: History) -> list[Edit]:
+    """Leave out reasoning items that nothing follows which they could have led to."""
+    if shown.dialect not in ANY_ORDER:
+        return []
+    gone: list[str] = []
+    following: Message | None = None
+    for message in reversed(shown.messages):
+        thinks = message.role == "assistant" and all(
+            isinstance(part, Thinking) for part in message.parts
+        )
+        if thinks and (following is None or following.role != "assistant"):
+            gone.append(message.id)
+        else:
+            following = message
+    return [Drop(tuple(reversed(gone)), "repair")] if gone else []
+
+
+def _headless(shown: History) -> list[Edit]:
+    before = ""
+    for message in shown.messages:
+        if message.role == "user":
+            return []
+        if message.role != "system":
+            number = derived_id("start", message.id)
+            start = Message("user", (Text(START),), id=number, origin="repair")
+            return [Insert(before, start)]
+        before = message.id
+    return []
+
+
+STEPS = (
+    _empty,
+    _early,
+    _superseded,
+    _orphans,
+    _unanswered,
+    _renumbered,
+    _tangled,
+    _displaced,
+    _scattered,
+    _disordered,
+    _run_together,
+    _dangling,
+    _headless,
+)
+"""What is mended, in this order: each step relies on those before it."""

@@ -1,0 +1,1 @@
+"""The snapshot that stands for folded messages: what it says, and in which order."""

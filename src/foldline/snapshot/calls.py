@@ -1,0 +1,253 @@
+"""Calls: one line for a tool call with its real command, and one for what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from foldline.outputs.verdict import first_failure, is_failure, is_summary
+from foldline.snapshot.facts import only_shows
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.values.messages import ToolCall
+
+LINE: Final = 240
+"""Characters of the line of a call."""
+
+VALUE: Final = 90
+"""Characters of an argument that is given whole where it is not what the call is about."""
+
+OUTCOME: Final = 254
+"""Characters up to which a result is an outcome as a whole."""
+
+FAILED: Final = 120
+"""Characters of the line that says what failed."""
+
+VERDICT: Final = 200
+"""Characters of the line that sums up a longer result."""
+
+ENDING: Final = 4_000
+"""Characters at the end of a long result in which its verdict is looked for."""
+
+SUMMING: Final = 1_000
+"""Characters at the end of a result in which a line that sums it up is looked for."""
+
+TRACEBACK: Final = 20_000
+"""Characters of a traceback behind which what was raised is looked for."""
+
+WRITTEN: Final = 300
+"""Characters from which on an argument is a text of its own."""
+
+COMMAND_HEAD: Final = 60
+"""Characters of a command that tell what it does."""
+
+ENTRIES: Final = 40
+"""Entries of a nested argument that are written at most."""
+
+HEREDOCS, FED = 20, 60
+"""How many texts are taken out of one command, and characters from which on they are."""
+
+SCRIPT: Final = 40_000
+"""Characters of a script in which commands are looked for."""
+
+DEPTH: Final = 6
+"""How deep arguments are looked at."""
+
+MAIN: Final = (
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "filename",
+    "pattern",
+    "query",
+    "url",
+    "skill",
+)
+"""Arguments that say what a call is about; their names need not be given."""
+
+ASIDE: Final = frozenset(
+    (
+        *("description", "timeout", "timeout_ms", "workdir", "yield_time_ms", "max_output_tokens"),
+        *("run_in_background", "justification", "sandbox_permissions", "login", "shell"),
+        *("with_escalated_permissions", "security_risk", "thought"),
+    )
+)
+"""Arguments that say nothing about what is done."""
+
+REPLACED: Final = frozenset(("old_string", "old_str", "old_text", "oldText", "search"))
+"""Arguments that hold what is no longer there."""
+
+_CHANGING = re.compile(
+    r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[;,|&)\]}\s]")
+_HEREDOC = re.compile(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_INNER_COMMAND = re.compile(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
+
+
+def changes_something(call: ToolCall, arguments: Any) -> bool:
+    """Return True if a call does more than look at something, by its name and its command."""
+    command = ""
+    if isinstance(arguments, Mapping):
+        command = _command(arguments.get("command") or arguments.get("cmd") or "")
+    done = "" if only_shows(command) else command[:COMMAND_HEAD]
+    return _CHANGING.search(f"{call.name} {done}") is not None
+
+
+def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:
+    """
+    Write a call as one line.
+
+    Args:
+        call: The call.
+        arguments: Its arguments as a value, None where they are not JSON.
+        phrases: The words that say how long it was where it is cut.
+
+    Returns:
+        The tool's name and what it was given; a long command is cut at a clause, with its size.
+    """
+    if not isinstance(arguments, Mapping):
+        return _cut(f"{call.name} {call.arguments}", phrases)
+    main: list[str] = []
+    rest: list[str] = []
+    for key, value in arguments.items():
+        if key in ASIDE or value in (None, "", [], {}):
+            continue
+        if key in MAIN:
+            main.append(
+                brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value)
+            )
+        elif isinstance(value, str) and (inner := _inner_commands(value)):
+            main.append(brief_command(inner, phrases))
+        else:
+            rest.append(f"{key}={_brief(_text(value), phrases)}")
+    return _cut(" ".join((call.name, *main, *rest)), phrases)
+
+
+def _command(value: Any) -> str:
+    """Return the command of a shell call, without the shell that a list begins with."""
+    return _text(value[-1]) if isinstance(value, list) and value else _text(value)
+
+
+def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
+    """Write a command with the length of the texts that it feeds to programs in their place."""
+    if "<<" not in command:
+        return command
+    pieces: list[str] = []
+    place = 0
+    for _ in range(HEREDOCS):
+        found = _HEREDOC.search(command, place)
+        start = command.find("\n", found.end()) if found else -1
+        end = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
+        if found is None or end < 0:
+            break
+        lines = command.count("\n", start, end)
+        short = end - start <= FED
+        fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
+        pieces += (command[place:start], fed)
+        place = end
+    return "".join((*pieces, command[place:]))
+
+
+def _inner_commands(text: str) -> str:
+    """Return the commands that a script gives to a tool, "" where it gives none."""
+    if "exec_command(" not in text:
+        return ""
+    found = _INNER_COMMAND.findall(text[:SCRIPT])
+    return "; ".join(_unquoted(one) for one in found)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
+
+
+def _text(value: Any, depth: int = DEPTH) -> str:
+    """Write a value as it is meant, without quotes and escapes."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and depth:
+        inner = (f"{key}: {_text(one, depth - 1)}" for key, one in islice(value.items(), ENTRIES))
+        return f"{{{', '.join(inner)}}}"
+    if isinstance(value, list) and depth:
+        return f"[{', '.join(_text(one, depth - 1) for one in value[:ENTRIES])}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _brief(text: str, phrases: Phrases) -> str:
+    if len(text) <= VALUE:
+        return text
+    return f"{_at_clause(text, VALUE - 20)}… {_size(phrases.characters, len(text))}"
+
+
+def _cut(line: str, phrases: Phrases) -> str:
+    lines = line.count("\n") + 1
+    flat = " ".join(line[: 4 * LINE].split())
+    if len(flat) <= LINE and len(line) <= 4 * LINE:
+        return flat
+    long = lines > 2
+    size = _size(phrases.lines, lines) if long else _size(phrases.characters, len(line))
+    return f"{_at_clause(flat, LINE - 20)}… {size}"
+
+
+def _size(words: str, count: int) -> str:
+    return words.replace("{count}", f"{count:,}")
+
+
+def _at_clause(text: str, most: int) -> str:
+    """Cut a text behind a clause or at least between words."""
+    stop = most
+    for found in _END.finditer(text, most * 2 // 3, most):
+        stop = found.end()
+    return text[:stop].rstrip()
+
+
+def long_arguments(arguments: Any, depth: int = DEPTH) -> Iterator[str]:
+    """Yield the long texts in the arguments of a call, but not those that are replaced."""
+    if isinstance(arguments, str):
+        if len(arguments) > WRITTEN:
+            yield _inner_commands(arguments) or arguments
+    elif depth and isinstance(arguments, Mapping):
+        for key, value in arguments.items():
+            if key not in REPLACED:
+                yield from long_arguments(value, depth - 1)
+    elif depth and isinstance(arguments, list):
+        for value in arguments:
+            yield from long_arguments(value, depth - 1)
+
+
+def outcome(text: str) -> tuple[str, bool]:
+    """
+    Return what came of a call, and whether that is all of its result.
+
+    A short result stands for itself; of a longer one the line that sums it up or says that
+    something failed.
+    """
+    bare = text.strip()
+    if len(bare) <= OUTCOME:
+        return bare, True
+    return verdict(text), False
+
+
+def _raised(text: str, failed: str) -> str:
+    """Return what was raised in place of the line that only announces it."""
+    if not failed.startswith("Traceback (most recent"):
+        return failed
+    behind = text[text.find(failed) + len(failed) :][:TRACEBACK].split("\n")
+    return next((line for line in behind if line and not line[0].isspace()), failed)
+
+
+def verdict(text: str) -> str:
+    """Return the first line that says what failed and the last that sums a result up, if any."""
+    ending = text.rstrip()[-ENDING:]
+    tail = (line.strip() for line in ending[-SUMMING:].split("\n")[::-1])
+    summary = next(filter(is_summary, tail), "")
+    failed = "" if is_failure(summary) else _raised(text, first_failure(text))
+    # What failed must never look as if it had passed.
+    return " … ".join(filter(None, (failed[:FAILED], summary)))

@@ -1,0 +1,349 @@
+"""
+Compose: fill the room of a snapshot with the statements that are worth the most.
+
+Every statement is judged once; the choice takes them in order of worth over size. Sizes are
+estimated from those of their messages, so the finished text is counted, and the choice made again
+for a little more or less room until the room is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, groupby
+from typing import Final
+
+from foldline.core.strategy import Need
+from foldline.relevance.names import items
+from foldline.snapshot import phrases as titles
+from foldline.snapshot.announcements import without_chatter
+from foldline.snapshot.choice import Choice
+from foldline.snapshot.cues import likely_names
+from foldline.snapshot.format import Row, header, render, snapshot_id
+from foldline.snapshot.line_scoring import result_lines
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.snapshot.query import Query
+from foldline.snapshot.query_terms import Focus
+from foldline.snapshot.ranking import Ranking, Statement
+from foldline.snapshot.sources import Reading, Source, read
+from foldline.snapshot.state import State, state
+from foldline.snapshot.statements import Slice, blocks, prose, shown
+from foldline.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
+from foldline.values.messages import visible_texts
+from foldline.values.view import View
+
+STATE_SHARE: Final = 0.20
+"""Fraction of the room for how things stand."""
+
+NAMES_SHARE, NAMES_MOST = 0.095, 0.1
+"""Fraction of the room for names that stand nowhere above, and the most that they take."""
+
+NAMES_TOKENS: Final = 8
+"""What the list of names takes besides them, in tokens."""
+
+FITTINGS: Final = 4
+"""How often a snapshot is composed to come close to its room."""
+
+CLOSE: Final = 0.985
+"""Fraction of the room from which on it counts as used."""
+
+OVERSHOT: Final = 0.015
+"""Fraction of the space that is given up besides where a choice came out too large."""
+
+GIANT, SEARCHED = 0.3, 0.02
+"""
+Fractions of everything from which on an output is taken apart by its kind: in any case, and where
+the question points at it.
+"""
+
+ALONE: Final = 0.7
+"""Fraction of everything from which on an output is what the conversation is about."""
+
+ASKED, EXTRA = 2.0, 0.25
+"""
+Factors of what speaks for a line of a large output besides its words, where the user asks for
+something in it or there is little else, and elsewhere.
+"""
+
+WORTH_RECALLING: Final = 60
+"""Tokens of a step that are not shown from which on its handle is."""
+
+GAP: Final = 8
+"""Characters beside a statement by which it is known where it is cut."""
+
+OVERLAP: Final = 0.75
+"""
+What a statement loses of its worth whose words all stand in an account; of one with half of them
+it loses a quarter of that where it has names that the account lacks, else two thirds.
+"""
+
+SAYING: Final = frozenset(("agent", "report"))
+"""Who says what comes next, which nobody needs who knows what came."""
+
+_WORD = re.compile(r"[^\W_]{4,}|\d+")
+
+
+@dataclass(slots=True)
+class _Step:
+    """What a step has, and what of it is shown, both in tokens."""
+
+    tokens: float
+    shown: float = 0.0
+    slices: list[tuple[int, int, int, Source]] = field(default_factory=list)
+
+
+def compose(
+    view: View,
+    need: Need,
+    positions: Sequence[int],
+    room: int,
+    account: str = "",
+    phrases: Phrases = ENGLISH,
+) -> str:
+    """
+    Write the snapshot of some messages.
+
+    Args:
+        view: The view that holds them.
+        need: Handles, and what the caller wants to be kept above all.
+        positions: Which messages are folded, in order.
+        room: What the snapshot may take, in tokens.
+        account: What a model wrote about them; only what it lacks is quoted beside it.
+        phrases: The words of its language.
+
+    Returns:
+        The snapshot, within its room as far as its first line and the account leave any.
+    """
+    reading = read(view, need, positions, phrases)
+    number = snapshot_id(view.messages[position].id for position in positions)
+    head = header(reading.messages, reading.tokens, number, phrases)
+    composer = _Composer(view, need, positions, reading, head, account, phrases)
+    judge, verdicts = composer.judge, reading.verdicts
+    standing = state(view, need, positions, reading.carried, judge, verdicts, phrases)
+    told = render(head, ((composer.title, account.split("\n")),), phrases)
+    left = room - view.counter.text(told)
+    composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
+    return composer.fit(room)
+
+
+class _Composer:
+    """Composes the snapshot of one reading, for one size after another."""
+
+    def __init__(
+        self,
+        view: View,
+        need: Need,
+        positions: Sequence[int],
+        reading: Reading,
+        head: str,
+        account: str,
+        phrases: Phrases,
+    ) -> None:
+        self.view, self.reading, self.head = view, reading, head
+        self.account, self.phrases = account, phrases
+        self.title = titles.OWN_ACCOUNT if need.account else titles.ACCOUNT
+        self.state = State(())
+        self.judge = Judge(view.names, Focus.of(need.focus))
+        self.asked = Query.of(view.messages, need.focus)
+        self.sources = list(reading.sources)
+        self.sizes: dict[int, float] = defaultdict(float)
+        for source in self.sources:
+            self.sizes[source.step] += source.tokens
+        self.account_words = frozenset(_WORD.findall(account.lower()))
+        self.account_names = frozenset(items(account))
+        self.statements = Ranking(self._judged())
+        self.choice = Choice(self.statements, self.sources)
+        gone = frozenset(positions)
+        self.beside = "\n".join(
+            text
+            for index, message in enumerate(view.messages)
+            if index not in gone
+            for text in visible_texts(message)
+        )
+
+    # --- judging -------------------------------------------------------------------------
+
+    def _judged(self) -> Iterator[Statement]:
+        total = max(1.0, sum(source.tokens for source in self.sources))
+        self._rare(total)
+        for number in range(len(self.sources)):
+            slices, extras = self._slices(number, total)
+            source = self.sources[number]
+            for place, worth in enumerate(self.judge.worths(source, slices)):
+                start, end = slices[place]
+                worth += extras.get(place, 0.0)
+                if self.account_words:
+                    worth *= self._novelty(source.text[start:end])
+                size = cost(source, start, end)
+                yield Statement(worth / size**SIZE_POWER, size, number, start, end)
+
+    def _rare(self, total: float) -> None:
+        """Count what the user asks for in the outputs that are searched for it."""
+        searched = [
+            source.text
+            for source in self.sources
+            if source.speaker == "result" and source.tokens > SEARCHED * total
+        ]
+        self.asked = self.asked.among(searched)
+
+    def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
+        """Cut a source into statements; some of a large output have an extra worth."""
+        source = self.sources[number]
+        if source.whole:
+            return [(0, len(source.text))], {}
+        if source.speaker not in QUOTED:
+            slices = prose(source.text)
+            if source.speaker in SAYING:
+                slices = [without_chatter(source.text, *place) for place in slices]
+            return slices, {}
+        if source.speaker == "result" and self._is_telling(source, total):
+            return self._condensed(number, total)
+        return blocks(source.text), {}
+
+    def _is_telling(self, source: Source, total: float) -> bool:
+        share = source.tokens / total
+        return share >= GIANT or (share >= SEARCHED and self.asked.points_at(source.text))
+
+    def _condensed(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
+        """Take a large output apart by its kind, and look in it for what the user asks."""
+        source = self.sources[number]
+        offered = result_lines(source.text, self.asked, source.tokens / total)
+        self.sources[number] = replace(source, text="\n".join(offered.lines))
+        ends = list(accumulate(len(line) + 1 for line in offered.lines))
+        slices = [
+            (end - 1 - len(line), end - 1) for line, end in zip(offered.lines, ends, strict=True)
+        ]
+        sure = source.tokens >= ALONE * total or self.asked.points_at(source.text)
+        factor = ASKED if sure else EXTRA
+        return slices, {place: factor * extra for place, extra in offered.extra.items()}
+
+    def _novelty(self, text: str) -> float:
+        """Return what is left of a statement's worth beside an account of the same."""
+        words = set(_WORD.findall(text.lower()))
+        if not words:
+            return 1.0
+        known = len(words & self.account_words) / len(words)
+        # Exact values that the account lacks come first.
+        exact = not items(text).keys() <= self.account_names
+        return 1 - OVERLAP * known ** (2 if exact else 0.5)
+
+    # --- choosing ------------------------------------------------------------------------
+
+    def fit(self, room: int) -> str:
+        """Return the snapshot that uses a room, in tokens, best."""
+        count = self.view.counter.text
+        space: float = room - count(self._written([]))
+        names = NAMES_SHARE * max(0, space)
+        aim = room - round(names)
+        space, best, best_size = space - names, "", -1.0
+        for _ in range(FITTINGS):
+            chosen = self.choice.within(space, self._elsewhere())
+            text = self._written(chosen)
+            size = count(text)
+            if best_size < size <= aim:
+                best, best_size = text, size
+            if CLOSE * aim <= size <= aim or space <= 0:
+                break
+            # Sizes are estimates: a little less may be no less.
+            space += aim - size - (OVERSHOT * space if size > aim else 0)
+        if not best:
+            return self._smallest(room)
+        return self._with_names(best, min(room - count(best), NAMES_MOST * room))
+
+    def _smallest(self, room: int) -> str:
+        """Leave out the state where there is no room for it, and then the end of the account."""
+        self.state = State(())
+        while self.account:
+            text = self._written([])
+            if self.view.counter.text(text) <= room:
+                return text
+            self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
+        return render(self.head, ())
+
+    def _elsewhere(self) -> Iterator[str]:
+        """Yield what stands beside the story, in the view and in the snapshot."""
+        yield self.beside
+        yield self.account
+        for _, lines in self.state.sections:
+            yield from lines
+
+    # --- writing -------------------------------------------------------------------------
+
+    def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
+        sections = list(self.state.sections)
+        sections.append((self.title, tuple(self.account.split("\n")) if self.account else ()))
+        sections.append((titles.STORY, tuple(self._story(chosen))))
+        sections.append((titles.NAMES, (names,) if names else ()))
+        return render(self.head, sections, self.phrases)
+
+    def _story(self, chosen: Iterable[Statement]) -> Iterator[str]:
+        steps: dict[int, _Step] = {}
+        for statement in chosen:
+            source = self.sources[statement.source]
+            step = steps.setdefault(source.step, _Step(self.sizes[source.step]))
+            step.shown += (statement.end - statement.start) * source.density
+            step.slices.append((source.place, statement.start, statement.end, source))
+        for number in sorted(steps):
+            yield from _rows(steps[number], self.phrases)
+
+    def _with_names(self, snapshot: str, tokens: float) -> str:
+        """Add names that are likely to be needed and stand nowhere above."""
+        passages = (self.sources[one.source].text[one.start : one.end] for one in self.statements)
+        known = {*items(snapshot), *items(self.beside)}
+        listed: list[str] = []
+        tokens -= NAMES_TOKENS
+        for name in likely_names(self.view.likely_names, self.sources, passages, known):
+            tokens -= self.view.counter.texts.count(f" {name}")
+            if tokens < 0:
+                break
+            listed.append(name)
+        if not listed:
+            return snapshot
+        return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
+
+
+def _quote(source: Source, slices: Sequence[Slice]) -> str:
+    """Write statements of a text in order; where something is left out, that is marked."""
+    quoted = source.speaker in QUOTED
+    ends = "\r\n" if quoted else "\r\n.!?。！？"
+    pieces: list[str] = []
+    last = 0
+    for start, end in _joined(source.text, slices):
+        text = source.text[start:end]
+        front = "… " if pieces or _is_inside(source.text, start, ends) else ""
+        pieces.append(f"{front}{shown(text) if quoted else text.strip()}")
+        last = end
+    back = " …" if _is_inside(source.text, last, ends) else ""
+    return "\n".join(pieces) + back
+
+
+def _joined(text: str, slices: Sequence[Slice]) -> Iterator[Slice]:
+    """Put statements together between which nothing is left out."""
+    start, end = slices[0]
+    for begin, stop in slices[1:]:
+        if text[end:begin].strip():
+            yield start, end
+            start = begin
+        end = stop
+    yield start, end
+
+
+def _is_inside(text: str, place: int, ends: str) -> bool:
+    """Return True if a place is neither at the beginning nor at the end of a line or sentence."""
+    before = text[max(0, place - GAP) : place].rstrip(" \t")
+    after = text[place : place + GAP].lstrip(" \t")
+    return bool(before and after) and before[-1] not in ends and after[0] not in "\r\n"
+
+
+def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
+    """Write the rows of a step, the first with its handle where there is more to recall."""
+    named = step.tokens - step.shown >= WORTH_RECALLING
+    ordered = sorted(step.slices, key=lambda found: found[:3])
+    for _, group in groupby(ordered, key=lambda found: (found[0], found[3].speaker)):
+        found = list(group)
+        source = found[0][3]
+        text = _quote(source, [(start, end) for _, start, end, _ in found])
+        yield Row(source.speaker, text, source.handle if named else "").write(phrases)
+        named = False

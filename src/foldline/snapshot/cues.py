@@ -1,0 +1,81 @@
+"""Cues: the names that are likely to be needed again, for a list from which they are recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from foldline.relevance.names import blanked, items
+from foldline.snapshot.sources import Source
+from foldline.snapshot.worth import QUOTED
+
+SHORTEST, LONGEST, FLAG = 4, 80, 4
+"""Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
+
+EDGES: Final = "./-+~@"
+"""Signs at the end of a word that do not belong to it."""
+
+
+def likely_names(
+    likely: Mapping[str, float],
+    sources: Sequence[Source],
+    passages: Iterable[str],
+    known: Iterable[str],
+) -> Iterator[str]:
+    """
+    Yield names, the likeliest first: what user and agent wrote, then what else there is.
+
+    Args:
+        likely: How likely a name is to be needed that somebody wrote.
+        sources: The texts, in which the whole word is found that a name is the end of.
+        passages: Texts with further names, the best first.
+        known: Names that need not be listed.
+    """
+    have = set(known)
+    texts = [source.text for source in sources]
+    whole = _hyphenated(sources)
+    ranked = sorted(
+        (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
+        for name, worth in likely.items()
+        if name not in have
+    )
+    for name in _names(ranked, passages):
+        if name in have:
+            continue
+        have.add(name)
+        listed = whole.get(name, name)
+        if _tells(listed) and not _is_escaped(listed, texts):
+            yield listed
+
+
+def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iterator[str]:
+    for _, name in ranked:
+        yield name
+    for passage in passages:
+        yield from items(passage)
+
+
+def _hyphenated(sources: Iterable[Source]) -> dict[str, str]:
+    """Return the word that ends in a name with a hyphen, where that is no word by itself."""
+    words = {
+        word
+        for source in sources
+        if source.speaker not in QUOTED and "-" in source.text
+        for word in blanked(source.text).split()
+        if "-" in word
+    }
+    ends = {word[word.index("-", 1) :]: word for word in words if "-" in word[1:]}
+    return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
+
+
+def _is_escaped(name: str, texts: Iterable[str]) -> bool:
+    """Return True if the first letter of a name belongs to the sign for a line feed or a tab."""
+    escaped = f"\\{name}"
+    return name[0] in "nrt" and any(escaped in text for text in texts)
+
+
+def _tells(name: str) -> bool:
+    """Return True if a name tells something: it is neither an ordinary word nor half of one."""
+    if not SHORTEST <= len(name) <= LONGEST or (name.isupper() and name.isalpha()):
+        return False
+    return name[0] != "-" or name[1:2] == "-" or len(name) <= FLAG

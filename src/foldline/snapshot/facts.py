@@ -1,0 +1,241 @@
+"""Facts read off a conversation without a model: files touched, the plan, what is still broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from foldline.relevance.alarms import is_alarm, lines_with
+from foldline.snapshot.plans import is_plan_tool, plan_lines
+from foldline.strategies.dedupe import signature
+from foldline.values.groups import Pairing, Site, pair
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+
+PATH_KEYS = ("file_path", "path", "filepath", "filename", "file", "notebook_path", "target_file")
+WRITES = ("write", "create", "save")
+EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
+READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
+CHANGES = ("created", "written", "edited", "deleted")
+
+_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
+_FAILURE = re.compile(
+    r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
+    r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
+    r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
+)
+_FAILURE_WORDS = (
+    *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
+    *("<returncode>", "错误", "失败"),
+)
+"""One of these stands in every line that `_FAILURE` finds."""
+
+_SHOWS = re.compile(
+    r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
+    r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
+)
+_CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """A file with what was done to it last; ``position`` is that of the call's message."""
+
+    path: str
+    operation: str
+    position: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Lines that matter, with the position of their message, and what the call was after."""
+
+    position: int
+    lines: tuple[str, ...]
+    aim: str = ""
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """Return call arguments as a value; None when they are not JSON."""
+    try:
+        return json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+
+
+def files(messages: Sequence[Message]) -> list[FileFact]:
+    """List the files that tools touched, latest first, with the last operation on each."""
+    found: dict[str, FileFact] = {}
+    for position, message in enumerate(messages):
+        for call in message.calls:
+            for path, operation in _touched(call, arguments_of(call)):
+                times = found.pop(path).times + 1 if path in found else 1
+                found[path] = FileFact(path, operation, position, times)
+    return list(reversed(found.values()))
+
+
+def changes(messages: Sequence[Message]) -> Iterator[FileFact]:
+    """Yield every call that created, wrote, edited or deleted a file, in order."""
+    for position, message in enumerate(messages):
+        for call in message.calls:
+            for path, operation in _touched(call, arguments_of(call)):
+                if operation in CHANGES:
+                    yield FileFact(path, operation, position, 1)
+
+
+def _touched(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key in PATH_KEYS:
+            path = value.get(key)
+            if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
+                yield path, operation(call.name, value)
+                return
+    for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
+        yield path.strip(), {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
+
+
+def operation(tool: str, arguments: dict[str, Any]) -> str:
+    """Name what a tool does to a file, from its name or its command argument."""
+    command = arguments.get("command")
+    name = f"{tool} {command}" if isinstance(command, str) and len(command) < 40 else tool
+    name = name.lower()
+    for word, verbs in (("edited", EDITS), ("written", WRITES), ("read", READS)):
+        if any(verb in name for verb in verbs):
+            return word
+    # One fact is one line: a line feed in a name could pass for a heading or a handle.
+    return " ".join(tool[:80].split())
+
+
+def plan(messages: Sequence[Message]) -> Finding | None:
+    """Return the newest to-do list: from a planning tool, or check boxes that the model wrote."""
+    for position in range(len(messages) - 1, -1, -1):
+        message = messages[position]
+        for call in message.calls:
+            if is_plan_tool(call.name):
+                lines = plan_lines(arguments_of(call))
+                if lines or clears_plan(call):
+                    return Finding(position, lines) if lines else None
+        if message.role == "assistant":
+            boxes = tuple(line.strip() for line in _lines(message) if _CHECKBOX.match(line))
+            if boxes:
+                return Finding(position, boxes[:40])
+    return None
+
+
+def clears_plan(call: ToolCall) -> bool:
+    """Tell whether a planning tool was given a list with nothing in it."""
+    value = arguments_of(call)
+    given = value.values() if isinstance(value, dict) else (value,)
+    return next((not item for item in given if isinstance(item, list)), False)
+
+
+def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
+    """
+    Find failures that nothing later made good.
+
+    A failure is open until the same call succeeds, or another edit of the same file. What was
+    only read does not count.
+
+    Returns:
+        The newest ``most`` of them, latest first, each with its telling lines.
+    """
+    failures = _failures(messages, pair(messages))
+    return [Finding(site.message, telling, aim) for site, telling, aim in islice(failures, most)]
+
+
+def open_failures(messages: Sequence[Message], pairing: Pairing, most: int = 5) -> frozenset[Site]:
+    """Return where the newest results stand that failed and that nothing later made good."""
+    return frozenset(site for site, _, _ in islice(_failures(messages, pairing), most))
+
+
+def _failures(
+    messages: Sequence[Message], pairing: Pairing
+) -> Iterator[tuple[Site, tuple[str, ...], str]]:
+    """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
+    outcomes: dict[tuple[str, str], tuple[Site, ToolResult]] = {}
+    for call_site, result_site in pairing.answers.items():
+        call = messages[call_site.message].parts[call_site.part]
+        result = messages[result_site.message].parts[result_site.part]
+        if isinstance(call, ToolCall) and isinstance(result, ToolResult) and (aim := _aim(call)):
+            outcomes[aim] = (result_site, result)
+    newest = sorted(outcomes.items(), key=lambda outcome: outcome[1][0].message, reverse=True)
+    for (_, aim_text), (site, result) in newest[:60]:
+        if telling := _telling(result):
+            yield site, telling, aim_text
+
+
+def _telling(result: ToolResult) -> tuple[str, ...]:
+    """Return the first and the last line of a result that say that something failed."""
+    lines = result.text[:100_000].split("\n")
+    near = sorted(lines_with(lines, _FAILURE_WORDS))
+    first = next((place for place in near if _says_failure(lines[place])), None)
+    if first is not None:
+        last = next(place for place in reversed(near) if _says_failure(lines[place]))
+        return tuple(dict.fromkeys(_announced(lines, place) for place in (first, last)))
+    if not result.is_error:
+        return ()
+    bare = [line.strip()[:300] for line in lines]
+    alarms = [line for line in bare if is_alarm(line)] or [line for line in bare if line]
+    return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
+
+
+def _says_failure(line: str) -> bool:
+    return _FAILURE.search(line.strip()[:300]) is not None
+
+
+def _announced(lines: Sequence[str], place: int) -> str:
+    """Return a line, and the next one where it only announces that."""
+    line = lines[place].strip()[:300]
+    if len(line) > 40 or not line.endswith(":"):
+        return line
+    behind = (other.strip()[:300] for other in islice(lines, place + 1, None))
+    return f"{line} {next(filter(None, behind), '')}".rstrip()
+
+
+def _aim(call: ToolCall) -> tuple[str, str] | None:
+    """
+    Return what a call is after: an edit its file, a command itself, any other its arguments.
+
+    Returns:
+        None when it only shows a file, whose text may speak of errors without being one.
+    """
+    value = arguments_of(call)
+    for path, done in _touched(call, value):
+        if done == "read":
+            return None
+        return (call.name, path) if done in CHANGES else signature(call)
+    command = _command(value)
+    if only_shows(command):
+        return None
+    return (call.name, command) if command else signature(call)
+
+
+def command_of(call: ToolCall) -> str:
+    """Return the shell command of a call; empty where it only shows something, or runs nothing."""
+    command = _command(arguments_of(call))
+    return "" if only_shows(command) else command
+
+
+def only_shows(command: str) -> bool:
+    """Return True if a shell command only shows something."""
+    return _SHOWS.match(command) is not None
+
+
+def _command(arguments: Any) -> str:
+    """Return the shell command among the arguments of a call; empty when there is none."""
+    if not isinstance(arguments, dict):
+        return ""
+    command = arguments.get("command") or arguments.get("cmd")
+    if isinstance(command, list) and command:
+        command = command[-1]
+    return command.strip() if isinstance(command, str) else ""
+
+
+def _lines(message: Message) -> Iterable[str]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield from part.text[:100_000].split("\n")

@@ -1,0 +1,211 @@
+"""
+The text of a snapshot: how it is written, and how it is read again when it is folded itself.
+
+Every row stands for itself: the handle of its step where there is more to recall, who speaks, and
+the words; further lines of a row are indented by a blank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from foldline.core.strategy import Need
+from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
+from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
+from foldline.values.identity import HANDLE_LENGTH, derived_id
+from foldline.values.snapshot_mark import sealed
+from foldline.values.view import View
+
+if TYPE_CHECKING:
+    from foldline.snapshot.sources import Speaker
+
+HANDLE_DIGITS: Final = 10
+"""Of the id of a snapshot: no other message of a session begins so, however long it gets."""
+
+_HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
+_LINE_END = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A statement of the story: its step's handle ("" where it needs none), speaker and words."""
+
+    speaker: Speaker
+    text: str
+    handle: str = ""
+
+    def write(self, phrases: Phrases = ENGLISH) -> str:
+        """Return the row as it stands in a snapshot."""
+        front = f"{self.handle} " if self.handle else ""
+        return f"{front}{phrases.marks[self.speaker]}{indented(self.text)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """
+    What an earlier snapshot says.
+
+    ``messages`` and ``tokens`` are what it stands for, ``rows`` the account and the story, and
+    ``state`` the lines of its other sections by name; these have the words of its language.
+    """
+
+    messages: int
+    tokens: int
+    rows: tuple[Row, ...]
+    state: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def handle_at(view: View, need: Need, position: int) -> str:
+    """Return the handle of the message at a position."""
+    number = view.messages[position].id
+    return need.handles.get(number, number[:HANDLE_LENGTH])
+
+
+def snapshot_id(messages: Iterable[str]) -> str:
+    """Return the id of the snapshot of messages with these ids."""
+    return derived_id("snapshot", *messages)
+
+
+def indented(text: str) -> str:
+    """Write a text so that none of its lines can pass for a row, a heading or a handle."""
+    lines = (_HIDDEN.sub(" ", line).rstrip() for line in _LINE_END.sub("\n", text).split("\n"))
+    return "\n ".join(line for line in lines if line)
+
+
+def one_line(text: str) -> str:
+    """Write a text as one line without signs that nobody sees."""
+    return " ".join(_HIDDEN.sub(" ", text).split())
+
+
+def header(messages: int, tokens: int, number: str, phrases: Phrases = ENGLISH) -> str:
+    """
+    Write the first line: what a snapshot is, that it is data, and how to recall what is not here.
+
+    Args:
+        messages: How many messages it stands for.
+        tokens: What they take.
+        number: Its id; under it everything that was folded can be searched, however often it is
+            folded itself.
+        phrases: The words of its language.
+    """
+    size = phrases.size.replace("{messages}", f"{messages:,}").replace("{tokens}", f"{tokens:,}")
+    return phrases.header + size + phrases.recall.replace("{number}", number[:HANDLE_DIGITS])
+
+
+def render(
+    head: str, sections: Sequence[tuple[str, Sequence[str]]], phrases: Phrases = ENGLISH
+) -> str:
+    """
+    Put a snapshot together.
+
+    Args:
+        head: The first line.
+        sections: Names with finished lines; those without lines are left out.
+        phrases: The words of its language.
+    """
+    titles = phrases.titles
+    parts = [f"## {titles[name]}\n" + "\n".join(lines) for name, lines in sections if lines]
+    return sealed("\n".join((head, *parts)))
+
+
+def parse(text: str) -> Parsed:
+    """Read a snapshot again, in whatever language it is, also one of version 0.1.0."""
+    phrases = phrases_of(text)
+    known, left_out = _SECTIONS[phrases.header], _LEFT_OUT[phrases.header]
+    count = _COUNT[phrases.header].search(text[:400])
+    messages, tokens = (int(n.replace(",", "")) for n in count.groups()) if count else (0, 0)
+    sections: dict[str, list[str]] = {}
+    lines: list[str] | None = None
+    for line in text.split("\n")[1:]:
+        if line.startswith("## ") and line[3:] in known:
+            lines = sections.setdefault(known[line[3:]], [])
+        elif lines is not None and not left_out.fullmatch(line):
+            lines.append(line)
+    rows: list[Row] = []
+    state: dict[str, tuple[str, ...]] = {}
+    for title, found in sections.items():
+        if title in (ACCOUNT, OWN_ACCOUNT, _ACCOUNT_010):
+            rows.append(Row("summary", "\n".join(line.removeprefix(" ") for line in found)))
+        elif title == STORY:
+            told = _marked(found) if _PARTS_010 in text[:400] else found
+            rows += _rows(told, "agent", phrases)
+        elif title in _STORY_010:
+            rows += _rows(found, _STORY_010[title], phrases)
+        elif title == "Files":
+            changed = (line for line in found if line.endswith(_CHANGED_010))
+            state[FILES] = tuple(map(_without_handle, changed))
+        else:
+            state[title] = _entries(found)
+    return Parsed(messages, tokens, tuple(rows), state)
+
+
+def _entries(lines: Iterable[str]) -> tuple[str, ...]:
+    """Join indented lines with the entry that they belong to."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and found:
+            found[-1] += "\n" + line
+        else:
+            found.append(line)
+    return tuple(found)
+
+
+def _marked(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the story of 0.1.0, where results stood in the row of their call, as rows."""
+    handle = ""
+    for line in lines:
+        match = _HANDLE.match(line)
+        handle = match[0] if match else handle
+        yield f"{handle}{line[1:]}" if line.startswith(f" {_RESULT_010}") else line
+
+
+def _without_handle(line: str) -> str:
+    match = _HANDLE.match(line)
+    return line[match.end() :] if match else line
+
+
+def _rows(lines: Iterable[str], speaker: Speaker, phrases: Phrases) -> list[Row]:
+    marks = phrases.marks.items()
+    rows: list[Row] = []
+    for line in lines:
+        if line.startswith(" ") and rows:
+            rows[-1] = Row(rows[-1].speaker, f"{rows[-1].text}\n{line[1:]}", rows[-1].handle)
+            continue
+        match = _HANDLE.match(line)
+        handle, rest = (match[1], line[match.end() :]) if match else ("", line)
+        said, mark = next((one for one in marks if rest.startswith(one[1])), (speaker, ""))
+        if rest:
+            rows.append(Row(said, rest.removeprefix(mark), handle))
+    return rows
+
+
+_RESULT_010: Final = ENGLISH.marks["result"]
+_PARTS_010: Final = "some of them parts of lines"
+_CHANGED_010: Final = tuple(f" ({operation})" for operation in ENGLISH.operations)
+_ACCOUNT_010: Final = "What happened, told by a model"
+_STORY_010: Final[Mapping[str, Speaker]] = {
+    "The user said": "user",
+    "Open errors": "result",
+    "Decisions": "agent",
+}
+_TITLES_010: Final = {title: title for title in (_ACCOUNT_010, *_STORY_010, "Files")}
+_NUMBER: Final = r"(\d[\d,]{0,15})"
+_SECTIONS: Final = {
+    table.header: {
+        **{table.titles[name]: name for name in TITLES},
+        **(_TITLES_010 if table is ENGLISH else {}),
+    }
+    for table in TABLES
+}
+_LEFT_OUT: Final = {
+    table.header: re.compile(template_pattern(table.left_out, count=r"[\d,]{1,12}"))
+    for table in TABLES
+}
+_COUNT: Final = {
+    table.header: re.compile(template_pattern(table.size, messages=_NUMBER, tokens=_NUMBER))
+    for table in TABLES
+}

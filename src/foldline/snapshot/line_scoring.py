@@ -1,0 +1,117 @@
+"""Offers: the lines of a tool's output, with what speaks for each besides the names in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from foldline.outputs.condensed import Condensed
+from foldline.outputs.condensing import condense
+from foldline.snapshot.query import Query, strongest, within
+from foldline.values.part_text import result_text, text_lines
+
+ASKED = 8.0
+"""Value of a line that surely answers what was asked; the names in a line give it about 0.1."""
+
+WORTH = 1.5
+"""Value of a line that has to stay."""
+
+LEAST, MOST, FULL_SHARE = 0.03, 0.3, 0.8
+"""
+Fractions of what is kept of an output that its frame may take, and as much again what is asked
+for: the least, and the most of an output that is this fraction of all that is compressed. A small
+output among many is told by the names in it; a giant one has a beginning, an end and a result of
+its own.
+"""
+
+CLEAR = 0.2
+"""Extra value from which on a line stays whole."""
+
+TELLING, POINTED = 0.1, 0.01
+"""
+The fractions of all that is compressed from which on an output is taken apart by its kind: in any
+case, and where the question points at it. Of a smaller one only the names count.
+"""
+
+KEPT = 0.1
+"""The fraction of an output that is kept, unless it is said."""
+
+
+class Offered(NamedTuple):
+    """
+    Lines that stand for themselves.
+
+    ``extra`` is, by position, added to what the names in a line are worth; ``whole`` are the lines
+    of which no part will do.
+    """
+
+    lines: list[str]
+    extra: dict[int, float]
+    whole: frozenset[int]
+
+
+def result_lines(
+    text: str,
+    asked: Query,
+    share: float = 1.0,
+    kept: float = KEPT,
+    *,
+    failed: bool = False,
+    call: str = "",
+) -> Offered:
+    """
+    Offer the lines of a tool result.
+
+    Args:
+        text: The result's text, as it came.
+        asked: What the user wants to know.
+        share: The result's fraction of all that is compressed, in tokens: what frames a result is
+            worth the more, the more of everything the result is.
+        kept: The fraction of its tokens that about can be kept.
+        failed: Whether the tool said that it failed.
+        call: The arguments that the tool was called with.
+
+    Returns:
+        Lines in the order of the result.
+    """
+    is_telling = share >= TELLING or (share >= POINTED and asked.points_at(text))
+    made = condense(text) if is_telling else _plain(text)
+    return offers(made, asked, share, kept, failed=failed, call=call)
+
+
+def _plain(text: str) -> Condensed:
+    return Condensed("plain", tuple(text_lines(result_text(text))))
+
+
+def offers(
+    made: Condensed,
+    asked: Query,
+    share: float = 1.0,
+    kept: float = KEPT,
+    *,
+    failed: bool = False,
+    call: str = "",
+) -> Offered:
+    """Offer the lines of an output that is taken apart; see `result_lines`."""
+    large = min(1.0, max(0.0, share) / FULL_SHARE)
+    room = (LEAST + (MOST - LEAST) * large) * min(1.0, kept) * len(made.lowered)
+    wanted = (asked.with_call(call) if call else asked).values(made, room, large)
+    scale = WORTH * large**2
+    extra = {place: scale * worth for place, worth in within(made, made.worth, room).items()}
+    for place, value in wanted.items():
+        extra[place] = extra.get(place, 0.0) + ASKED * value
+    if failed and made.lines:
+        extra[0] = extra.get(0, 0.0) + scale
+    lines = list(made.lines)
+    if made.apart:
+        lines = [_standing(made, place, line) for place, line in enumerate(lines)]
+    for place in strongest(wanted):
+        if place in made.spans:
+            lines[place] = made.verbatim(place)
+    whole = frozenset(place for place, value in extra.items() if value >= CLEAR)
+    return Offered(lines, extra, whole)
+
+
+def _standing(made: Condensed, place: int, line: str) -> str:
+    """Write a line so that it can be understood without those around it."""
+    head = made.head(place)
+    return line if head is None else f"{made.lines[head]} {line}"

@@ -1,0 +1,334 @@
+"""Sources: the texts that a snapshot takes its statements from, each with who says it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from foldline.core.strategy import Need
+from foldline.snapshot.calls import VERDICT, call_line, changes_something, long_arguments, outcome
+from foldline.snapshot.facts import arguments_of
+from foldline.snapshot.format import Row, handle_at, parse
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.snapshot.plans import is_plan_tool
+from foldline.values.frames import segments
+from foldline.values.groups import Site, pair
+from foldline.values.messages import Message, Text, ToolCall, ToolResult, visible_texts
+from foldline.values.part_text import result_text
+from foldline.values.protect import is_snapshot
+from foldline.values.snapshot_mark import split_snapshot
+from foldline.values.view import View
+
+Speaker: TypeAlias = Literal[
+    "user",
+    "rules",
+    "document",
+    "summary",
+    "agent",
+    "call",
+    "change",
+    "written",
+    "report",
+    "result",
+]
+"""
+Who says a text, or what it is: "summary" is an earlier account, "change" a call that changes or
+runs something, "written" a text in a call, "report" what another agent answered.
+"""
+
+_AGENT_TOOLS: Final = re.compile(
+    r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
+)
+_GUIDES: Final = re.compile(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
+_ACTION_END: Final = re.compile(r"(?:```|</\w{1,30}>)\s*\Z")
+_ACTION: Final = re.compile(
+    r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
+    re.DOTALL,
+)
+_SENTENCE: Final = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
+
+SENTENCES: Final = 0.25
+"""Fraction of the lines of a user message that are sentences where a person wrote it."""
+
+HEADINGS: Final = 4
+"""Headings, and sentences, that a report has at least."""
+
+CHOSEN_BEFORE: Final = 1.0
+"""The recency of a row of an earlier snapshot: it was worth keeping among all that came before."""
+
+USUAL_DENSITY: Final = 0.27
+"""Tokens a character where nothing is known."""
+
+BEHIND: Final = 1_000_000
+"""The place of what stands behind a snapshot in one message."""
+
+PROMPTS, ALIKE = 3, 24
+"""
+How many outputs end alike where a shell prompts, and characters of a first line by which another
+task is known.
+"""
+
+SAMPLE: Final = 200
+"""Lines by which that is judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """
+    A text that statements are taken from.
+
+    ``step`` and ``place`` say where it stands: the position of its step in the view and the place
+    in that. ``density`` is in tokens a character, ``recency`` from 0 to 1. Where ``whole`` the
+    text is one statement.
+    """
+
+    step: int
+    place: int
+    speaker: Speaker
+    text: str
+    handle: str
+    density: float
+    recency: float
+    whole: bool = False
+
+    @property
+    def tokens(self) -> float:
+        """About what the text takes, in tokens."""
+        return len(self.text) * self.density
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What `read` found: sources in order, and the state that an earlier snapshot listed.
+
+    ``verdicts`` are those of results that were too long to be quoted whole.
+    """
+
+    sources: tuple[Source, ...]
+    carried: Mapping[str, tuple[str, ...]]
+    messages: int
+    tokens: int
+    verdicts: Mapping[Site, str] = field(default_factory=dict)
+
+
+class _Reader:
+    """Collects the sources of messages that are folded."""
+
+    def __init__(self, view: View, need: Need, positions: Sequence[int], phrases: Phrases) -> None:
+        self.view, self.need, self.phrases = view, need, phrases
+        self.messages = [view.original(index) for index in range(len(view.messages))]
+        self.leader = {index: group.start for group in view.groups for index in group.members}
+        self.folded = frozenset(positions)
+        self.sources: list[Source] = []
+        self.carried: dict[str, tuple[str, ...]] = {}
+        self.count = self.tokens = 0
+        answers = pair(self.messages).answers
+        self.results = answers
+        self.calls = {site: call for call, site in answers.items()}
+        self.observed = observations(self.messages)
+        self.covered = set[Site]()
+        self.verdicts: dict[Site, str] = {}
+
+    def read(self, position: int) -> None:
+        if is_snapshot(self.view.messages[position]):
+            self._snapshot(position, self.view.messages[position].text)
+            return
+        message = self.messages[position]
+        self.count += 1
+        self.tokens += self.view.counts[position]
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                self._call(position, place, part)
+            elif isinstance(part, ToolResult):
+                self._result(position, place, part)
+            elif isinstance(part, Text):
+                self._text(position, place, part.text)
+
+    def _add(
+        self, position: int, place: int, speaker: Speaker, text: str, whole: bool = False
+    ) -> None:
+        if text.strip():
+            step = self.leader[position]
+            self.sources.append(
+                Source(
+                    step,
+                    (position - step) * 1_000 + place,
+                    speaker,
+                    text,
+                    handle_at(self.view, self.need, step),
+                    self._density(position),
+                    (position + 1) / len(self.messages),
+                    whole,
+                )
+            )
+
+    def _density(self, position: int) -> float:
+        """Return how many tokens a character of a message takes."""
+        if self.view.messages[position] is not self.messages[position]:
+            return USUAL_DENSITY
+        characters = sum(map(len, visible_texts(self.messages[position])))
+        return min(1.5, max(0.15, self.view.counts[position] / max(1, characters)))
+
+    def _text(self, position: int, place: int, text: str) -> None:
+        role = self.messages[position].role
+        if role == "assistant":
+            action = _ACTION.search(text) if self.observed else None
+            if action:
+                self._add(
+                    position, place + 1, "call", f"$ {' '.join(action[1].split())[:240]}", True
+                )
+                text = text[: action.start()]
+            self._add(position, place, "agent", text)
+        elif position in self.observed:
+            self._add(position, place, "result", text)
+        else:
+            kinds: dict[str, Speaker] = {"words": "user", "rules": "rules", "summary": "summary"}
+            for segment in segments(text):
+                if segment.kind == "summary" and split_snapshot(segment.text)[0]:
+                    # A client merged what the user said next into the same message.
+                    self._snapshot(position, segment.text)
+                    place = BEHIND
+                    continue
+                self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
+
+    def _call(self, position: int, place: int, call: ToolCall) -> None:
+        site = self.results.get(Site(position, place))
+        if is_plan_tool(call.name):
+            # The newest plan is part of the state; older ones are superseded.
+            self.covered.update(() if site is None else (site,))
+            return
+        arguments = arguments_of(call)
+        line = call_line(call, arguments, self.phrases)
+        speaker: Speaker = "change" if changes_something(call, arguments) else "call"
+        if site is not None and site.message in self.folded:
+            result = self.messages[site.message].parts[site.part]
+            if isinstance(result, ToolResult):
+                came, is_all = outcome(result.text)
+                if not is_all:
+                    self.verdicts[site] = came
+                    came = came[:VERDICT]
+                line = f"{line}\n→ {came}" if came else line
+                if is_all:
+                    self.covered.add(site)
+        self._add(position, place, speaker, line, whole=True)
+        if site is not None and _AGENT_TOOLS.fullmatch(call.name):
+            # What another agent was asked for is superseded by its report.
+            return
+        for text in long_arguments(call.arguments if arguments is None else arguments):
+            self._add(position, place, "written", text)
+
+    def _result(self, position: int, place: int, result: ToolResult) -> None:
+        site = Site(position, place)
+        if site in self.covered:
+            return
+        call = self.calls.get(site)
+        part = self.messages[call.message].parts[call.part] if call is not None else None
+        name = part.name if isinstance(part, ToolCall) else result.name
+        speaker: Speaker = "result"
+        if _AGENT_TOOLS.fullmatch(name) is not None:
+            speaker = "report"
+        elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
+            speaker = "document"
+        self._add(position, place, speaker, result_text(result.text))
+
+    def _snapshot(self, position: int, text: str) -> None:
+        """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
+        earlier = parse(text)
+        self.count += earlier.messages
+        self.tokens += earlier.tokens
+        self.carried.update(earlier.state)
+        density = self._density(position)
+        recency = CHOSEN_BEFORE
+        own = handle_at(self.view, self.need, position)
+        for place, row in enumerate(earlier.rows):
+            self.sources.append(_source(position, place, row, own, density, recency))
+
+
+def _source(
+    position: int, place: int, row: Row, handle: str, density: float, recency: float
+) -> Source:
+    single = row.speaker not in ("summary", "agent", "user", "report")
+    return Source(
+        position, place, row.speaker, row.text, row.handle or handle, density, recency, single
+    )
+
+
+def read(view: View, need: Need, positions: Sequence[int], phrases: Phrases = ENGLISH) -> Reading:
+    """
+    Collect the texts that a snapshot is made of.
+
+    Args:
+        view: What the model sees.
+        need: Handles.
+        positions: The messages that are folded, in order; earlier snapshots are taken apart.
+        phrases: The words that calls are written with.
+    """
+    reader = _Reader(view, need, positions, phrases)
+    for position in positions:
+        reader.read(position)
+    sources = tuple(reader.sources)
+    return Reading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
+
+
+def observations(messages: Sequence[Message]) -> frozenset[int]:
+    """
+    Find the user messages that hold what a command gave out.
+
+    Agents without tool calls write a command at the end of their message, and what it gave out
+    comes back in the user's name; a person would write sentences.
+    """
+    if any(message.calls or message.results for message in messages):
+        return frozenset()
+    return frozenset(_observations(messages))
+
+
+def _observations(messages: Sequence[Message]) -> Iterator[int]:
+    behind = [
+        position
+        for position in range(1, len(messages))
+        if _acts(messages[position - 1])
+        and messages[position].role == "user"
+        and not is_snapshot(messages[position])
+    ]
+    task = next((m.text for m in messages if m.role == "user"), "")
+    prompts = Counter(_last_line(messages[position].text) for position in behind)
+    for position in behind:
+        text = messages[position].text
+        if _is_like(text, task):
+            continue
+        # A shell shows the same prompt again and again.
+        if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
+            yield position
+
+
+def _acts(message: Message) -> bool:
+    return message.role == "assistant" and _ACTION_END.search(message.text[-400:]) is not None
+
+
+def _is_like(text: str, task: str) -> bool:
+    """Return True if a text begins with the same line as the first that the user said."""
+    line = task[:400].partition("\n")[0].strip()
+    return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
+
+
+def _last_line(text: str) -> str:
+    return text[-200:].rstrip().rpartition("\n")[2]
+
+
+def is_prose(text: str) -> bool:
+    """Return True if a text is made of sentences rather than of code or data."""
+    lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
+    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
+    return sentences >= SENTENCES * max(1, len(lines))
+
+
+def is_report(text: str) -> bool:
+    """Return True if a text is what a model or a person wrote under headings."""
+    lines = [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
+    sentences = sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)
+    headings = sum(line.startswith(("# ", "## ", "### ", "#### ", "**")) for line in lines)
+    return headings >= HEADINGS and sentences >= HEADINGS

@@ -1,0 +1,393 @@
+"""
+State: how things stand after the folded messages, read off them without a model.
+
+What came of every request, the plan, the files that were changed, the last result of what can
+fail, what is still broken, what was tried in vain, and the next step if one was named.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.core.strategy import Need
+from foldline.snapshot import facts
+from foldline.snapshot import phrases as titles
+from foldline.snapshot.announcements import is_chatter
+from foldline.snapshot.calls import brief_command, verdict
+from foldline.snapshot.format import handle_at, indented, one_line
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.snapshot.phrasing import operation, plan_row, request_row
+from foldline.snapshot.plans import is_done
+from foldline.snapshot.sources import Source, observations
+from foldline.snapshot.statements import prose
+from foldline.snapshot.worth import Judge
+from foldline.values.frames import user_words
+from foldline.values.groups import Site, pair
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
+
+REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
+"""How many of the newest requests are listed, and characters of each and of what came of it."""
+
+COMMANDS, COMMAND, VERDICT = 6, 100, 160
+"""How many commands are listed with their last result, and characters of both."""
+
+FOLDER, FILES_A_FOLDER = 3, 12
+"""From how many files on their folder stands but once, and how many stand in a line then."""
+
+ITEM: Final = "- "
+"""How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
+
+ERRORS: Final = 4
+
+INTERRUPTED: Final = "[Request interrupted by user"
+"""How a client reports in the user's name that the user stopped it."""
+
+OUTCOME: Final = 1.5
+"""How much more a statement tells what came of a request that has a word of outcomes."""
+
+VAIN: Final = 5
+"""How many statements are listed of what was tried in vain."""
+
+_OUTCOME = re.compile(
+    r"\b(?:done|fixed|added|removed|created|updated|changed|implemented|complete\w*|pass(?:es|ed)?"
+    r"|works?|fail\w*|found|because|cannot|can't|should|is now|are now|root cause|conclusion)\b"
+    r"|完成|修复|已|失败|通过|原因|✅|❌",
+    re.IGNORECASE,
+)
+_VAIN = re.compile(
+    r"\b(?:did(?:n't| not) (?:work|help|fix|change anything)|had no effect|in vain|dead end"
+    r"|(?:that|this|it|which|fix|change|approach|attempt|workaround) (?:still )?"
+    r"(?:does(?:n't| not)|won't) (?:work|help|fix)"
+    r"|still (?:fail(?:s|ed|ing)?|broken)|gave up|ruled out"
+    r"|(?:isn't|wasn't|(?:is|was) not) the (?:cause|problem|issue|culprit)"
+    r"|wrong (?:approach|assumption))\b"
+    r"|没有(?:用|效果)|不起作用|仍然失败",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
+    r"|verify|let me|let['’]s|i['’]ll|once)\b|\?\s*$|如果|是否",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"\b(?:next(?: step)?s?\b[:,]|remaining\b|still (?:need|to do|open)|todo\b"
+    r"|now (?:let me|i(?:'ll| will| need))|i(?:'ll| will) (?:now )?\w+"
+    r"|let me (?:now )?(?:run|fix|add|write|update|create|implement|test|verify))"
+    r"|下一步|接下来|待办",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile("[,:] ")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The sections of a snapshot that say how things stand: name and finished lines."""
+
+    sections: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def within(self, tokens: float, counter: TokenCounter, phrases: Phrases = ENGLISH) -> State:
+        """
+        Return as much of it as fits.
+
+        Args:
+            tokens: What it may take.
+            counter: What counts.
+            phrases: The words of its language.
+        """
+        left, kept = tokens, []
+        for title, lines in self.sections:
+            chosen: list[str] = []
+            newest_first = title in (titles.REQUESTS, titles.FAILED)
+            for line in reversed(lines) if newest_first else lines:
+                needed = counter.text(line) + 1
+                needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
+                if needed <= left:
+                    chosen.append(line)
+                    left -= needed
+            missing = len(lines) - len(chosen)
+            if missing and chosen:
+                chosen.append(phrases.left_out.replace("{count}", f"{missing:,}"))
+            kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
+        return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
+
+
+def state(
+    view: View,
+    need: Need,
+    positions: Sequence[int],
+    carried: Mapping[str, tuple[str, ...]],
+    judge: Judge,
+    verdicts: Mapping[Site, str] | None = None,
+    phrases: Phrases = ENGLISH,
+) -> State:
+    """
+    Read off how things stand.
+
+    Args:
+        view: What the model sees.
+        need: Handles.
+        positions: The messages that are folded.
+        carried: The same sections of an earlier snapshot that is folded too.
+        judge: Says what statements are worth.
+        verdicts: What results say, as far as that is known.
+        phrases: The words of its language.
+    """
+    found = _Found(view, need, frozenset(positions), judge, verdicts or {}, phrases)
+    errors, results = found.results()
+    # What an earlier snapshot says was failing may have passed by now, which its rows tell.
+    return State(
+        (
+            (titles.PLAN, tuple(found.plan()) or found.carried_plan(carried)),
+            (titles.FAILING, tuple(errors)),
+            (titles.NEXT, tuple(found.next_step())),
+            (titles.FILES, found.all_files(carried.get(titles.FILES, ()))),
+            (titles.REQUESTS, found.all_requests(carried.get(titles.REQUESTS, ()))),
+            (titles.RESULTS, tuple(results)),
+            (titles.FAILED, (*carried.get(titles.FAILED, ())[-VAIN:], *found.vain())),
+        )
+    )
+
+
+class _Found:
+    """What the folded messages say about one thing after another."""
+
+    def __init__(
+        self,
+        view: View,
+        need: Need,
+        folded: frozenset[int],
+        judge: Judge,
+        verdicts: Mapping[Site, str],
+        phrases: Phrases,
+    ) -> None:
+        self.view, self.need, self.folded, self.judge = view, need, folded, judge
+        self.verdicts, self.phrases = verdicts, phrases
+        self.messages = [view.original(index) for index in range(len(view.messages))]
+        self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
+
+    def _handle(self, position: int) -> str:
+        return handle_at(self.view, self.need, position)
+
+    # --- requests ------------------------------------------------------------------------
+
+    def all_requests(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """List the requests of an earlier snapshot too; what was last said of one counts."""
+        newer = self.requests()
+        last = len(earlier) - 1 if not newer else -1
+        found: dict[str, str] = {}
+        for number, row in enumerate(earlier):
+            row = request_row(row, self.phrases, is_latest=number == last)
+            found[row.partition(" ")[0]] = row
+        for row in newer:
+            handle = row.partition(" ")[0]
+            found.pop(handle, None)
+            found[handle] = row
+        return tuple(found.values())
+
+    def requests(self) -> list[str]:
+        """List the requests of the user, each with the last statement before the next one."""
+        observed = observations(self.messages)
+        asked = [
+            (index, words)
+            for index, message in enumerate(self.messages)
+            if message.role == "user" and index not in observed
+            if not is_snapshot(self.view.messages[index])
+            if (words := one_line(user_words(message))) and _asks(words)
+        ]
+        found = []
+        for number, (index, words) in enumerate(asked):
+            end = asked[number + 1][0] if number + 1 < len(asked) else len(self.messages)
+            between = range(index + 1, end)
+            if index in self.folded or not self.folded.isdisjoint(between):
+                latest = number + 1 == len(asked)
+                answer = self._answer(between, latest=latest)
+                whole = "" if index in self.folded else self.phrases.beside
+                found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
+        return found[-REQUESTS_SHOWN:]
+
+    def _answer(self, between: range, *, latest: bool) -> str:
+        """Return the statement that says best what came of a request."""
+        announced = ""
+        for index in reversed(between):
+            message = self.messages[index]
+            text = message.text if message.role == "assistant" else ""
+            if text.strip():
+                answer = one_line(self._telling(text[:20_000]))
+                working = latest and bool(message.calls or announced)
+                came = self.phrases.working if working else self.phrases.answered
+                row = f"{came}{_cut(answer, ANSWER)}"
+                if not is_chatter(answer) and not answer.endswith((":", "：")):
+                    return row
+                # What it says next tells nothing; an earlier statement may.
+                announced = announced or row
+        return announced or (self.phrases.silent if latest else self.phrases.unanswered)
+
+    def _telling(self, text: str) -> str:
+        """Return the statement of an answer that is worth the most, whole if it is short."""
+        source = Source(0, 0, "agent", text, "", 0.25, 1.0)
+        pieces = prose(text)
+        ranked = [
+            worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
+            for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
+        ]
+        best = pieces[ranked.index(max(ranked))]
+        sentences = [s for s in _SENTENCE_END.split(text[slice(*best)]) if s.strip()]
+        first = next((n for n, s in enumerate(sentences) if _OUTCOME.search(s)), 0)
+        return " ".join(sentences[first:])
+
+    # --- plan, files ---------------------------------------------------------------------
+
+    def plan(self) -> Iterator[str]:
+        """Yield the newest plan with its ids; what is done comes in one line."""
+        newest = facts.plan(self.messages)
+        if newest is None or newest.position not in self.folded:
+            return
+        handle = self._handle(newest.position)
+        done = [line for line in newest.lines if is_done(line)]
+        steps = self.phrases.steps.replace("{done}", str(len(done)))
+        yield f"{handle} {steps.replace('{all}', str(len(newest.lines)))}"
+        yield from (f" {line}" for line in newest.lines if line not in done)
+        yield from (f" {line}" for line in done)
+
+    def carried_plan(self, carried: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the plan of an earlier snapshot, unless there is a newer one."""
+        if facts.plan(self.messages):
+            return ()
+        return tuple(plan_row(row, self.phrases) for row in carried.get(titles.PLAN, ()))
+
+    def all_files(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """List the files that were changed, those of an earlier snapshot too."""
+        done: dict[str, str] = {}
+        for path, what in (*_listed(earlier), *self.files()):
+            done.pop(path, None)
+            done[path] = operation(what, self.phrases)
+        return tuple(_by_folder(done))
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that were changed, with what was done to each."""
+        done: dict[str, list[str]] = {}
+        for fact in facts.changes(self.old):
+            done.setdefault(fact.path, []).append(fact.operation)
+        for path, operations in done.items():
+            times = f" ×{len(operations)}" if len(operations) > 1 else ""
+            yield one_line(path), f"{operations[-1]}{times}"
+
+    # --- results -------------------------------------------------------------------------
+
+    def results(self) -> tuple[list[str], list[str]]:
+        """Return what is still failing, and the last result of every command that can fail."""
+        # What failed may have passed by now, in what stays.
+        findings = [
+            finding
+            for finding in facts.open_errors(self.messages, ERRORS)
+            if finding.position in self.folded
+        ]
+        failing = {finding.position for finding in findings}
+        errors = [self._failing(finding) for finding in findings]
+        found: dict[str, str] = {}
+        for call, result in pair(self.messages).answers.items():
+            part = self.messages[call.message].parts[call.part]
+            came = self.messages[result.message].parts[result.part]
+            if isinstance(part, ToolCall) and isinstance(came, ToolResult):
+                command = one_line(brief_command(facts.command_of(part), self.phrases))
+                last = self._verdict(result, came) if command else ""
+                if last:
+                    found.pop(command, None)
+                    row = f"{ITEM}{_cut(command, COMMAND)} → {_cut(one_line(last), VERDICT)}"
+                    is_here = result.message in self.folded and result.message not in failing
+                    found[command] = row if is_here else ""
+        rows = [row for row in found.values() if row]
+        return errors, rows[: -COMMANDS - 1 : -1]
+
+    def _verdict(self, site: Site, result: ToolResult) -> str:
+        known = self.verdicts.get(site)
+        return verdict(result.text) if known is None else known
+
+    def _failing(self, finding: facts.Finding) -> str:
+        aim = one_line(brief_command(finding.aim, self.phrases))
+        command = f"{_cut(aim, COMMAND)} → " if aim else ""
+        lines = indented("\n".join(finding.lines))
+        return f"{self._handle(finding.position)} {command}{lines}"
+
+    # --- what did not work, what comes next ----------------------------------------------
+
+    def vain(self) -> list[str]:
+        """Return the newest statements about what was tried and did not work."""
+        found: dict[str, str] = {}
+        for index in range(len(self.old) - 1, -1, -1):
+            message = self.old[index]
+            if message.role != "assistant" or len(found) >= VAIN:
+                continue
+            sentences = _sentences(message)
+            for number, sentence in enumerate(sentences):
+                if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
+                    # "It did not work." needs the sentence before.
+                    start = number - 1 if number and _REFERS.match(sentence) else number
+                    text = one_line(" ".join(sentences[start : number + 1]))
+                    found.setdefault(text, f"{self._handle(index)} {_cut(text, ANSWER)}")
+                    break
+        return list(found.values())[::-1]
+
+    def next_step(self) -> Iterator[str]:
+        """Yield the last sentence of the agent that names what comes next."""
+        for index in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[index]
+            if message.role == "assistant" and message.text.strip():
+                if index not in self.folded:
+                    return
+                named = [s for s in _sentences(message) if _NEXT.search(s)]
+                if named:
+                    yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
+                return
+
+
+def _asks(words: str) -> bool:
+    """Return True if a user says something: neither a slip nor that a client was interrupted."""
+    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
+
+
+def _sentences(message: Message) -> list[str]:
+    text = "\n".join(part.text[:20_000] for part in message.parts if isinstance(part, Text))
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if len(sentence) > 20]
+
+
+def _cut(text: str, most: int) -> str:
+    """Cut a text between words, or at the end of a sentence that is near."""
+    if len(text) <= most:
+        return text
+    stop = max(text.rfind(end, most // 2, most) + 1 for end in (". ", "。", "! ", "? "))
+    return text[:stop] if stop > most // 2 else text[:most].rsplit(" ", 1)[0] + "…"
+
+
+def _listed(earlier: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the files that an earlier snapshot lists, with what was done to each."""
+    for line in (row.removeprefix(ITEM) for row in earlier):
+        folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
+        for item in listed.split(", "):
+            name, _, what = item.rpartition(" (")
+            path = posixpath.join("" if folder == "." else folder, name or item)
+            yield path, what.removesuffix(")") if name else ""
+
+
+def _by_folder(done: Mapping[str, str]) -> Iterator[str]:
+    """Write files with what was done to them, those of a folder together."""
+    folders: dict[str, list[str]] = {}
+    for path, what in done.items():
+        folder, name = posixpath.split(path)
+        folders.setdefault(folder or ".", []).append(f"{name} ({what})" if what else name)
+    for folder, names in folders.items():
+        single = len(names) < FOLDER and not any(_SEPARATOR.search(name) for name in names)
+        if single and folder != "." and not _SEPARATOR.search(folder):
+            yield from (ITEM + posixpath.join(folder, name) for name in names)
+            continue
+        for start in range(0, len(names), FILES_A_FOLDER):
+            yield f"{ITEM}{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"

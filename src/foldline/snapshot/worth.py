@@ -1,0 +1,292 @@
+"""
+Worth: what a statement is worth to somebody who goes on, judged once and on its own.
+
+A statement counts by who makes it, by the names in it that user and agent wrote, by words that
+give reasons, decisions and outcomes ("because", "instead", "not", "fails"), and by recency. The
+constants were fitted on the facts that readers of recorded sessions had to know afterwards
+(``bench/facts.py``); they are few, and none is known more precisely than by a third.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum, log1p
+from typing import Final
+
+from foldline.relevance.names import blanked
+from foldline.snapshot.announcements import announces
+from foldline.snapshot.query_terms import Focus
+from foldline.snapshot.sources import Source, Speaker
+from foldline.snapshot.statements import Slice
+
+WEIGHT: Final[Mapping[Speaker, float]] = {
+    "user": 5.1,
+    "summary": 3.9,
+    "agent": 1.2,
+    "report": 0.6,
+    "change": 0.7,
+    "call": 0.52,
+    "rules": 1.0,
+    "document": 0.4,
+    "result": 0.2,
+    "written": 0.4,
+}
+"""By how much a statement counts, by who makes it."""
+
+BASE: Final = 0.46
+"""What a statement of a person, a model or about a call is worth without any name."""
+
+QUOTED: Final = frozenset(("result", "written"))
+"""Who has no such base: most lines of files and outputs say nothing that matters."""
+
+REASON, STRONG_REASON = 0.7, 0.4
+"""
+Factor of the logarithm of how many words give reasons, decisions or outcomes, and what is added
+where one of them holds for long.
+"""
+
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.3, 0.32
+"""
+What is added where a statement tells of a failure; for lines of files and outputs also where it
+is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
+"""
+
+OPENING_BLOCKS: Final = 2
+
+BRIEF: Final = 500
+"""Characters of a short output; a longer one gets as much less for being short."""
+
+ANNOUNCED, DOUBTED = 0.05, 0.6
+"""
+What is left of the worth of "Now let me look at …", and by how much every word of doubt divides
+that of a statement: who thinks aloud says much that he takes back.
+"""
+
+_DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
+    r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
+    re.IGNORECASE,
+)
+
+WORDLESS, LEAST = 0.6, 10
+"""
+What is left of the worth of prose without three words in a row, such as code in it, and the
+letters and digits that a statement has at least.
+"""
+
+PROSE: Final = frozenset(("user", "agent", "report", "summary"))
+
+ENCODED, LONGEST_WORD = 0.5, 80
+"""What is left of the worth of lines with longer words, which are keys, hashes or encoded."""
+
+AGING: Final = 0.16
+"""By which fraction the oldest statement counts less than the newest."""
+
+ROW_TOKENS: Final = 3.0
+"""What a row takes besides its text, in tokens."""
+
+SIZE_POWER: Final = 0.55
+"""Statements are taken by worth over size to this power: long ones are not worth less a word."""
+
+FOCUSED: Final = 6.0
+"""How much more a statement is worth that has all of what the caller wants to be kept."""
+
+_REASONS = re.findall(
+    r"\S+",
+    "because since always root cause caused causes why so instead decided decision decide must "
+    "never only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing "
+    "works worked working found turns problem issue bug confirmed done remaining remains next "
+    "still should need needs needed require requires required reason already currently default "
+    "option recommend recommended prefer added removed changed created updated passes passed pass "
+    "implemented implement complete completed however but means expects expected returns return "
+    "unless until before after wrong correct missing unused",
+)
+REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
+"""English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
+
+STRONG: Final = frozenset(
+    (
+        *("because", "Because", "cause", "Cause", "caused", "causes", "root", "Root", "due"),
+        *("decided", "Decided", "decision", "Decision", "chose", "chosen", "cannot"),
+        *("must", "Must", "never", "Never", "always", "Always"),
+    )
+)
+"""Words of reasons, decisions and rules that hold for long."""
+
+SUMMING_UP: Final = 1.5
+"""By which factor a statement counts more that stands under a heading of results."""
+
+HEADED, HEADING = ("#", "**"), 160
+"""How a heading begins, and its characters that are looked at."""
+
+_SUMS_UP = re.compile(
+    r"summar|conclusion|recommend|verdict|result|outcome|finding|\bkey\b|\bmust\b|critical|block"
+    r"|decision|\baction|next step|bottom line|tl;?dr|总结|结论|建议|结果|发现|下一步",
+    re.IGNORECASE,
+)
+
+_REASONS_ELSEWHERE = re.compile(
+    "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
+    "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
+    "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
+)
+# What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
+_SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
+_SENTENCE_ELSEWHERE = re.compile(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
+_WORDS = re.compile(
+    r" (?:(?<=[^\W\d_]{2} )|(?<=[^\W\d_]{2}[,;:] ))[^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
+)
+_WORDS_ELSEWHERE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
+_NUMBER = re.compile(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
+_ALARMS = (
+    *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
+    *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
+    *("✗", "❌", "错误", "失败", "异常"),
+)
+
+
+_MARK: Final = "\0"
+"""Stands between statements; no word has it."""
+
+_NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+@dataclass(frozen=True)
+class Judge:
+    """
+    Judges statements.
+
+    ``names`` is what every name adds that user or agent wrote; ``focus`` what the caller wants to
+    be kept above all.
+    """
+
+    names: Mapping[str, float]
+    focus: Focus
+
+    def worths(self, source: Source, slices: Sequence[Slice]) -> Iterator[float]:
+        """
+        Judge the statements of a text.
+
+        Args:
+            source: The text.
+            slices: Where its statements begin and end, in order.
+        """
+        found, longest = self._words(source.text, slices)
+        alarming = _alarming(source.text, slices)
+        is_ascii = source.text.isascii()
+        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        factor = 1.0
+        for line, (start, end) in enumerate(slices):
+            text = source.text[start:end]
+            if text.startswith(HEADED) and source.speaker in PROSE:
+                heading = text[:HEADING].partition("\n")[0]
+                factor = SUMMING_UP if _SUMS_UP.search(heading) else 1.0
+            worth, reasons, strong = 0.0, 0, False
+            if words := found[line]:
+                known = self.names.keys() & words
+                # Exact, so that it does not depend on the order of a set.
+                worth = log1p(fsum(map(self.names.__getitem__, known)))
+                reasons = len(REASONS & words)
+                strong = not STRONG.isdisjoint(words)
+            if not is_ascii:
+                reasons += len(_REASONS_ELSEWHERE.findall(text))
+            worth += REASON * log1p(reasons)
+            if strong:
+                worth += STRONG_REASON
+            worth += _bonus(source, text, line)
+            if line in alarming:
+                worth += ALARM
+            worth *= weight * factor * _share(source.speaker, text, longest)
+            if self.focus:
+                worth *= 1 + FOCUSED * self.focus.match(text)
+            yield worth
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        return frozenset((_MARK, *self.names, *REASONS, *STRONG))
+
+    def _words(self, text: str, slices: Sequence[Slice]) -> tuple[list[set[str]], int]:
+        """Return the names and reasons in every statement, and the length of the longest word."""
+        plain = _plain(text)
+        words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
+        telling = " ".join(filter(self._telling.__contains__, words))
+        return [set(some.split()) for some in telling.split(_MARK)], max(
+            map(len, words), default=0
+        )
+
+
+def _plain(text: str) -> str:
+    """Leave only names and words of a text; one at the end of a sentence is the same."""
+    return blanked(text).replace(". ", "  ").replace(".\n", " \n")
+
+
+def _alarming(text: str, slices: Sequence[Slice]) -> set[int]:
+    """Return which statements tell of a failure; a search for a word goes through all of them."""
+    starts = [start for start, _ in slices]
+    found = set[int]()
+    for alarm in _ALARMS:
+        place = text.find(alarm)
+        while place >= 0:
+            line = bisect_right(starts, place) - 1
+            last = slices[line][1] - len(alarm) if line >= 0 else -1
+            if place <= last:
+                found.add(line)
+            # One alarm a statement is enough.
+            place = text.find(alarm, max(place, last) + 1)
+    return found
+
+
+def _bonus(source: Source, text: str, line: int) -> float:
+    """Return what speaks for a statement besides its words."""
+    if source.speaker not in QUOTED:
+        return BASE
+    bonus = SHORT * min(1.0, BRIEF / len(source.text))
+    if line < OPENING_BLOCKS:
+        bonus += OPENING
+    if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
+        bonus += SENTENCE
+    return bonus + NUMBER if _NUMBER.search(text) else bonus
+
+
+def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
+    """Return True if a text has a pattern, or that of scripts beyond ASCII."""
+    if pattern.search(text):
+        return True
+    return not text.isascii() and elsewhere.search(text) is not None
+
+
+def _share(speaker: Speaker, text: str, longest: int) -> float:
+    """Return what is left of the worth of a statement for its form."""
+    if speaker in QUOTED:
+        share = ENCODED if longest > LONGEST_WORD and _is_encoded(text) else 1.0
+    elif speaker not in PROSE:
+        return 1.0
+    elif speaker == "agent" and announces(text):
+        share = ANNOUNCED
+    else:
+        share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+        if speaker == "agent":
+            share /= 1 + DOUBTED * len(_DOUBT.findall(text))
+    if speaker != "user" and len(text) < 8 * LEAST and _letters(text) < LEAST:
+        return 0.0
+    return share
+
+
+def _is_encoded(text: str) -> bool:
+    return "://" not in text and max(map(len, _plain(text).split()), default=0) > LONGEST_WORD
+
+
+def _letters(text: str) -> int:
+    """Count letters and digits."""
+    if text.isascii():
+        return len(text.encode("ascii").translate(None, _NO_LETTERS))
+    return sum(map(str.isalnum, text))
+
+
+def cost(source: Source, start: int, end: int) -> float:
+    """Return about how many tokens a statement takes with its row."""
+    return (end - start) * source.density + ROW_TOKENS

@@ -1,0 +1,215 @@
+"""Ports: what the inside asks of the outside. A store keeps sessions; it never interprets them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from foldline.values.messages import Role, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHead:
+    """
+    What a session is, fixed when it is first opened.
+
+    ``dialect`` is empty until the first message tells it. ``window`` is in tokens, ``created`` in
+    seconds since 1970.
+    """
+
+    name: str
+    dialect: str = ""
+    model: str = ""
+    window: int | None = None
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """
+    A message as it is kept.
+
+    ``wire`` is the original as a JSON value. ``form`` is the decoded message as a JSON value where
+    decoding ``wire`` alone would not give it, else None. ``time`` is when it was recorded, in
+    seconds since 1970.
+    """
+
+    id: str
+    role: Role
+    wire: Any = field(repr=False)
+    form: Any = field(default=None, repr=False)
+    time: float = 0.0
+    pinned: bool = False
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """
+    What the next compaction of a session will show, prepared in the background.
+
+    ``until`` is the id of the last message that it covers, ``digest`` the fingerprint of all that
+    was shown up to there. ``at`` is how many messages the log had, ``generation`` the one of the
+    session, ``time`` the moment in seconds since 1970. ``content`` holds the edits, and what a
+    receipt says about them, as a JSON value.
+    """
+
+    until: str
+    digest: str
+    at: int
+    generation: int
+    time: float
+    content: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """
+    The edits of one compaction, with its receipt, both as JSON values.
+
+    ``number`` counts the batches of a session from 0, ``at`` is how many messages the log had.
+    ``undone_at`` is how many it had when the batch was taken back, None while it is in effect.
+    ``memory`` is what had been prepared and now stands before ``edits``. ``repeats`` counts the
+    attempts in a row that this one stands for; ``at`` and ``time`` are then of the last.
+    """
+
+    number: int
+    at: int
+    kind: str
+    edits: Any = field(repr=False)
+    receipt: Any = field(repr=False)
+    time: float = 0.0
+    undone_at: int | None = None
+    memory: StoredMemory | None = None
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """
+    Everything that is kept of a session; ``generation`` counts the changes made to it.
+
+    ``ids`` are those of ``messages``. Both may be read only when they are asked for, as long as
+    the store is open: what was recorded never changes. ``memory`` is what is prepared for its
+    next compaction, None when nothing is.
+    """
+
+    head: SessionHead
+    generation: int
+    ids: Sequence[str] = field(repr=False)
+    messages: Sequence[StoredMessage] = field(repr=False)
+    batches: tuple[StoredBatch, ...] = field(repr=False)
+    memory: StoredMemory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """
+    One step of a session, recorded whole or not at all.
+
+    ``messages`` are appended at position ``at`` and following, then ``batches`` are added.
+    ``undone`` is the number of a batch that is taken back when the log has ``at`` messages,
+    ``again`` that of an attempt which was made once more. ``pinned`` is the id of a message that
+    is pinned, ``dialect`` the dialect once it is known. ``memory`` takes the place of what was
+    prepared before; ``forgets`` says that it no longer holds. ``time`` is when it happened, in
+    seconds since 1970, where no message or batch says so.
+    """
+
+    at: int
+    messages: tuple[StoredMessage, ...] = ()
+    batches: tuple[StoredBatch, ...] = ()
+    undone: int | None = None
+    pinned: str = ""
+    dialect: str = ""
+    again: int | None = None
+    memory: StoredMemory | None = None
+    forgets: bool = False
+    time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """
+    A session in a list.
+
+    ``size`` is what its messages take in the store, in bytes; what sessions share is counted for
+    each. ``updated`` is in seconds since 1970, ``batches`` counts the compactions in effect.
+    """
+
+    head: SessionHead
+    updated: float
+    messages: int
+    batches: int
+    size: int
+
+
+class Store(Protocol):
+    """
+    Keeps sessions: logs of messages and the batches of edits made on them.
+
+    A store may be called from any thread. Every method raises StoreError, with what to do, when
+    the store is missing, locked, damaged or written by a newer version.
+    """
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        ...
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        ...
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """
+        Record a change durably.
+
+        Args:
+            name: The session.
+            generation: The generation that the change was made for.
+            change: What happened.
+
+        Returns:
+            The new generation.
+
+        Raises:
+            StoreError: Somebody else changed the session since; nothing was recorded.
+        """
+        ...
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
+        ...
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """
+        Find messages by the beginning of their id, over all sessions.
+
+        Returns:
+            Pairs of session name and message id, newest sessions first, at most 100.
+        """
+        ...
+
+    def delete(self, names: Collection[str]) -> int:
+        """
+        Remove sessions for good, and every content that no other session holds.
+
+        Names that are not there are passed over. Whoever has such a session open gets a
+        StoreError at the next change.
+
+        Returns:
+            How many sessions were removed.
+        """
+        ...
+
+    def size(self) -> int:
+        """Return what everything takes in the store, in bytes; deleting makes it less."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store; closing twice is allowed."""
+        ...

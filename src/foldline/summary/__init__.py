@@ -1,0 +1,1 @@
+"""Summarization: a snapshot, or a model's account that is checked and repaired."""

@@ -1,0 +1,203 @@
+"""
+Claims: success that an account asserts although the conversation does not show it.
+
+The check is one-sided on purpose, and a claim is marked, not taken away. Where a failure stands
+open and no later result shows a success, every claim is; otherwise one of tests, builds, checks or
+deployments that no result shows, and that nobody in the conversation speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from foldline.snapshot.facts import Finding, open_errors
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.snapshot.phrasing import TABLES
+from foldline.values.groups import pair
+from foldline.values.messages import Message, ToolCall, ToolResult
+from foldline.values.part_text import call_text
+
+UNSHOWN = tuple(table.unshown for table in TABLES)
+"""What follows a claim without evidence, in every language."""
+
+_CHECKS = r"(?:tests?|checks?|builds?|suites?|specs?|ci)"
+_GOOD = r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|ok|clean)"
+_SUCCESSES = (
+    rf"\b(?:all|the|every|both) (?:\w+ ){{0,3}}?{_CHECKS}\b[^.\n]{{0,40}}\b{_GOOD}\b",
+    r"\btests? (?:now |all )*(?:pass(?:es|ed|ing)?|(?:are|is) (?:now )?(?:green|passing))\b",
+    r"\bbuild (?:now )?(?:pass(?:es|ed)|succeed(?:s|ed)|(?:is|was) (?:successful|green|clean))\b",
+    r"\b(?:everything|all of it) (?:now )?(?:works|passes|is (?:done|fixed|green|complete))\b",
+    r"\bsuccessfully (?:fixed|mended|resolved|completed|built|deployed)\b",
+    r"\bfully (?:fixed|resolved)\b",
+    r"\b(?:lint\w*|type ?checks?|mypy|ruff|eslint) (?:now |is |are )*(?:pass\w*|clean|green)\b",
+    r"\bdeploy(?:ment|ed)? (?:was |is |has )?(?:succe\w+|live|completed?|done)\b",
+    r"\b(?:all|every) (?:\w+ )?(?:errors?|bugs?|issues?|failures?) (?:\w+ ){0,3}?(?:fixed|gone)\b",
+    r"测试[^。\n]{0,12}(?:通过|成功)|(?:构建|编译|部署)[^。\n]{0,6}成功|(?:全部|已经?)(?:修复|解决)",
+    r"テスト[^。\n]{0,15}(?:成功|通っ|通過|パス)|테스트[^.\n]{0,15}(?:통과|성공)",
+    r"тесты [^.\n]{0,20}(?:прош|проход|зел)|tests? (?:sind )?(?:bestanden|grün)",
+    r"tous les tests (?:passent|sont)|todas? l[oa]s (?:tests|pruebas) pasan",
+)
+_SUCCESS = re.compile("|".join(_SUCCESSES), re.IGNORECASE)
+_NO_CLAIM = re.compile(
+    r"\b(?:not?|never|isn't|aren't|don't|doesn't|didn't|cannot|until|unless|before|once|when|if|"
+    r"whether|so that|should|must|need|needs|want|wants|goal|make|verify|check that|todo|pending|"
+    r"remain\w*|fail\w*|claimed|unverified)\b|未|没有?|不|目标|需要|待|尚|必须|确保|失败|ない|않|"
+    r"\bне\b|nicht|\bpas\b|\bno\b",
+    re.IGNORECASE,
+)
+_PASSED = re.compile(
+    r"\b[1-9]\d* (?:tests? )?passed\b|\b0 fail(?:ed|ures?)\b|^OK(?: \(\d+|$)|\ball tests pass|"
+    r"\btests? passed\b|\bBUILD SUCCESS|\bbuild succeeded|\bSuccess: no issues|✓ \d+|\bPASS\b|"
+    r"exit (?:code|status)[: ]+0\b|<returncode>0|测试通过|构建成功",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FAILED = re.compile(
+    r"\b[1-9]\d* (?:failed|errors?|failures?)\b|\bFAIL(?:ED|URE)?\b|Traceback|^fatal:|失败",
+    re.MULTILINE,
+)
+READ = 100_000
+"""Characters of a text that are looked at, half of them at its end."""
+
+CALL = 4_000
+"""Characters of a call that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """
+    A kind of work that can succeed.
+
+    ``named`` finds it in a sentence, ``run`` in a call that does it, and ``shown`` in a result.
+    """
+
+    named: re.Pattern[str]
+    run: re.Pattern[str]
+    shown: re.Pattern[str]
+
+
+def _kind(named: str, run: str, shown: str = r"(?!)") -> _Kind:
+    return _Kind(*(re.compile(text, re.IGNORECASE) for text in (named, run, shown)))
+
+
+_KINDS = (
+    _kind(
+        r"\btest|\bsuite|\bspecs?\b|\bpruebas\b|测试|テスト|테스트|тест",
+        r"test|\btox\b|\bnox\b|jest|mocha|rspec|phpunit|karma|cypress|playwright|\bcheck\b|"
+        r"\bverify\b|\bci\b|测试",
+        r"\bok\b|\bpassing\b|✓|✔|通过",
+    ),
+    _kind(
+        r"\bbuil[dt]|\bcompil|构建|编译",
+        r"buil[dt]|compil|\bmake\b|\bninja\b|\b(?:gcc|g\+\+|clang\w*|rustc|javac|tsc|mvn|gradlew?)\b|"
+        r"\b(?:cargo|go|npm|yarn|pnpm|docker|bazel|xcodebuild|webpack|vite)\b|构建|编译",
+        r"\b(?:compiled|built|finished|linked)\b|成功",
+    ),
+    _kind(
+        r"\blint|type ?check|\bmypy\b|\bruff\b|\beslint\b|\bchecks?\b|\bci\b",
+        r"lint|mypy|ruff|pyright|flake8|clippy|\bvet\b|\btsc\b|check|\bci\b|\btest|\bmake\b|pre-commit",
+        r"\bno (?:issues|errors|problems)|\bclean\b|\b0 (?:errors|problems|warnings)",
+    ),
+    _kind(
+        r"\bdeploy|部署",
+        r"deploy|kubectl|helm|terraform|ansible|docker|rsync|\b(?:scp|ssh|aws|gcloud|az|fly|heroku)\b|"
+        r"vercel|netlify|systemctl|publish|release|\bpush\b|部署",
+        r"deploy|rolled out|\blive\b|部署",
+    ),
+)
+
+
+def mark_unproven_claims(
+    account: str, messages: Sequence[Message], phrases: Phrases = ENGLISH
+) -> tuple[str, int]:
+    """
+    Mark the claims of success that the conversation does not bear out.
+
+    Args:
+        account: What a model wrote.
+        messages: The whole conversation as it was really said.
+        phrases: The words that mark them.
+
+    Returns:
+        The account, and how many lines of it were marked.
+    """
+    lines = account.split("\n")
+    claims = {number: found for number, line in enumerate(lines) if (found := _claims(line))}
+    if not claims:
+        return account, 0
+    errors = open_errors(messages)
+    if not errors or _shows_success(messages, errors):
+        claimed = {kind for found in claims.values() for kind in _KINDS if _names(kind, found)}
+        unproven = [kind for kind in claimed if not _is_shown(kind, messages)]
+        claims = {
+            number: found
+            for number, found in claims.items()
+            if any(_names(kind, found) for kind in unproven)
+        }
+    for number in claims:
+        lines[number] = f"{lines[number]} {phrases.unshown}"
+    return "\n".join(lines), len(claims)
+
+
+def _claims(line: str) -> list[str]:
+    """Return the sentences of a line that claim a success."""
+    if any(mark in line for mark in UNSHOWN):
+        return []
+    return [
+        sentence
+        for sentence in re.split("(?<=[.!?;\u3002\uff01\uff1f\uff1b])\\s*", line)
+        if _SUCCESS.search(sentence) and not _NO_CLAIM.search(sentence)
+    ]
+
+
+def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
+    return any(kind.named.search(sentence) for sentence in sentences)
+
+
+def _is_shown(kind: _Kind, messages: Sequence[Message]) -> bool:
+    """Return True if a result shows a success of this kind, or somebody speaks of one."""
+    return any(_says_success(kind, message) for message in messages) or any(
+        _succeeded(kind, call, result) for call, result in _calls_with_results(messages)
+    )
+
+
+def _says_success(kind: _Kind, message: Message) -> bool:
+    if message.role not in ("user", "assistant"):
+        return False
+    text = _ends(message.text)
+    if kind.named.search(text) is None:
+        return False
+    return any(_names(kind, _claims(line)) for line in text.split("\n"))
+
+
+def _calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult]]:
+    for call_site, result_site in pair(messages).answers.items():
+        call = messages[call_site.message].parts[call_site.part]
+        result = messages[result_site.message].parts[result_site.part]
+        if isinstance(call, ToolCall) and isinstance(result, ToolResult):
+            yield call, result
+
+
+def _succeeded(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
+    """Return True if a call may have done such work: it did not fail, or says that it passed."""
+    text = _ends(result.text)
+    if _PASSED.search(text) is not None:
+        return True
+    does = kind.run.search(call_text(call)[:CALL]) or kind.shown.search(text)
+    return does is not None and not result.is_error and not _FAILED.search(text)
+
+
+def _shows_success(messages: Sequence[Message], errors: Sequence[Finding]) -> bool:
+    """Return True if a result after the newest open failure reports a success and no failure."""
+    newest = max(error.position for error in errors)
+    return any(
+        _PASSED.search(text) and not _FAILED.search(text)
+        for message in messages[newest + 1 :]
+        for result in message.results
+        for text in (_ends(result.text),)
+    )
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= READ else f"{text[: READ // 2]}\n{text[-READ // 2 :]}"

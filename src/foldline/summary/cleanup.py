@@ -1,0 +1,176 @@
+"""Cleaning up a model's answer: taking it out of its wrapping, courtesies and repetitions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from foldline.summary.templates import Template
+
+_FENCED = re.compile(r"\A\s*```[a-z]*\n(.*)\n```\s*\Z", re.DOTALL)
+_MARKUP = re.compile(r"</?[^<>\n]{1,60}>|^#+ .*$|[\s*_`\d.:\uff1a-]+", re.MULTILINE)
+
+
+def unwrap(answer: str, template: Template) -> str:
+    """
+    Take the account out of an answer.
+
+    Args:
+        answer: What the model wrote.
+        template: What it was told to write.
+
+    Raises:
+        ValueError: It cannot be told where the account begins or ends; says what is missing.
+    """
+    if template.parse is not None:
+        return template.parse(answer).strip()
+    fenced = _FENCED.match(answer)
+    text = (fenced.group(1) if fenced else answer).strip()
+    for tag in template.scratch:
+        text = _without(text, tag, template.wrapper)
+    for tag in template.wrapper:
+        inner = _inside(text, tag)
+        if inner is not None:
+            return inner.strip()
+    return text.strip()
+
+
+def is_bare(account: str) -> bool:
+    """Tell whether there is nothing in an account but tags, headings and numbers."""
+    return not _MARKUP.sub("", account)
+
+
+def _without(text: str, scratch: str, wrappers: tuple[str, ...]) -> str:
+    """Take off the block to think in, which comes first where there is one."""
+    begin = re.search(rf"^[ \t]*<{scratch}>", text, re.MULTILINE)
+    if begin is None or _opens_before(text, begin.start(), wrappers):
+        return text
+    inside = text[begin.end() :]
+    for wrapper in wrappers:
+        # The end that the account follows; an end that is quoted inside is none.
+        end = re.search(rf"</{scratch}>\s*(?=<{wrapper}>)", inside)
+        if end is not None:
+            return inside[end.end() :]
+    end = re.search(rf"</{scratch}>[ \t]*$", inside, re.MULTILINE)
+    end = end or re.search(rf"</{scratch}>", inside)
+    if end is not None:
+        return inside[end.end() :]
+    if any(_is_alone(inside, wrapper) for wrapper in wrappers):
+        return inside
+    raise ValueError(f"the block <{scratch}> is not closed")
+
+
+def _opens_before(text: str, position: int, wrappers: tuple[str, ...]) -> bool:
+    starts = (re.search(rf"^[ \t]*<{tag}>", text, re.MULTILINE) for tag in wrappers)
+    return any(start is not None and start.start() < position for start in starts)
+
+
+def _is_alone(text: str, tag: str) -> bool:
+    """Tell whether exactly one line begins the account, and the answer ends with its end."""
+    starts = re.findall(rf"^[ \t]*<{tag}>", text, re.MULTILINE)
+    return len(starts) == 1 and text.rstrip().endswith(f"</{tag}>")
+
+
+def _inside(text: str, tag: str) -> str | None:
+    """Return what stands in a tag; None when no line begins with it."""
+    begin = re.search(rf"^[ \t]*<{tag}>", text, re.MULTILINE)
+    if begin is None:
+        return None
+    end = text.rfind(f"</{tag}>")
+    if end < begin.end():
+        raise ValueError(f"the block <{tag}> is not closed")
+    return text[begin.end() : end]
+
+
+SHORT = 200
+"""Characters up to which a line may be nothing but courtesy."""
+
+CLOSING_LINES = 3
+"""Lines at the end of an answer that are looked at for courtesy."""
+
+REPEATED = 0.5
+REPEATS, UNIT = 3, 12
+"""
+Fraction of an account that may say what was said before; how often at least it has to, and in
+sentences of how many characters at least: "none" may come in every section.
+"""
+
+LONG = 40
+"""Characters from which on a line that comes again is left out: it is no "none" of a section."""
+
+_AGREED = (
+    r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright|got it|understood|"
+    r"no problem|natürlich|gerne|bien sûr|d'accord|claro|por supuesto|конечно|хорошо|"
+    r"好的|当然(?:可以)?|没问题|明白了?|はい|もちろんです|承知しました|네)\s?[!,.:;。，！、\u2013\u2014]{1,3}\s{0,4}"
+)
+_ANNOUNCED = (
+    r"(?:here(?:'|’)?s|here (?:is|are)|below is|this is|the following is|hier ist|voici|aquí está|"
+    r"вот|以下|下面|这|これ)[^\n:：]{0,100}?"
+    r"(?:account|summary|overview|hand-?over|zusammenfassung|résumé|resumen|сводка|отчет|"
+    r"记述|总结|摘要|概要|要約|まとめ)[^\n:：.]{0,80}[:：]"
+)
+_OPENING = re.compile(rf"\s*(?:\*\*)?(?:{_AGREED}(?:{_ANNOUNCED})?|{_ANNOUNCED})(?:\*\*)?", re.I)
+_CLOSING = re.compile(
+    r"\W*(?:(?:please )?let me know\b|feel free to\b|(?:i )?hope (?:this|that) (?:helps|is)\b|"
+    r"if you (?:need|want|would like|have)\b.{0,120}\b(?:let me know|just ask|feel free)\b|"
+    r"is there anything else\b|would you like me to\b|do you want me to\b|lass mich wissen|"
+    r"n'hésitez pas|no dudes en|дайте (?:мне )?знать|"
+    r"如需|如有.{0,20}(?:请|告诉)|希望这|请告诉我|需要我)",
+    re.I,
+)
+_RULE = re.compile(r"\s*[-*_=]{3,}\s*")
+_EMPTY = (
+    r"(?:todo|tbd|fixme|n/?a|none|null|nil|undefined|nan|done|ok(?:ay)?|yes|no|understood|got it|"
+    r"sure|certainly|of course|placeholder|lorem ipsum.{0,150}|\[?object object\]?|"
+    r"(?:(?:no|insert|your|the|add|write|put) )*(?:summary|account|content|text)"
+    r"(?: goes)?(?: here| available| provided)?|"
+    r"待填写|待补充|占位符?|暂?无|略|完成|好的|なし|없음|нет)"
+)
+_PLACEHOLDER = re.compile(rf"(?:[^:：]{{0,60}}[:：])?[^\w]{{0,10}}{_EMPTY}[^\w]{{0,10}}", re.I)
+_UNITS = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
+
+
+def without_courtesies(answer: str) -> str:
+    """Take off how an answer begins and ends when it talks to somebody."""
+    text = answer.strip()
+    opening = _OPENING.match(text)
+    if opening is not None:
+        text = text[opening.end() :].lstrip()
+    lines = text.split("\n")
+    for _ in range(CLOSING_LINES):
+        last = lines[-1].strip() if lines else ""
+        if lines and (not last or _RULE.fullmatch(last) or _is_closing(last)):
+            lines.pop()
+    while lines and _RULE.fullmatch(lines[0]):
+        lines.pop(0)
+    return "\n".join(lines).strip()
+
+
+def _is_closing(line: str) -> bool:
+    return len(line) <= SHORT and _CLOSING.match(line) is not None
+
+
+def is_placeholder(account: str) -> bool:
+    """Return True if no line of an account says anything."""
+    lines = [line.strip() for line in account.split("\n") if line.strip()]
+    return all(len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in lines)
+
+
+def repeats_itself(account: str) -> bool:
+    """Return True if an account says mostly what it has said before."""
+    units = Counter(" ".join(unit.casefold().split()) for unit in _UNITS.split(account))
+    del units[""]
+    total = sum(len(unit) * count for unit, count in units.items())
+    again = {unit: count - 1 for unit, count in units.items() if count > 1 and len(unit) >= UNIT}
+    repeated = sum(len(unit) * count for unit, count in again.items())
+    return sum(again.values()) >= REPEATS and repeated > REPEATED * total
+
+
+def without_repeats(account: str) -> str:
+    """Leave out the long lines of an account that it has already."""
+    seen, lines = set[str](), list[str]()
+    for line in account.split("\n"):
+        if len(line) < LONG or line not in seen:
+            lines.append(line)
+        seen.add(line)
+    return "\n".join(lines)

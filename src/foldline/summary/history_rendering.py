@@ -1,0 +1,217 @@
+"""
+History rendering: the folded messages as plain text for a model, whole where they fit.
+
+Every step stands after its number and who speaks, as it was really said, not as stubs show it.
+Where all of it is too long, the longest texts are shortened to what tells most, with their number;
+no step is left out unnamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from foldline.core.strategy import Need
+from foldline.snapshot.excerpt import salient_lines
+from foldline.snapshot.format import handle_at
+from foldline.strategies.stubs import CLEARED, is_stub
+from foldline.strategies.truncate import level
+from foldline.values.handles import part_handle
+from foldline.values.messages import Media, Message, Omitted, Part, Thinking, ToolCall, ToolResult
+from foldline.values.part_text import call_text, result_text
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
+
+HEAD_SHARE, TAIL_SHARE = 0.3, 0.35
+"""Fractions of a shortened text for its beginning and its end; lines that tell get the rest."""
+
+NOTE_TOKENS = 30
+"""What the note in a shortened text, and one that stands for steps without room, takes."""
+
+BRIEF = 16
+"""The fewest tokens that a step is worth; where there is less for each, some share a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """
+    A step of the conversation, or a part of a long one.
+
+    ``role`` is who speaks, ``tokens`` what it takes as it is read, its head included.
+    """
+
+    handle: str
+    role: str
+    text: str
+    tokens: int
+
+    def read(self) -> str:
+        """Write the piece as a model reads it."""
+        return f"[{self.handle} {self.role}] {self.text}"
+
+
+def pieces(view: View, need: Need, positions: Sequence[int]) -> list[Piece]:
+    """Return the folded messages, oldest first; earlier snapshots are not among them."""
+    return [
+        _measured(Piece(handle_at(view, need, position), message.role, text, 0), view.counter)
+        for position in positions
+        if not is_snapshot(view.messages[position])
+        for message in (view.original(position),)
+        for text in (_render_message(message, handle_at(view, need, position)),)
+    ]
+
+
+def _measured(piece: Piece, counter: TokenCounter) -> Piece:
+    return replace(piece, tokens=counter.text(piece.read()) + 1)
+
+
+def _render_message(message: Message, handle: str) -> str:
+    lines = (
+        _render_part(part, part_handle(handle, message, index))
+        for index, part in enumerate(message.parts)
+        if not isinstance(part, (Thinking, Omitted))
+    )
+    return "\n".join(line for line in lines if line) or "(nothing visible)"
+
+
+def _render_part(part: Part, handle: str) -> str:
+    match part:
+        case ToolCall():
+            return f"calls {call_text(part)}"
+        case ToolResult():
+            named = f"result of {part.name}" if part.name else "result"
+            failed = ", an error" if part.is_error else ""
+            media = "".join(f" [{c.kind}]" for c in part.content if isinstance(c, Media))
+            return f"{named}{failed}: {_render_result(part.text, handle)}{media}"
+        case _:
+            return call_text(part)
+
+
+def _render_result(text: str, handle: str) -> str:
+    if not is_stub(text):
+        return result_text(text)
+    was = text.removeprefix(CLEARED).partition(";")[0]
+    return f"[content cleared, handle {handle}: it had {was}]"
+
+
+def fitted(
+    found: Sequence[Piece],
+    counter: TokenCounter,
+    values: Mapping[str, float],
+    room: int,
+    largest: int,
+) -> list[Piece]:
+    """
+    Make pieces fit into a room.
+
+    Args:
+        found: The pieces.
+        counter: What counts.
+        values: Probability of use by item, to choose what is kept of a long text.
+        room: What they may take together, in tokens.
+        largest: What one of them may take; a longer one is divided.
+
+    Returns:
+        Pieces in the same order, each step still named.
+    """
+    total = sum(piece.tokens for piece in found)
+    if total > room:
+        cap = level([piece.tokens for piece in found], total - room)
+        found = [_shortened(p, cap, counter, values) if p.tokens > cap else p for p in found]
+        total = sum(piece.tokens for piece in found)
+    if total > room:
+        each = max(BRIEF, room // max(1, len(found)))
+        found = [_brief(piece, each, counter) for piece in found]
+        total = sum(piece.tokens for piece in found)
+    if total > room:
+        found = list(_gathered(found, counter, room))
+    return [part for piece in found for part in _divided(piece, counter, largest)]
+
+
+def _shortened(
+    piece: Piece, tokens: int, counter: TokenCounter, values: Mapping[str, float]
+) -> Piece:
+    """Keep the beginning, the end, and between them the lines that tell most."""
+    text, per_token = piece.text, len(piece.text) / max(1, piece.tokens)
+    note = f"[… shortened from {piece.tokens:,} tokens; recall {piece.handle} …]"
+    best = _brief(piece, tokens, counter)
+    for share in (1.0, 0.85, 0.7):
+        room = (tokens - NOTE_TOKENS) * share
+        first, last = int(room * HEAD_SHARE * per_token), int(room * TAIL_SHARE * per_token)
+        if first <= 0 or last <= 0:
+            break
+        middle = text[first : len(text) - last]
+        rest = room * (1 - HEAD_SHARE - TAIL_SHARE)
+        lines = salient_lines(middle, rest, per_token, values)
+        short = "\n".join((text[:first].rstrip(), note, *lines, "[…]", text[-last:].lstrip()))
+        made = _measured(replace(piece, text=short), counter)
+        if made.tokens <= tokens:
+            return made
+    return best
+
+
+def _brief(piece: Piece, tokens: int, counter: TokenCounter) -> Piece:
+    """Keep the first words."""
+    if piece.tokens <= tokens:
+        return piece
+    per_token = len(piece.read()) / max(1, piece.tokens)
+    head = len(piece.read()) - len(piece.text)
+    made = piece
+    for share in (1.0, 0.7, 0.4, 0.0):
+        characters = max(0, int(tokens * share * per_token) - head - 1)
+        text = " ".join(piece.text[:characters].split()) + "…"
+        made = _measured(replace(piece, text=text), counter)
+        if made.tokens <= tokens:
+            break
+    return made
+
+
+def _gathered(found: Sequence[Piece], counter: TokenCounter, room: int) -> Iterator[Piece]:
+    """Let steps share a note where there is no room for each: the user's and the newest stay."""
+    order = sorted(range(len(found)), key=lambda n: (found[n].role != "user", -n))
+    kept, left = set[int](), room
+    for number in order:
+        # A step beside one that is kept needs no note of its own between the two.
+        left -= found[number].tokens + (0 if number + 1 in kept else NOTE_TOKENS)
+        if left < NOTE_TOKENS:
+            break
+        kept.add(number)
+    run: list[Piece] = []
+    for number, piece in enumerate(found):
+        if number not in kept:
+            run.append(piece)
+            continue
+        if run:
+            yield _note(run, counter)
+            run = []
+        yield piece
+    if run:
+        yield _note(run, counter)
+
+
+def _note(run: Sequence[Piece], counter: TokenCounter) -> Piece:
+    text = f"to {run[-1].handle}: {len(run):,} steps that are not shown here"
+    return _measured(Piece(run[0].handle, "…", text, 0), counter)
+
+
+def _divided(piece: Piece, counter: TokenCounter, largest: int) -> Iterator[Piece]:
+    if piece.tokens <= largest:
+        yield piece
+        return
+    count = -(-piece.tokens // max(1, largest - NOTE_TOKENS))
+    size = max(1, -(-len(piece.text) // count))
+    for start in range(0, len(piece.text), size):
+        role = piece.role if start == 0 else f"{piece.role}, continued"
+        text = piece.text[start : start + size]
+        yield _measured(Piece(piece.handle, role, text, 0), counter)
+
+
+def chunk(found: Sequence[Piece], capacity: int) -> tuple[list[Piece], list[Piece]]:
+    """Return the first pieces that fit into a request, at least one, and the rest."""
+    used = 0
+    for number, piece in enumerate(found):
+        used += piece.tokens
+        if used > capacity and number:
+            return list(found[:number]), list(found[number:])
+    return list(found), []

@@ -1,0 +1,204 @@
+"""
+Model summary: a model writes an account of what happened, oldest first, and updates it.
+
+An account that an earlier snapshot has is never summarised again: it is what the first request
+updates. What does not fit into one request goes in several, each updating the account so far. An
+answer is untrusted: it counts only when it was accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from foldline.core.asks import Ask, Reply, Steps
+from foldline.relevance.language import Language
+from foldline.snapshot.excerpt import excerpt
+from foldline.snapshot.phrasing import phrases_for
+from foldline.summary.acceptance import Terms, accept
+from foldline.summary.history_rendering import Piece, chunk, fitted, pieces
+from foldline.summary.prompt import Prompt, Task, compose
+from foldline.summary.summary_request import LEAST, SummaryRequest, known_handles
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
+
+EIGHTH = 8
+"""A piece takes at most this part of a request, so that little of one is left empty."""
+
+SMALLER = 0.7
+"""How large the next request is when the last one did not fit, as a fraction of it."""
+
+PREVIOUS = 0.25
+"""Fraction of the reader's window that the account so far may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """
+    The account that a model wrote.
+
+    ``problem`` says why there is no account, or why it does not reach to the end; "" when all is
+    well, or when there was nothing to summarize. ``marked`` counts its claims without evidence.
+    """
+
+    text: str = ""
+    problem: str = ""
+    marked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryProgress:
+    """
+    How far the summary has come.
+
+    ``left`` is what is still to be read, ``account`` the account so far and ``reach`` the last
+    step in it, "" while there is none. ``window`` is the reader's, in tokens; ``requests`` how
+    many may still be made, ``tries`` how many of them for the same steps. ``problem`` is what was
+    wrong with the last answer.
+    """
+
+    left: tuple[Piece, ...]
+    account: str
+    window: int
+    requests: int
+    tries: int
+    reach: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkAsk:
+    """An Ask with the steps that it holds, and those that are left for later ones."""
+
+    ask: Ask
+    prompt: Prompt
+    task: Task
+    now: tuple[Piece, ...]
+    later: tuple[Piece, ...]
+
+
+def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
+    """
+    Ask a model for an account of what happened.
+
+    Args:
+        request: Which messages, what the account may take and how the model is asked.
+
+    Returns:
+        The account in plain lines, or as far as it came.
+    """
+    view, settings = request.view, request.settings
+    read = pieces(view, request.need, request.positions)
+    requests = min(request.need.limits.attempts, settings.chunks + settings.retries)
+    if not read:
+        return ModelSummary()
+    if requests < 1:
+        return ModelSummary(problem="no request to a model is allowed")
+    previous = _previous(request)
+    source = sum(piece.tokens for piece in read) + view.counter.text(previous)
+    source += request.cut_tokens()
+    task = request.task(source)
+    if task.tokens < LEAST:
+        return ModelSummary(problem="there is too little room for an account")
+    is_known = known_handles(view, request.need)
+    progress = SummaryProgress(
+        tuple(read), previous, request.reader.window, requests, 1 + settings.retries
+    )
+    while progress.left:
+        chunk_ask = _chunk_ask(request, request.within(task, progress.window), progress)
+        if chunk_ask is None:
+            words = f"the window of the summarizer, {progress.window:,} tokens, is too small"
+            return _as_far(progress, words, request.language)
+        reply = yield chunk_ask.ask
+        terms = Terms(
+            chunk_ask.task.template, chunk_ask.task.limit, source, view.counter.text, is_known
+        )
+        account, problem = accept(reply, chunk_ask.ask, chunk_ask.prompt, terms)
+        progress = _spent(progress, reply)
+        if account:
+            progress = _advanced(progress, account, chunk_ask, 1 + settings.retries)
+        elif progress.tries < 1 or progress.requests < 1 or not _may_help(reply):
+            return _as_far(progress, f"the summarizer's answer {problem}", request.language)
+        else:
+            progress = _repeated(progress, chunk_ask, reply, problem, view.counter)
+    return ModelSummary(progress.account)
+
+
+def _chunk_ask(request: SummaryRequest, task: Task, progress: SummaryProgress) -> ChunkAsk | None:
+    """Write the next request; None when the window holds nothing."""
+    view = request.view
+    waiting, before = sum(p.tokens for p in progress.left), view.counter.text(progress.account)
+    capacity = request.capacity(task, before, progress.window)
+    whole = waiting <= capacity
+    if not whole:
+        # The account grows from request to request.
+        capacity = request.capacity(task, max(before, task.limit), progress.window)
+    if capacity < LEAST:
+        return None
+    rounds = max(1, min(request.settings.chunks, progress.requests - progress.tries + 1))
+    room = max(capacity, capacity * rounds * (EIGHTH - 1) // EIGHTH)
+    largest = capacity if whole else max(LEAST, capacity // EIGHTH)
+    ready = fitted(progress.left, view.counter, view.names, room, largest)
+    now, later = chunk(ready, capacity)
+    text = "\n".join(piece.read() for piece in now)
+    prompt = compose(task, text, progress.account, more=bool(later), problem=progress.problem)
+    attempts = min(progress.tries, progress.requests)
+    ask = Ask(prompt.text, request.cap(task), prompt.system, attempts=attempts)
+    return ChunkAsk(ask, prompt, task, tuple(now), tuple(later))
+
+
+def _spent(progress: SummaryProgress, reply: Reply) -> SummaryProgress:
+    made = max(1, reply.attempts)
+    return replace(progress, requests=progress.requests - made, tries=progress.tries - made)
+
+
+def _advanced(
+    progress: SummaryProgress, account: str, chunk_ask: ChunkAsk, tries: int
+) -> SummaryProgress:
+    """Take an account as the one so far, and go on with the next steps."""
+    reach = chunk_ask.now[-1].handle
+    progress = replace(progress, account=account, reach=reach, left=chunk_ask.later)
+    return replace(progress, tries=tries, problem="")
+
+
+def _repeated(
+    progress: SummaryProgress,
+    chunk_ask: ChunkAsk,
+    reply: Reply,
+    problem: str,
+    counter: TokenCounter,
+) -> SummaryProgress:
+    """Ask for the same steps again: in less room if there was too little."""
+    window = progress.window
+    if reply.stop == "overflow":
+        ask = chunk_ask.ask
+        size = counter.text(ask.prompt) + counter.text(ask.system) + ask.max_tokens
+        window = int(SMALLER * min(window, size, reply.limit or window))
+    left = (*chunk_ask.now, *chunk_ask.later)
+    # What a provider said stays out of what a model reads.
+    return replace(progress, left=left, window=window, problem="" if reply.error else problem)
+
+
+def _may_help(reply: Reply) -> bool:
+    return reply.retry or not reply.error or reply.stop == "overflow"
+
+
+def _as_far(progress: SummaryProgress, problem: str, language: Language | None) -> ModelSummary:
+    """Keep the account of the older steps: it is paid for, and says how far it reaches."""
+    if not progress.reach:
+        return ModelSummary(problem=problem)
+    reach = phrases_for(language).reach.replace("{step}", progress.reach)
+    return ModelSummary(f"{progress.account}\n{reach}", problem)
+
+
+def _previous(request: SummaryRequest) -> str:
+    """Return what earlier snapshots among the messages say, without their first lines."""
+    view = request.view
+    texts: Sequence[str] = [
+        view.messages[position].text.partition("\n")[2]
+        for position in request.positions
+        if is_snapshot(view.messages[position])
+    ]
+    whole = "\n".join(text for text in texts if text)
+    room = round(PREVIOUS * request.reader.window)
+    return excerpt(whole, room, view.counter, handle="the snapshot") if whole else ""

@@ -1,0 +1,66 @@
+"""Session memory: take up the fold that was prepared in the background, if it still fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from foldline.core.asks import Steps
+from foldline.core.budget import ACT
+from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.summary.summarize import Summarize
+from foldline.values.view import View
+
+NAME = "session memory"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMemory:
+    """
+    Apply what was prepared: no model, no ranking, nothing is read again.
+
+    It holds only while exactly the messages are shown that it was made for; what came behind
+    them stays word for word. Otherwise it is refused, and the next rung does the work.
+    """
+
+    name: str = field(default=NAME, init=False)
+
+    def propose(self, view: View, need: Need) -> Steps[Plan]:
+        """Return the prepared edits, or why they do not hold."""
+        yield from ()
+        memory = need.memory
+        if memory is None:
+            return Plan(reason="nothing is prepared")
+        if need.focus and not need.account:
+            return Plan(reason="it was prepared before it was known what to focus on")
+        misfit = memory.misfit(view.messages, view.dialect)
+        if misfit:
+            return Plan(reason=misfit)
+        return Plan(memory.edits, memory.reason, memory.fallback)
+
+
+def remembering(policy: Policy) -> Policy:
+    """
+    Put session memory before a ladder, due when its summary is.
+
+    It comes first, since what another rung changes it no longer fits; and it is skipped for a
+    hard budget, which it was not prepared for.
+
+    Args:
+        policy: The ladder; one that has the rung is returned as it is.
+    """
+    if any(isinstance(rung.strategy, SessionMemory) for rung in policy.rungs):
+        return policy
+    due = [rung.trigger for rung in policy.rungs if isinstance(rung.strategy, Summarize)]
+    rung = Rung(SessionMemory(), min(due, default=ACT), gentle=True, early=True)
+    return replace(policy, rungs=(rung, *policy.rungs))
+
+
+def preparing(policy: Policy) -> Policy:
+    """
+    Return the ladder that prepares a session memory: the summary of a policy, at any size.
+
+    Args:
+        policy: The ladder of the session; where it has no summary, the usual one is taken.
+    """
+    folding = (rung.strategy for rung in policy.rungs if isinstance(rung.strategy, Summarize))
+    return Policy(NAME, (Rung(next(folding, Summarize()), 0.0),))

@@ -1,0 +1,156 @@
+"""Summarize: fold the old groups into a snapshot, and keep the newest ones verbatim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from foldline.core.asks import Steps
+from foldline.core.strategy import Need, Plan
+from foldline.core.summary_settings import SummarySettings
+from foldline.relevance.language import Language
+from foldline.snapshot.compose import compose
+from foldline.snapshot.format import snapshot_id
+from foldline.snapshot.phrasing import phrases_for
+from foldline.strategies.tail import TAIL, Keep, Selection
+from foldline.strategies.truncate import shorten_staying
+from foldline.summary.acceptance import within
+from foldline.summary.claims import mark_unproven_claims
+from foldline.summary.conversation_language import conversation_language
+from foldline.summary.coverage import coverage, wanted
+from foldline.summary.forgery import neutralize
+from foldline.summary.model_summary import ModelSummary, summarize_with_model
+from foldline.summary.summary_request import SummaryRequest, known_handles
+from foldline.summary.templates import Template
+from foldline.values.edits import Edit, Fold, Rewrite
+from foldline.values.messages import Message, Text
+from foldline.values.tokens import MESSAGE_TOKENS
+from foldline.values.view import View
+
+NAME = "summarize"
+
+SMALLEST = 160
+"""The least that a snapshot is given, in tokens."""
+
+MUST_SHARE = 0.6
+"""Fraction of the target up to which messages that have to stay are never shortened."""
+
+USED = 0.95
+"""Fraction of the target from which on it counts as used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """
+    Fold everything older than the tail into one snapshot of statements; no model is needed.
+
+    Where somebody answers, a model writes an account of what happened, and statements quote what
+    it leaves out; where its answer cannot be used, the statements alone do.
+
+    Args:
+        keep: What of the history stays verbatim, such as how much of the newest.
+        most: The largest snapshot, as a fraction of the effective window.
+        share: Fraction of the target that what stays may take before its largest parts are cut.
+        settings: How a model is asked; None for what the need says.
+        template: What a model is asked to write, in place of what the settings name.
+    """
+
+    keep: Selection = field(default_factory=lambda: Keep("target", TAIL))
+    most: float = 1.0
+    share: float = MUST_SHARE
+    settings: SummarySettings | None = None
+    template: Template | None = None
+    name: str = field(default=NAME, init=False)
+
+    def propose(self, view: View, need: Need) -> Steps[Plan]:
+        """Fold the groups before the tail; an earlier snapshot among them is taken up."""
+        positions = sorted(i for group in self.keep.older(view, need) for i in group.members)
+        folded = sum(view.counts[index] for index in positions)
+        gone = frozenset(positions)
+        staying = [index for index in range(len(view.messages)) if index not in gone]
+        cuts: tuple[Rewrite, ...] = ()
+        if view.tokens - folded > max(self.share * need.target, need.target - folded):
+            cuts = shorten_staying(view, need, staying, self.share, folded)
+        beside = view.after(cuts)
+        room = need.target - sum(beside.counts[index] for index in staying) - MESSAGE_TOKENS
+        room = max(SMALLEST, min(room, round(self.most * need.scale)))
+        if folded <= room:
+            return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
+        language = conversation_language(view, (self.settings or need.summary).language)
+        phrases = phrases_for(language)
+        summary = yield from self._summary(view, need, positions, room, cuts, language)
+        text = compose(beside, need, positions, room, summary.text, phrases)
+        spare = room - beside.counter.text(text)
+        more = self._unfolded(view, positions, spare) if self._may_extend(spare, need) else ()
+        if more:
+            positions = [position for position in positions if position not in more]
+            room -= sum(view.counts[index] for index in more)
+            text = compose(beside, need, positions, room, summary.text, phrases)
+        edits: tuple[Edit, ...] = (*cuts, _fold(view, positions, text))
+        reason = _reason(beside, positions, summary, text)
+        return Plan(edits, reason, fallback=bool(summary.problem))
+
+    def _may_extend(self, spare: int, need: Need) -> bool:
+        """Return True if the story leaves room that recent steps may use."""
+        return isinstance(self.keep, Keep) and spare > (1 - USED) * need.target
+
+    def _unfolded(self, view: View, positions: list[int], spare: int) -> frozenset[int]:
+        """Return what of the newest history has room although it lies before the tail."""
+        folded = frozenset(positions)
+        kept = set[int]()
+        for group in reversed([g for g in view.foldable() if folded.issuperset(g.members)]):
+            needed = sum(view.counts[index] for index in group.members)
+            if needed > spare or len(kept) + len(group.members) >= len(positions):
+                break
+            kept.update(group.members)
+            spare -= needed
+        return frozenset(kept)
+
+    def _summary(
+        self,
+        view: View,
+        need: Need,
+        positions: list[int],
+        room: int,
+        cuts: Sequence[Rewrite],
+        language: Language | None,
+    ) -> Steps[ModelSummary]:
+        """Take the user's account, or let a model write one; mark what it lacks evidence for."""
+        if need.account:
+            return self._own_account(view, need, room)
+        if need.reader is None or not positions:
+            return ModelSummary()
+        settings = self.settings or need.summary
+        request = SummaryRequest(
+            view, need, need.reader, positions, room, settings, self.template, cuts, language
+        )
+        summary = yield from summarize_with_model(request)
+        if not summary.text:
+            return summary
+        said = [view.original(index) for index in range(len(view.messages))]
+        text, marked = mark_unproven_claims(summary.text, said, phrases_for(language))
+        return replace(summary, text=text, marked=marked)
+
+    def _own_account(self, view: View, need: Need, room: int) -> ModelSummary:
+        """Write the user's own account as one of a model: harmless, and within its share."""
+        text = neutralize(need.account, known_handles(view, need))
+        most = round((self.settings or need.summary).share * room)
+        short = within(text, most, view.counter.text, math.inf)
+        return ModelSummary(short, "" if short == text else "the text of the user is cut")
+
+
+def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: str) -> str:
+    """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
+    words = [summary.problem] if summary.problem else []
+    if summary.marked:
+        words.append(f"claims of success that no result shows: {summary.marked}")
+    if summary.text:
+        words.append(str(coverage(wanted(view, positions), summary.text, snapshot)))
+    return "; ".join(words)
+
+
+def _fold(view: View, positions: list[int], text: str) -> Fold:
+    ids = tuple(view.messages[index].id for index in positions)
+    number = snapshot_id(ids)
+    return Fold(ids, Message("user", (Text(text),), id=number, origin="snapshot"))

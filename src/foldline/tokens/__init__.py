@@ -1,0 +1,1 @@
+"""Counting tokens: exact counters where they are installed, else a fitted estimate."""

@@ -1,0 +1,141 @@
+"""Which counter serves a model: its real vocabulary, a near one, or the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from foldline.errors import InputError
+from foldline.tokens.estimate import DEFAULT_FAMILY
+from foldline.values.tokens import TextCounter
+
+FAMILY_OF_PREFIX: Final = {
+    "gpt-4o": "o200k",
+    "gpt-4.1": "o200k",
+    "gpt-4.5": "o200k",
+    "gpt-5": "o200k",
+    "gpt-oss": "o200k",
+    "chatgpt-4o": "o200k",
+    "codex": "o200k",
+    "o1": "o200k",
+    "o3": "o200k",
+    "o4": "o200k",
+    "gpt-4": "cl100k",
+    "gpt-3.5": "cl100k",
+    "gpt-35": "cl100k",
+    "text-embedding-3": "cl100k",
+    "claude": "claude",
+    "deepseek": "deepseek",
+    "qwen": "qwen",
+    "qwq": "qwen",
+    "llama-3": "llama",
+    "llama3": "llama",
+    "meta-llama-3": "llama",
+    "llama-2": "llama2",
+    "llama2": "llama2",
+    "codellama": "llama2",
+    "phi-4": "cl100k",
+    "kimi": "kimi",
+    "glm-4": "glm",
+    "gemma-3": "gemma",
+    "gemma3": "gemma",
+    "mistral-large": "mistral",
+    "mistral-medium": "mistral",
+    "mistral-nemo": "mistral",
+    "mistral-small": "mistral",
+    "ministral": "mistral",
+    "magistral": "mistral",
+    "devstral": "mistral",
+    "pixtral": "mistral",
+    "mistral-7b": "mistral1",
+    "mixtral": "mistral1",
+}
+"""Vocabulary family by the beginning of a model's name; the longest beginning decides."""
+
+NEAREST: Final = {"gemini": "gemma"}
+"""Models whose vocabulary is not public, but said to be a known one (Gemma 3 report, 2025)."""
+
+COUNTERS: Final = ("splintr", "tiktoken", "estimate")
+
+
+def family_of(model: str | None) -> str | None:
+    """
+    Name the vocabulary family of a model.
+
+    Args:
+        model: A model's name; a path of a provider before it ("openai/", "eu.anthropic.") is
+            skipped, and so is the case.
+
+    Returns:
+        A family, or None when the vocabulary of the model is not known.
+    """
+    return _looked_up(model, FAMILY_OF_PREFIX)
+
+
+def _looked_up(model: str | None, families: Mapping[str, str]) -> str | None:
+    name = (model or "").lower().rsplit("/", 1)[-1].rsplit(":", 1)[0]
+    names = [name, *(name[at + 1 :] for at, char in enumerate(name[:64]) if char == ".")]
+    for candidate in names:
+        prefixes = [prefix for prefix in families if candidate.startswith(prefix)]
+        if prefixes:
+            return families[max(prefixes, key=len)]
+    return None
+
+
+def choose_counter(model: str | None = None, prefer: str | None = None) -> TextCounter:
+    """
+    Choose the best counter on this machine for a model; never touches the network.
+
+    Claude's vocabulary is not public, and o200k times a factor was measured to spread wider than
+    the estimate's own weights, so Claude is always estimated; so is Gemini, with the weights of
+    Gemma, which is nearer than o200k. Unknown models count with o200k, marked as not exact.
+
+    Args:
+        model: The model's name, or None when unknown.
+        prefer: "splintr", "tiktoken" or "estimate", used if it is available for the model.
+
+    Returns:
+        A counter; its name says what counts, and ``exact`` whether it is the model's vocabulary.
+
+    Raises:
+        InputError: ``prefer`` is none of the three.
+    """
+    if prefer not in (None, *COUNTERS):
+        raise InputError(
+            f"there is no counter {prefer!r}",
+            field="prefer",
+            hint=f"Use one of {', '.join(COUNTERS)}.",
+        )
+    nearest = _looked_up(model, NEAREST)
+    if nearest:
+        return _estimated(nearest)
+    known = family_of(model)
+    family, exact = known or DEFAULT_FAMILY, known is not None
+    for kind in sorted(COUNTERS, key=lambda kind: kind != prefer):
+        if kind == "estimate":
+            break
+        counter = _splintr(family, exact) if kind == "splintr" else _tiktoken(family, exact)
+        if counter is not None:
+            return counter
+    return _estimated(family)
+
+
+# Each is imported where it is made: a program that starts should not pay for the others.
+
+
+def _splintr(family: str, exact: bool) -> TextCounter | None:
+    from foldline.tokens.splintr import SplintrCounter
+
+    return SplintrCounter(family, exact=exact) if SplintrCounter.available(family) else None
+
+
+def _tiktoken(family: str, exact: bool) -> TextCounter | None:
+    from foldline.tokens.tiktoken import TiktokenCounter
+
+    return TiktokenCounter(family, exact=exact) if TiktokenCounter.available(family) else None
+
+
+def _estimated(family: str) -> TextCounter:
+    from foldline.tokens.estimate import EstimatedCounter
+
+    return EstimatedCounter(family)

@@ -1,0 +1,107 @@
+"""
+Exact counting with tiktoken, if its vocabulary is already on this disk.
+
+tiktoken downloads a vocabulary on first use, and again when the cached file is damaged. So the
+file is looked up where tiktoken would look, and its content checked, before tiktoken is asked.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from foldline.tokens.pieces import pieces, without_lone_surrogates
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    encoding: str
+    file_name: str  # SHA-1 of the address that tiktoken downloads it from
+    sha256: str  # of the content, as tiktoken itself checks it
+    size: int  # bytes
+
+
+VOCABULARIES: Final = {
+    "o200k": _Vocabulary(
+        "o200k_base",
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        3_613_922,
+    ),
+    "cl100k": _Vocabulary(
+        "cl100k_base",
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        1_681_126,
+    ),
+}
+
+
+class TiktokenCounter:
+    """
+    Counts with a real vocabulary, about 30 MB a second.
+
+    Args:
+        family: "o200k" or "cl100k"; ask `available` before.
+        exact: False when the vocabulary stands in for one that is not public.
+
+    Raises:
+        KeyError: The family is neither.
+        LookupError: tiktoken is not installed or the vocabulary is not on this disk.
+    """
+
+    __slots__ = ("_encoding", "exact", "name")
+
+    def __init__(self, family: str = "o200k", *, exact: bool = True) -> None:
+        vocabulary = VOCABULARIES[family]
+        if not self.available(family):
+            raise LookupError(f"{_cache_folder() / vocabulary.file_name} holds no vocabulary")
+        self._encoding = _load(vocabulary.encoding)
+        self.name: str = f"tiktoken:{vocabulary.encoding}"
+        self.exact: bool = exact
+
+    @staticmethod
+    def available(family: str) -> bool:
+        """Tell whether tiktoken can load the family's vocabulary without the network."""
+        vocabulary = VOCABULARIES.get(family)
+        if vocabulary is None or find_spec("tiktoken") is None:
+            return False
+        return _intact(_cache_folder() / vocabulary.file_name, vocabulary)
+
+    def count(self, text: str) -> int:
+        """Count the tokens of ``text``; special-token text counts as the characters it is."""
+        encode = self._encoding.encode_ordinary
+        return sum(len(encode(without_lone_surrogates(piece))) for piece in pieces(text))
+
+
+def _cache_folder() -> Path:
+    """Name the folder that tiktoken itself would look in; an empty name switches its cache off."""
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if variable in os.environ:
+            return Path(os.environ[variable] or os.devnull)
+    return Path(tempfile.gettempdir()) / "data-gym-cache"
+
+
+def _intact(path: Path, vocabulary: _Vocabulary) -> bool:
+    try:
+        if path.stat().st_size != vocabulary.size:
+            return False
+        return sha256(path.read_bytes()).hexdigest() == vocabulary.sha256
+    except OSError:
+        return False
+
+
+@cache
+def _load(encoding: str) -> Encoding:
+    from tiktoken import get_encoding
+
+    return get_encoding(encoding)

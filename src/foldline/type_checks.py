@@ -1,0 +1,175 @@
+"""Values of the wrong type: arguments of public methods, and fields of records read from a store."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
+from functools import cache, wraps
+from itertools import islice
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from foldline.errors import InputError
+
+Class = TypeVar("Class", bound=type)
+
+MOST: int = 1_000_000
+"""So many items are taken from what a caller gives as an iterable."""
+
+
+def typed_methods(kind: Class) -> Class:
+    """
+    Check the arguments of the public methods of a class by their annotations.
+
+    Texts and numbers of a subclass, whose methods may do anything, become plain ones. What is
+    annotated as Any, or as a protocol, is passed on as it is.
+    """
+    for name, member in list(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, FunctionType) and member.__code__.co_varnames[1:2]:
+            setattr(kind, name, _typed(member))
+        elif isinstance(member, classmethod):
+            setattr(kind, name, classmethod(_typed(member.__func__)))
+    return kind
+
+
+def _typed(function: Callable[..., Any]) -> Callable[..., Any]:
+    @cache
+    def plan() -> tuple[inspect.Signature, dict[str, Any]]:
+        try:
+            hints = get_type_hints(function)
+        except NameError:  # an annotation that only exists for a type checker
+            hints = {}
+        signature = inspect.signature(function)
+        single = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        plain = {n for n, one in signature.parameters.items() if one.kind not in single}
+        return signature, {name: hint for name, hint in hints.items() if name in plain}
+
+    @wraps(function)
+    def checked(*args: Any, **named: Any) -> Any:
+        signature, hints = plan()
+        try:
+            bound = signature.bind(*args, **named)
+        except TypeError:
+            return function(*args, **named)  # Python says what is missing
+        for name in bound.arguments.keys() & hints.keys():
+            bound.arguments[name] = _safely_taken(hints[name], bound.arguments[name], name)
+        return function(*bound.args, **bound.kwargs)
+
+    return checked
+
+
+def _safely_taken(hint: Any, value: Any, name: str) -> Any:
+    try:
+        return _taken(hint, value, name)
+    except InputError:
+        raise
+    except Exception as error:  # an object may raise whatever it is asked
+        raise _wrong(name, "something else", value) from error
+
+
+def _taken(hint: Any, value: Any, name: str) -> Any:
+    """Return a value as the plain type that was asked for, or as it is."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        kinds = get_args(hint)
+        if value is None and NoneType in kinds:
+            return None
+        return _of_several([one for one in kinds if one is not NoneType], value, name)
+    if hint is str or origin is Literal:
+        if isinstance(value, str):
+            return value if type(value) is str else str.__str__(value)
+        raise _wrong(name, "a text", value)
+    if hint in (int, float):
+        return _number(hint, value, name)
+    if hint is bool or hint is NoneType:
+        if isinstance(value, hint):
+            return value
+        raise _wrong(name, "true or false", value)
+    return _others(origin, hint, value, name)
+
+
+def _others(origin: Any, hint: Any, value: Any, name: str) -> Any:
+    if origin is Iterable and get_args(hint)[0] is not Any:
+        return _items(get_args(hint)[0], value, name)
+    wanted = origin or hint
+    if wanted is Any or not isinstance(wanted, type) or getattr(wanted, "_is_protocol", False):
+        return value
+    strange = origin is Iterable and isinstance(value, (str, bytes))
+    if strange or not isinstance(value, wanted):
+        raise _wrong(name, f"a {wanted.__name__}", value)
+    return value
+
+
+def _of_several(kinds: Collection[Any], value: Any, name: str) -> Any:
+    error: InputError | None = None
+    for kind in kinds:
+        try:
+            return _taken(kind, value, name)
+        except InputError as caught:
+            error = error or caught
+    raise error or _wrong(name, "None", value)
+
+
+def _number(kind: type, value: Any, name: str) -> Any:
+    if not isinstance(value, bool):
+        if type(value) is kind or (kind is float and type(value) is int):
+            return value
+        if kind is float and isinstance(value, float):
+            return float.__float__(value)
+        if hasattr(type(value), "__index__"):
+            return operator.index(value)
+    raise _wrong(name, "a whole number" if kind is int else "a number", value)
+
+
+def _items(kind: Any, value: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise _wrong(name, "a list", value)
+    return tuple(_taken(kind, item, name) for item in islice(value, MOST))
+
+
+def _wrong(name: str, wanted: str, value: Any) -> InputError:
+    return InputError(f"{wanted} is wanted here, not a {type(value).__name__}", field=name)
+
+
+def check_fields(record: Any) -> None:
+    """
+    Check the fields of a record that was made from data nobody has looked at.
+
+    Records in its fields are taken to have been checked when they were made.
+
+    Raises:
+        TypeError: A field holds something else than it declares.
+    """
+    kind: Any = type(record)
+    for name, hint in _hints(kind):
+        if not _fits(hint, getattr(record, name)):
+            raise TypeError(f"{name} of a {kind.__name__} is of the wrong type")
+
+
+@cache
+def _hints(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    hints = get_type_hints(kind)
+    return tuple((item.name, hints[item.name]) for item in fields(kind))
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    if hint is Any:
+        return True
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(one, value) for one in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(inner[0], item) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            _fits(inner[0], key) and _fits(inner[1], item) for key, item in value.items()
+        )
+    if hint is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))

@@ -1,0 +1,1 @@
+"""What is compacted: messages, groups, edits and views, as immutable values."""

@@ -1,0 +1,172 @@
+"""
+Edits as JSON values and back, exactly.
+
+The schema is ``foldline.edits/1``: an object with ``schema`` and ``edits``. Fields that have their
+default are left out. What the wire gave (``raw``) has to be a JSON value; a format whose messages
+are objects turns them into one with ``freeze`` and back with ``thaw``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, TypeAlias, TypeVar, cast
+
+from foldline.errors import InputError
+from foldline.type_checks import check_fields
+from foldline.values.edits import Drop, Edit, Fold, Insert, Move, Rewrite
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+SCHEMA = "foldline.edits/1"
+
+Made = TypeVar("Made")
+Convert: TypeAlias = Callable[[Any], Any]
+
+_PARTS: dict[str, type[Any]] = {
+    "text": Text,
+    "call": ToolCall,
+    "result": ToolResult,
+    "thinking": Thinking,
+    "media": Media,
+    "opaque": Opaque,
+    "omitted": Omitted,
+}
+_EDITS: dict[str, type[Any]] = {
+    "rewrite": Rewrite,
+    "drop": Drop,
+    "fold": Fold,
+    "insert": Insert,
+    "move": Move,
+}
+_TAGS = {kind: tag for tags in (_PARTS, _EDITS) for tag, kind in tags.items()}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def edits_to_json(edits: Iterable[Edit], freeze: Convert = _same) -> dict[str, Any]:
+    """
+    Write edits as a JSON value.
+
+    Args:
+        edits: In the order in which they apply.
+        freeze: Turns what the wire gave into a JSON value.
+    """
+    return {"schema": SCHEMA, "edits": [_write(edit, freeze) for edit in edits]}
+
+
+def edits_from_json(value: Any, thaw: Convert = _same) -> tuple[Edit, ...]:
+    """
+    Read what `edits_to_json` wrote.
+
+    Args:
+        value: The JSON value.
+        thaw: Turns a JSON value into what the wire gave.
+
+    Raises:
+        InputError: Another schema, or an edit that is not one; ``index`` is its position.
+    """
+    schema = value.get("schema") if isinstance(value, Mapping) else None
+    if schema != SCHEMA:
+        raise InputError(
+            f"expected edits of the schema {SCHEMA}, found {schema!r}",
+            field="schema",
+            hint="They were written by another version of Foldline; use that one.",
+        )
+    out = []
+    items = value.get("edits", ())
+    if not isinstance(items, (list, tuple)):
+        raise InputError("this is no list of edits", field="edits")
+    for index, item in enumerate(items):
+        try:
+            out.append(cast("Edit", _read(item, _EDITS, thaw)))
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(f"this is no edit: {error!r}", index=index, field="edits") from error
+    return tuple(out)
+
+
+def message_to_json(message: Message, freeze: Convert = _same) -> dict[str, Any]:
+    """Write a message, decoded parts and wire original, as a JSON value."""
+    return _write(message, freeze)
+
+
+def message_from_json(value: Any, thaw: Convert = _same) -> Message:
+    """
+    Read what `message_to_json` wrote.
+
+    Raises:
+        InputError: The value is not a message.
+    """
+    try:
+        return _message(value, thaw)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"this is no message: {error!r}") from error
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def _write(thing: Any, freeze: Convert) -> dict[str, Any]:
+    tag = next((_TAGS[kind] for kind in type(thing).__mro__ if kind in _TAGS), None)
+    out: dict[str, Any] = {"type": tag} if tag else {}
+    for field in fields(thing):
+        value = getattr(thing, field.name)
+        if field.default is MISSING or value != field.default:
+            out[field.name] = _value(field.name, value, freeze)
+    return out
+
+
+def _value(name: str, value: Any, freeze: Convert) -> Any:
+    if name == "raw":
+        return freeze(value)
+    if isinstance(value, tuple):
+        return [item if isinstance(item, str) else _write(item, freeze) for item in value]
+    if isinstance(value, (Message, Usage)):
+        return _write(value, freeze)
+    return value
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def _read(item: Any, kinds: Mapping[str, type[Any]], thaw: Convert) -> Any:
+    kind = kinds[item["type"]]
+    given = {name: _field(name, value, thaw) for name, value in item.items() if name != "type"}
+    return _checked(kind(**given))
+
+
+def _field(name: str, value: Any, thaw: Convert) -> Any:
+    if name == "raw":
+        return thaw(value)
+    if name in {"snapshot", "message"} and isinstance(value, dict):
+        return _message(value, thaw)
+    if name == "usage":
+        return None if value is None else _checked(Usage(**value))
+    if isinstance(value, list):
+        return tuple(v if isinstance(v, str) else _part(v, thaw) for v in value)
+    return value
+
+
+def _part(item: Any, thaw: Convert) -> Part:
+    return cast("Part", _read(item, _PARTS, thaw))
+
+
+def _message(item: Any, thaw: Convert) -> Message:
+    return _checked(Message(**{name: _field(name, value, thaw) for name, value in item.items()}))
+
+
+def _checked(made: Made) -> Made:
+    check_fields(made)
+    return made

@@ -1,0 +1,254 @@
+"""
+Edits: the recorded changes of what is shown, and the one function that applies them.
+
+Nothing is ever edited in place. ``apply(messages, edits)`` is the view; leaving out the newest
+edits is undo; repeating them on the next call keeps the prompt prefix stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Generic, TypeAlias, TypeVar
+
+from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """
+    Show other text in place of one part; None leaves the part out.
+
+    ``kind`` names the rung (clear, truncate, dedupe, reasoning, repair), ``handle`` is where the
+    original is recalled. Media inside a tool result stay where ``keep_media`` says so.
+    """
+
+    message: str
+    part: int
+    text: str | None
+    kind: str
+    handle: str = ""
+    keep_media: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Leave messages out."""
+
+    messages: tuple[str, ...]
+    kind: str
+    handle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Show one message, the snapshot, in place of many; it stands where the first one stood."""
+
+    messages: tuple[str, ...]
+    snapshot: Message
+    kind: str = "summarize"
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Show a message that nobody sent, behind the one with the id ``after`` ("" for the start)."""
+
+    after: str
+    message: Message
+    kind: str = "repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Show a message behind another one than it came."""
+
+    message: str
+    after: str
+    kind: str = "repair"
+
+
+Edit: TypeAlias = Rewrite | Drop | Fold | Insert | Move
+
+
+def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, ...]:
+    """
+    Apply edits in order.
+
+    An edit that names messages which are not shown (any more) has no effect, so that the edits of
+    a session can always be replayed on its log.
+
+    Args:
+        messages: Messages with ids.
+        edits: Edits in the order in which they were made.
+
+    Returns:
+        What the model sees; untouched messages are the same objects.
+    """
+    return tuple(applied({message.id: message for message in messages}, edits).values())
+
+
+def applied(shown: dict[str, Message], edits: Iterable[Edit]) -> dict[str, Message]:
+    """Apply edits to messages by id; see `apply`. The dictionary may be changed or replaced."""
+    changing = _Changing(shown)
+    for edit in edits:
+        changing.take(edit)
+    return changing.done()
+
+
+class _Changing:
+    """
+    Messages while edits are applied to them, each in the time that it takes to read the edit.
+
+    The order is kept apart once an edit changes it, and the parts of a message are put together
+    when all edits are done.
+    """
+
+    def __init__(self, shown: dict[str, Message]) -> None:
+        self._shown = shown
+        self._order: LinkedKeys[str] | None = None
+        self._parts: dict[str, list[Part]] = {}
+
+    def take(self, edit: Edit) -> None:
+        """Apply one edit."""
+        match edit:
+            case Rewrite():
+                self._rewrite(edit)
+            case Drop():
+                for number in edit.messages:
+                    self._remove(number)
+            case Fold():
+                self._fold(edit)
+            case Insert() if not edit.after or edit.after in self._shown:
+                self._put(edit.message, edit.after or None)
+            case Move() if edit.after != edit.message and edit.after in self._shown:
+                message = self._shown.get(edit.message)
+                if message is not None:
+                    self._ordered().remove(edit.message)
+                    self._ordered().put(edit.message, edit.after)
+
+    def done(self) -> dict[str, Message]:
+        """Return the messages as they are now."""
+        for number, parts in self._parts.items():
+            self._shown[number] = self._shown[number].with_parts(tuple(parts))
+        if self._order is None:
+            return self._shown
+        return {number: self._shown[number] for number in self._order}
+
+    def _ordered(self) -> LinkedKeys[str]:
+        if self._order is None:
+            self._order = LinkedKeys(self._shown)
+        return self._order
+
+    def _rewrite(self, edit: Rewrite) -> None:
+        message = self._shown.get(edit.message)
+        if message is not None and 0 <= edit.part < len(message.parts):
+            parts = self._parts.get(edit.message) or list(message.parts)
+            self._parts[edit.message] = parts
+            parts[edit.part] = _with_text(parts[edit.part], edit)
+
+    def _remove(self, number: str) -> None:
+        if self._shown.pop(number, None) is not None:
+            self._parts.pop(number, None)
+            if self._order is not None:
+                self._order.remove(number)
+
+    def _put(self, message: Message, after: str | None) -> None:
+        """Show a message behind another one; one that is shown already stays where it is."""
+        if message.id not in self._shown:
+            self._ordered().put(message.id, after)
+        self._parts.pop(message.id, None)
+        self._shown[message.id] = message
+
+    def _fold(self, edit: Fold) -> None:
+        gone = {number for number in edit.messages if number in self._shown}
+        if not gone:
+            return
+        order = self._ordered()
+        firsts = [number for number in gone if order.before(number) not in gone]
+        first = firsts[0] if len(firsts) == 1 else next(one for one in order if one in gone)
+        after = order.before(first)
+        for number in gone:
+            self._remove(number)
+        if edit.snapshot.id not in self._shown:
+            self._put(edit.snapshot, after)
+
+
+def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
+    """
+    Follow messages through a repair, which may show others in their place or beside them.
+
+    Args:
+        ids: Ids of messages before the edits.
+        edits: Edits in the order in which they were made.
+
+    Returns:
+        The same ids and those of what stands for them now.
+    """
+    if not ids:
+        return ids
+    found = set(ids)
+    for edit in edits:
+        if edit.kind != "repair":
+            continue
+        if isinstance(edit, Fold) and not found.isdisjoint(edit.messages):
+            found.add(edit.snapshot.id)
+        elif isinstance(edit, Insert) and edit.after in found:
+            found.add(edit.message.id)
+    return frozenset(found)
+
+
+def rewritten(message: Message, edit: Rewrite) -> Message:
+    """Return the message with one of its parts showing other text."""
+    return message.with_part(edit.part, _with_text(message.parts[edit.part], edit))
+
+
+def _with_text(part: Part, edit: Rewrite) -> Part:
+    if edit.text is None:
+        return Omitted(edit.kind)
+    match part:
+        case ToolResult():
+            kept = tuple(c for c in part.content if edit.keep_media and isinstance(c, Media))
+            return replace(part, content=(Text(edit.text), *kept))
+        case ToolCall():
+            return replace(part, arguments=edit.text)
+        case _:
+            return Text(edit.text)
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class LinkedKeys(Generic[Key]):
+    """
+    Keys that each know which one stands before and behind them; None is the start and the end.
+
+    Args:
+        keys: The first of them, in order, each once.
+    """
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        ring = list(pairwise([None, *keys, None]))
+        self._behind: dict[Key | None, Key | None] = dict(ring)
+        self._before: dict[Key | None, Key | None] = {right: left for left, right in ring}
+
+    def __iter__(self) -> Iterator[Key]:
+        key = self._behind[None]
+        while key is not None:
+            yield key
+            key = self._behind[key]
+
+    def before(self, key: Key) -> Key | None:
+        """Return what stands before a key, None for the start."""
+        return self._before[key]
+
+    def remove(self, key: Key) -> None:
+        """Take a key out."""
+        left, right = self._before.pop(key), self._behind.pop(key)
+        self._behind[left], self._before[right] = right, left
+
+    def put(self, key: Key, after: Key | None) -> None:
+        """Put a new key behind another one, None for the start."""
+        right = self._behind[after]
+        self._behind[after] = self._before[right] = key
+        self._before[key], self._behind[key] = after, right

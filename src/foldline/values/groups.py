@@ -1,0 +1,248 @@
+"""
+Groups: the smallest things that may be moved.
+
+A group is an assistant message with tool calls, all results of these calls and the reasoning
+bound to them, found by union-find over the calls. Calls and results pair by id and occurrence
+(ids repeat in real histories), or by tool name and order where the wire has no ids. Everything
+else is a group of one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from foldline.values.messages import Message, Thinking, ToolCall, ToolResult
+
+GroupState: TypeAlias = Literal["closed", "pending", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    Positions of messages that move together.
+
+    ``state`` is "pending" while a call may still get its result, "broken" when it never will or a
+    result has no call, else "closed".
+    """
+
+    members: tuple[int, ...]
+    state: GroupState = "closed"
+
+    @property
+    def start(self) -> int:
+        """Position of the first member."""
+        return self.members[0]
+
+    @property
+    def end(self) -> int:
+        """Position after the last member."""
+        return self.members[-1] + 1
+
+
+class Site(NamedTuple):
+    """Where a part stands: position of the message, position of the part in it."""
+
+    message: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """
+    Which result answers which call.
+
+    ``answers`` maps a call to its result; ``open`` are calls without a result, ``orphans`` results
+    without a call, ``late`` further results of a call that already has one, with that call.
+    """
+
+    answers: dict[Site, Site]
+    open: tuple[Site, ...]
+    orphans: tuple[Site, ...]
+    late: dict[Site, Site]
+
+
+def _key(part: ToolCall | ToolResult) -> str:
+    number = part.id if isinstance(part, ToolCall) else part.call_id
+    return f"id:{number}" if number else f"name:{part.name}"
+
+
+def pair(messages: Sequence[Message]) -> Pairing:
+    """
+    Match results to calls.
+
+    Where several calls of the same id (without ids, of the same tool) wait, those of the newest
+    step come first, in order: a call that died long ago takes no result from a later one.
+
+    Args:
+        messages: The conversation in order.
+
+    Returns:
+        The pairing, in terms of positions.
+    """
+    waiting = Waiting()
+    answered: dict[str, Site] = {}
+    answers: dict[Site, Site] = {}
+    late: dict[Site, Site] = {}
+    orphans: list[Site] = []
+    for index, message in enumerate(messages):
+        waiting.begin(index, message)
+        for position, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                waiting.add(part, Site(index, position))
+            elif isinstance(part, ToolResult):
+                key, site = _key(part), Site(index, position)
+                call = waiting.take(part)
+                if call is not None:
+                    answers[call] = site
+                    answered[key] = call
+                elif part.call_id and key in answered:
+                    late[site] = answered[key]
+                else:
+                    orphans.append(site)
+    return Pairing(answers, waiting.left(), tuple(orphans), late)
+
+
+class Waiting:
+    """The calls that wait for their results, as a conversation goes on message by message."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[deque[Site]]] = {}
+        self._step = 0
+
+    def begin(self, index: int, message: Message) -> None:
+        """Go on to a message; the calls of one step wait in one queue."""
+        if message.role != "assistant":
+            self._step = index
+
+    def add(self, call: ToolCall, site: Site) -> None:
+        """Note a call."""
+        queues = self._waiting.setdefault(_key(call), [])
+        if not queues or queues[-1][0].message < self._step:
+            queues.append(deque())
+        queues[-1].append(site)
+
+    def take(self, result: ToolResult) -> Site | None:
+        """Return the call that a result answers, which waits no longer; None for none."""
+        key = _key(result)
+        queues = self._waiting.get(key)
+        if queues is None:
+            return None
+        call = queues[-1].popleft()
+        if not queues[-1]:
+            queues.pop()
+        if not queues:
+            del self._waiting[key]
+        return call
+
+    def left(self) -> tuple[Site, ...]:
+        """Return the calls that still wait, in order."""
+        waiting = self._waiting.values()
+        return tuple(sorted(site for queues in waiting for sites in queues for site in sites))
+
+
+class _Forest:
+    """Union-find over positions, with path halving."""
+
+    def __init__(self, size: int) -> None:
+        self.parent = list(range(size))
+
+    def root(self, node: int) -> int:
+        while self.parent[node] != node:
+            self.parent[node] = self.parent[self.parent[node]]
+            node = self.parent[node]
+        return node
+
+    def join(self, left: int, right: int) -> None:
+        low, high = sorted((self.root(left), self.root(right)))
+        self.parent[high] = low
+
+
+def group(messages: Sequence[Message], pairing: Pairing | None = None) -> tuple[Group, ...]:
+    """
+    Partition a conversation into groups.
+
+    Args:
+        messages: The conversation in order.
+        pairing: What `pair` found in it, where that is known.
+
+    Returns:
+        Groups ordered by their first member; every position is in exactly one of them.
+    """
+    pairing = pairing or pair(messages)
+    forest = _Forest(len(messages))
+    for call, result in pairing.answers.items():
+        forest.join(call.message, result.message)
+    for late, call in pairing.late.items():
+        forest.join(late.message, call.message)
+    _join_reasoning(messages, forest)
+    _join_interleaved(messages, pairing, forest)
+    members: dict[int, list[int]] = defaultdict(list)
+    for index in range(len(messages)):
+        members[forest.root(index)].append(index)
+    states = _states(messages, pairing, forest)
+    return tuple(
+        Group(tuple(members[root]), states.get(root, "closed")) for root in sorted(members)
+    )
+
+
+def _join_reasoning(messages: Sequence[Message], forest: _Forest) -> None:
+    """Bind reasoning that stands alone to what the model did next."""
+    for index in range(len(messages) - 1):
+        here, following = messages[index], messages[index + 1]
+        if here.role == following.role == "assistant" and _only_thinks(here):
+            forest.join(index, index + 1)
+
+
+def _only_thinks(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
+
+
+def _join_interleaved(messages: Sequence[Message], pairing: Pairing, forest: _Forest) -> None:
+    """Bind neighbouring assistant messages whose results come after both: one parallel step."""
+    for call, result in pairing.answers.items():
+        following = call.message + 1
+        if following < result.message:
+            message = messages[following]
+            if message.role == "assistant" and message.has_calls:
+                forest.join(call.message, following)
+
+
+def pending_calls(messages: Sequence[Message], calls: Iterable[Site]) -> frozenset[Site]:
+    """
+    Return which of some calls without a result may still get one.
+
+    A call may while nobody went on without it: no user spoke after it, and the model said nothing
+    after any other result that came in later.
+
+    Args:
+        messages: The conversation in order.
+        calls: Calls in it that have no result.
+    """
+    end = _abandoned_before(messages)
+    return frozenset(call for call in calls if call.message >= end)
+
+
+def _abandoned_before(messages: Sequence[Message]) -> int:
+    """Return the position before which calls without a result will never get one."""
+    went_on = False
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.is_spoken() or (went_on and message.has_results):
+            return index
+        went_on = went_on or message.role == "assistant"
+    return 0
+
+
+def _states(
+    messages: Sequence[Message], pairing: Pairing, forest: _Forest
+) -> dict[int, GroupState]:
+    states: dict[int, GroupState] = {}
+    for site in (*pairing.orphans, *pairing.late):
+        states[forest.root(site.message)] = "broken"
+    waiting = pending_calls(messages, pairing.open)
+    for site in pairing.open:  # in order: a group with one that still waits is pending
+        states[forest.root(site.message)] = "pending" if site in waiting else "broken"
+    return states

@@ -1,0 +1,94 @@
+"""Content-hash ids: the same message has the same id in every process and on every machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+from foldline.values.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+ID_BYTES = 16
+HANDLE_LENGTH = 6
+
+
+def canonical_json(value: Any) -> str:
+    """Write a JSON value in the one form that equal values share."""
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=repr
+    )
+
+
+def content_hash(message: Message) -> str:
+    """
+    Hash what a message says: role, name and parts, not the envelope around them.
+
+    Returns:
+        32 hexadecimal digits (BLAKE2b, 128 bits).
+    """
+    pieces: list[bytes] = []
+    for field in (message.role, message.name or "", *_fields(message.parts)):
+        data = field.encode("utf-8", "surrogatepass")
+        pieces += (len(data).to_bytes(8, "big"), data)
+    return blake2b(b"".join(pieces), digest_size=ID_BYTES).hexdigest()
+
+
+def _fields(parts: Iterable[Part]) -> Iterable[str]:
+    for part in parts:
+        yield type(part).__name__
+        match part:
+            case Text(text):
+                yield text
+            case ToolCall():
+                yield from (part.id or "", part.name, part.arguments)
+            case ToolResult():
+                yield from (part.call_id or "", part.name, "error" if part.is_error else "")
+                yield from _fields(part.content)
+                yield "end"
+            case Thinking():
+                yield part.text
+                yield canonical_json(part.raw) if part.signed else ""
+            case Media() | Opaque():
+                yield canonical_json(part.raw)
+
+
+def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Message, ...]:
+    """
+    Give every message its id; a repeated message gets an id of its own by its occurrence.
+
+    Args:
+        messages: Messages, with or without ids; existing ids are replaced.
+        taken: Ids of messages that come before these.
+
+    Returns:
+        The same messages with unique ids of 32 hexadecimal digits.
+    """
+    seen = set(taken)
+    occurrences: dict[str, int] = {}
+    out = []
+    for message in messages:
+        first = content_hash(message)
+        unique = first
+        while unique in seen:
+            occurrences[first] = occurrences.get(first, 1) + 1
+            repeated = f"{first}#{occurrences[first]}".encode()
+            unique = blake2b(repeated, digest_size=ID_BYTES).hexdigest()
+        seen.add(unique)
+        out.append(message.with_id(unique))
+    return tuple(out)
+
+
+def derived_id(*ids: str) -> str:
+    """Return the id of something made from other things, such as a snapshot of messages."""
+    data = "/".join(ids).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=ID_BYTES).hexdigest()

@@ -1,0 +1,90 @@
+"""Candidate lines: a conversation cut into the verbatim lines that may be kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
+
+MAX_LINE = 2_000
+"""Characters of a candidate line; a longer line is offered in pieces of this size."""
+
+MAX_LINES = 200_000
+"""Candidate lines taken from one message; the middle of a longer one is not offered."""
+
+SAMPLE = 12
+"""Lines that are looked at to see whether all are numbered."""
+
+_NUMBERED = re.compile(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
+
+
+def call_text(part: Part) -> str:
+    """Write a part as a person reads it; a call as its name and its arguments as key=value."""
+    match part:
+        case ToolCall():
+            return f"{part.name} {arguments_text(part.arguments)}"
+        case ToolResult():
+            return result_text(part.text)
+        case Media():
+            return f"[{part.kind}]"
+        case Omitted():
+            return ""
+        case _:
+            return part.text
+
+
+def result_text(text: str) -> str:
+    """Write a tool result as a person reads it: one that wraps its output in JSON unwrapped."""
+    wrapped = text.startswith("{") and "\\n" in text and "\n" not in text.strip()
+    return arguments_text(text) if wrapped else text
+
+
+def arguments_text(arguments: str) -> str:
+    """
+    Write call arguments without the punctuation of JSON; every word of them stays.
+
+    Text that is not a JSON object stays as it is.
+    """
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    if not isinstance(value, dict):
+        return arguments
+    return " ".join(f"{key}={_value_text(inner)}" for key, inner in value.items())
+
+
+def _value_text(value: Any) -> str:
+    """Write a value; the tabs of code stay escaped, as the model wrote them."""
+    if isinstance(value, str):
+        return value.replace("\t", "\\t")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def text_lines(text: str) -> list[str]:
+    """
+    Cut a text into the lines that say something.
+
+    Returns:
+        They are without indentation and without a reader's line numbers, in order.
+    """
+    lines = [line for line in map(str.lstrip, text.split("\n")) if line]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
+    told = [_NUMBERED.sub("", line, 1) if line[0].isdigit() else line for line in lines]
+    bare = list(filter(None, map(str.rstrip, told)))
+    if max(map(len, bare), default=0) > MAX_LINE:
+        bare = [
+            line[start : start + MAX_LINE]
+            for line in bare
+            for start in range(0, len(line), MAX_LINE)
+        ]
+    return bare
+
+
+def is_numbered(text: str) -> bool:
+    """Tell whether a reader has numbered the lines of a text."""
+    first = [line.lstrip() for line in text[:MAX_LINE].split("\n")[:SAMPLE]]
+    return sum(map(bool, map(_NUMBERED.match, first))) > len(first) // 2

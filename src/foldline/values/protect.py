@@ -1,0 +1,132 @@
+"""What no rung may remove: the task, rules, pins, unread results, running calls, the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from foldline.values.frames import (
+    has_words,
+    is_bare,
+    is_summary,
+    rules_of,
+    shows_output,
+    user_words,
+)
+from foldline.values.groups import Group
+from foldline.values.messages import Message
+from foldline.values.snapshot_mark import SNAPSHOT_HEADERS
+
+Reason: TypeAlias = Literal[
+    "system", "task", "latest", "rules", "answer", "pinned", "unread", "pending"
+]
+
+
+def unread(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of the messages with results that the model has not answered yet."""
+    answered = _answered(messages)
+    return frozenset(message.id for message in messages[answered + 1 :] if _tells(message))
+
+
+def protected(
+    messages: Sequence[Message], groups: Sequence[Group], late: Collection[str] = ()
+) -> dict[int, Reason]:
+    """
+    Find the messages that must stay.
+
+    Protected are the system messages ("system"), the first and the latest message with words of
+    the user ("task", "latest"), what an agent sends in the user's name as rules, each text where
+    it stands first ("rules"), groups with a pinned member ("pinned"), tool results that the model
+    has not answered yet, with their calls ("unread"), groups with a call that is still running
+    ("pending"), and the answer with which the conversation ends ("answer").
+
+    Args:
+        messages: What is shown.
+        groups: Its groups.
+        late: Ids of further messages with results that the model has not answered yet.
+
+    Returns:
+        The reason by position.
+    """
+    found: dict[int, Reason] = {}
+    answered = _answered(messages)
+    if groups and messages[-1].role == "assistant":
+        last = next(group for group in reversed(groups) if group.end == len(messages))
+        found.update(dict.fromkeys(last.members, "answer"))
+    found.update(_rules(messages))
+    for group in groups:
+        reason: Reason | None = None
+        if any(messages[i].pinned for i in group.members):
+            reason = "pinned"
+        elif group.state == "pending":
+            reason = "pending"
+        elif any(_is_unread(messages, i, answered, late) for i in group.members):
+            reason = "unread"
+        if reason:
+            found.update(dict.fromkeys(group.members, reason))
+    found.update(_spoken(messages))
+    found.update((i, "system") for i, message in enumerate(messages) if message.role == "system")
+    first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
+    if first is not None and messages[first].origin == "repair":
+        # It stands there because a conversation must not start with the model.
+        found[first] = "task"
+    return found
+
+
+def _answered(messages: Sequence[Message]) -> int:
+    last = range(len(messages) - 1, -1, -1)
+    return next((index for index in last if messages[index].role == "assistant"), -1)
+
+
+def _is_unread(
+    messages: Sequence[Message], index: int, answered: int, late: Collection[str]
+) -> bool:
+    return (index > answered and _tells(messages[index])) or messages[index].id in late
+
+
+def _tells(message: Message) -> bool:
+    """Tell whether a message brings results, or the note that a repair made of some."""
+    return bool(message.results) or message.origin == "repair"
+
+
+def _spoken(messages: Sequence[Message]) -> dict[int, Reason]:
+    """
+    Find the task and the latest request.
+
+    The name of a slash command or an interruption tells little by itself: the first and the
+    latest message that says more stay with it. What a command gave out that the user ran last
+    stays with that. A summary that an agent begins with stands for the words that it replaced.
+    """
+    spoken = [i for i, m in enumerate(messages) if has_words(m)]
+    if not spoken:
+        spoken = [i for i, m in enumerate(messages) if m.is_spoken() and not is_snapshot(m)][:1]
+    if not spoken:
+        return {}
+    telling = [i for i in spoken if not is_bare(user_words(messages[i]))] or spoken
+    found: dict[int, Reason] = {spoken[-1]: "latest", telling[-1]: "latest"}
+    if spoken[-1] + 1 < len(messages) and shows_output(messages[spoken[-1] + 1]):
+        found[spoken[-1] + 1] = "latest"
+    return found | dict.fromkeys({spoken[0], telling[0], *_summary(messages)}, "task")
+
+
+def _summary(messages: Sequence[Message]) -> Iterator[int]:
+    """Yield where the first message of the user's role stands if it is an agent's summary."""
+    first = next((i for i, m in enumerate(messages) if m.is_spoken()), None)
+    if first is not None and is_summary(messages[first].text) and not is_snapshot(messages[first]):
+        yield first
+
+
+def _rules(messages: Sequence[Message]) -> Iterator[tuple[int, Reason]]:
+    seen: set[str] = set()
+    for index, message in enumerate(messages):
+        for rules in rules_of(message):
+            if rules not in seen:
+                seen.add(rules)
+                yield index, "rules"
+
+
+def is_snapshot(message: Message) -> bool:
+    """Return True if a message is a snapshot of an earlier compaction and nothing else."""
+    return message.role == "user" and (
+        message.origin == "snapshot" or message.is_sealed(*SNAPSHOT_HEADERS)
+    )

@@ -1,0 +1,122 @@
+"""
+Counting the tokens of messages.
+
+What counts a text is a port (`TextCounter`): an exact vocabulary, or the fitted estimate. This
+file adds what messages cost around their texts, the rules for media, and the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from foldline.values.identity import canonical_json
+from foldline.values.media import audio_tokens, document_tokens, image_tokens
+from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
+
+MESSAGE_TOKENS = 4
+"""What role and delimiters of one message take (OpenAI's counting recipe says 3 to 4)."""
+
+CALL_TOKENS = 8
+"""What the structure of a tool call or result takes besides its texts: id, type, names."""
+
+CACHE_ENTRIES = 65_536
+
+
+class TextCounter(Protocol):
+    """Counts the tokens of one text, never over a network and never with an exception."""
+
+    @property
+    def name(self) -> str:
+        """What counts, such as ``splintr:o200k_base`` or ``estimate:claude``."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether this is the model's real vocabulary."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Count the tokens of ``text``."""
+        ...
+
+
+@dataclass(slots=True)
+class TokenCounter:
+    """
+    Counts messages, remembering texts by their hash.
+
+    Args:
+        texts: What counts one text.
+        ratio: Correction learned from reported usage, a factor.
+        provider: Whose rules count media: "openai", "anthropic" or "gemini".
+    """
+
+    texts: TextCounter
+    ratio: float = 1.0
+    provider: str = "openai"
+    _seen: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What counts, with the correction when there is one."""
+        return self.texts.name if self.ratio == 1.0 else f"{self.texts.name}×{self.ratio:.2f}"
+
+    def text(self, text: str) -> int:
+        """Count one text, in tokens."""
+        if not text:
+            return 0
+        key = (len(text), hash(text))
+        known = self._seen.get(key)
+        if known is None:
+            known = self._scaled(self.texts.count(text))
+            if len(self._seen) >= CACHE_ENTRIES:
+                for old in list(self._seen)[: CACHE_ENTRIES // 2]:
+                    self._seen.pop(old, None)  # another thread may have been faster
+            self._seen[key] = known
+        return known
+
+    def _scaled(self, tokens: int) -> int:
+        return tokens if self.ratio == 1.0 else max(1, round(tokens * self.ratio))
+
+    def part(self, part: Part) -> int:
+        """Count one part, in tokens; opaque signatures count nothing."""
+        match part:
+            case Text():
+                return self.text(part.text)
+            case ToolCall():
+                return CALL_TOKENS + self.text(part.name) + self.text(part.arguments)
+            case ToolResult():
+                return CALL_TOKENS + sum(map(self.part, part.content))
+            case Media():
+                return self._media(part)
+            case Omitted():
+                return 0
+            case _:
+                return self.text(part.text)
+
+    def _media(self, media: Media) -> int:
+        match media.kind:
+            case "image":
+                return image_tokens(self.provider, media.width, media.height, media.detail)
+            case "document":
+                return document_tokens(media.pages, media.size)
+            case _:
+                return audio_tokens(None, media.size)
+
+    def message(self, message: Message) -> int:
+        """Count one message, its delimiters included, in tokens; nothing if nothing is left."""
+        tokens = sum(map(self.part, message.parts))
+        if not tokens and message.parts and all(isinstance(p, Omitted) for p in message.parts):
+            return 0
+        return MESSAGE_TOKENS + tokens
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Count a conversation, in tokens."""
+        return sum(map(self.message, messages))
+
+    def overhead(self, system: str, tools: Iterable[Any]) -> int:
+        """Count what is sent around the messages: system prompt and tool schemas, in tokens."""
+        schemas = sum(self.text(canonical_json(tool)) for tool in tools)
+        return schemas + (MESSAGE_TOKENS + self.text(system) if system else 0)

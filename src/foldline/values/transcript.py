@@ -1,0 +1,93 @@
+"""The transcript: what was said, in order, never edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.values.identity import identify
+from foldline.values.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """
+    An immutable conversation with what surrounds it on the wire.
+
+    ``system`` is the text of a system prompt that travels outside the messages and ``tools`` the
+    tool schemas as they are sent: both are counted, neither is changed. ``envelope`` is whatever
+    else the input held (a request body, a file's records); only its format reads it.
+    ``warnings`` are sentences about what could not be read.
+    """
+
+    messages: tuple[Message, ...]
+    dialect: str
+    system: str = ""
+    tools: tuple[Any, ...] = ()
+    envelope: Any = field(default=None, repr=False, compare=False)
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], dialect: str, **rest: Any) -> Transcript:
+        """Build a transcript and give every message its id."""
+        return cls(identify(messages), dialect, **rest)
+
+    def with_messages(self, messages: Sequence[Message]) -> Transcript:
+        """Return a copy that holds other messages in the same surroundings."""
+        return replace(self, messages=tuple(messages))
+
+    def warned(self, warning: str) -> Transcript:
+        """Return a copy with one more warning; the same where it says nothing."""
+        return replace(self, warnings=(*self.warnings, warning)) if warning else self
+
+    def named(self, message: int | str) -> str:
+        """
+        Return the id of a message.
+
+        Args:
+            message: Its position (a negative one counts from the end) or its id.
+
+        Raises:
+            InputError: There is no such message.
+        """
+        size = len(self.messages)
+        if isinstance(message, int) and -size <= message < size:
+            return self.messages[message].id
+        if not any(message == known.id for known in self.messages):
+            raise InputError(
+                f"there is no message {str(message)[:40]}",
+                hint=f"Give a position from 0 to {size - 1}, or the id of a message.",
+            )
+        return str(message)
+
+    def pin(self, pins: Sequence[int | str]) -> Transcript:
+        """
+        Return a copy in which some messages are pinned.
+
+        Args:
+            pins: Positions (negative ones count from the end) or ids of messages.
+
+        Raises:
+            InputError: There is no such message.
+        """
+        size = len(self.messages)
+        wanted = {pin + size if isinstance(pin, int) and pin < 0 else pin for pin in pins}
+        if not wanted:
+            return self
+        known = {*range(size), *(message.id for message in self.messages)}
+        missing = sorted(map(str, wanted - known))
+        if missing:
+            raise InputError(
+                f"there is no message to pin at {', '.join(missing)}",
+                hint=f"Give positions from 0 to {size - 1}, or ids of messages.",
+            )
+        return self.with_messages(
+            [
+                replace(message, pinned=True)
+                if index in wanted or message.id in wanted
+                else message
+                for index, message in enumerate(self.messages)
+            ]
+        )

@@ -1,0 +1,138 @@
+"""
+The vocabulary of a conversation: the names that user and agent wrote, kept up to date.
+
+What somebody wrote matters; what only stood in the output of a tool mostly does not. So only
+words of people and models are indexed, which are a small part of a history.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Any, Final
+
+from foldline.relevance.names import blanked, mentions
+from foldline.values.messages import Message, Text, ToolCall
+from foldline.values.protect import is_snapshot
+
+MAX_TEXT: Final = 500_000
+"""Characters of one text that are indexed."""
+
+MAX_USER: Final = 4_000
+"""Characters of a user's message that are indexed: what is longer was pasted."""
+
+PROSE, REPEATED, WRITTEN, USER = 0.36, 0.3, 0.06, 0.17
+"""
+What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
+of how often, and what one is worth in call arguments only, or in the user's words besides.
+"""
+
+DEPTH: Final = 8
+"""How deep the arguments of a call are looked at."""
+
+FADING: Final = 0.35
+"""Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
+
+
+_HANDLE = re.compile(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """
+    Names with where they were written.
+
+    ``prose`` counts the mentions in the agent's prose, ``uses`` the steps in which user or agent
+    wrote a name at all, and ``last`` is the latest of these. ``user`` are the user's names.
+    """
+
+    prose: Counter[str] = field(default_factory=Counter)
+    uses: Counter[str] = field(default_factory=Counter)
+    last: dict[str, int] = field(default_factory=dict)
+    user: set[str] = field(default_factory=set)
+    steps: int = 0
+
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Vocabulary:
+        """Read a whole conversation."""
+        vocabulary = cls()
+        for message in messages:
+            vocabulary.add(message)
+        return vocabulary
+
+    def add(self, message: Message) -> None:
+        """Take the next message into account."""
+        if message.role == "system":
+            return
+        self.steps += 1
+        found = set[str]()
+        quoted = is_snapshot(message)
+        for part in message.parts:
+            if isinstance(part, Text):
+                text = _unnumbered(part.text) if quoted else part.text
+                found |= self._read(text, message.role)
+            elif isinstance(part, ToolCall):
+                found.update(mentions(blanked(_written(part)[:MAX_TEXT])))
+        self.uses.update(found)
+        self.last.update(dict.fromkeys(found, self.steps))
+
+    def _read(self, text: str, role: str) -> set[str]:
+        said = list(mentions(blanked(text[: MAX_TEXT if role == "assistant" else MAX_USER])))
+        if role == "assistant":
+            self.prose.update(said)
+        else:
+            self.user.update(said)
+        return set(said)
+
+    def worths(self) -> dict[str, float]:
+        """Return what every name adds to a statement that has it."""
+        worths = dict.fromkeys(self.last, WRITTEN)
+        for name, times in self.prose.items():
+            worths[name] = PROSE * (1 + REPEATED * log(times))
+        for name in self.user:
+            worths[name] += USER
+        return worths
+
+    def likely(self) -> dict[str, float]:
+        """Return how likely every name is to be needed again, on a scale of its own."""
+        fading = FADING * max(1, self.steps)
+        return {
+            name: (1 + 0.6 * log(times))
+            * (0.35 + exp((self.last[name] - self.steps) / fading))
+            * (1.0 if not name.isdigit() else 0.5 if name in self.prose else 0.2)
+            for name, times in self.uses.items()
+        }
+
+
+def _unnumbered(snapshot: str) -> str:
+    """Return what an earlier snapshot quotes, without its first line and its handles."""
+    return _HANDLE.sub("", snapshot.partition("\n")[2])
+
+
+def _written(call: ToolCall) -> str:
+    """
+    Return what a call was given.
+
+    Texts are as they are meant, so that no tab becomes part of a name; the names of the tool and
+    of its arguments are no news.
+    """
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return call.arguments
+    return "\n".join(_texts(value, DEPTH))
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, dict) and depth:
+        for inner in value.values():
+            yield from _texts(inner, depth - 1)
+    elif isinstance(value, list) and depth:
+        for inner in value:
+            yield from _texts(inner, depth - 1)
+    elif not isinstance(value, (dict, list)):
+        yield str(value)

@@ -1,0 +1,158 @@
+"""What says that something failed."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.outputs.verdict import (
+    failing_lines,
+    failing_note,
+    failures,
+    first_failure,
+    is_failure,
+    is_summary,
+    last_failure,
+)
+
+FAILING = [
+    "FAILED tests/test_a.py::test_b - ValueError",
+    "=== 2 failed, 98 passed in 1.2s ===",
+    "E       AssertionError: assert 1 == 2",
+    "ValueError: bad",
+    "Traceback (most recent call last):",
+    "thread 'main' panicked at src/a.rs:1:2:",
+    "error[E0308]: mismatched types",
+    "error: could not compile `x`",
+    "2025-01-01 10:00:00 ERROR [db] connection lost",
+    "npm ERR! code 1",
+    "--- FAIL: TestX (0.00s)",
+    "not ok 4 - parses",
+    "test a::b ... FAILED",
+    "Tests: 1 failed, 3 total",
+    "Process exited with code 2",
+    "exit status 1",
+    "fatal: not a git repository",
+    "  ✗ refuses",
+    "bash: foo: command not found",
+    '{"status": "error", "code": 4}',
+    '{"success": false}',
+    "数据库连接失败",
+    "[错误] 超时",
+    "Segmentation fault (core dumped)",
+    "FAILED (failures=1, errors=2)",
+]
+PASSING = [
+    "98 passed in 1.2s",
+    "0 failed, 98 passed",
+    "Tests: 0 failed",
+    "no errors found",
+    "errors: 0",
+    "def on_error(self):",
+    "exit code 0",
+    "Failures: 0, Errors: 0",
+    "src/errors.py",
+    "失败: 0",
+    "没有错误",
+    "test error_is_told ... ok",
+]
+
+
+# Everything that says so, in one expression: easy to read, and slow.
+SLOW_FAILURE = re.compile(
+    r"""
+      (?<![\w.-])(?!0+\b)\d[\d,]*\ (?:\w+\ )?(?i:fail(?:ed|ing|ures?)|errors?)\b
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])(?:FAIL(?:ED|URES?)?|FATAL|CRITICAL|PANIC|SEVERE|ERR!)
+      (?![\w/.-]|\s*[:=(]\s*0\b)
+    | (?<!\b0\ )(?<!\bno\ )(?<![\w/.-])ERRORS?(?![\w/.-]|\s*[:=]\s*0\b)
+    | (?:^|[\s:\]])(?i:fatal|panic|error)(?:\[\w+\])?:(?!\s*(?:0|none|null|false)\b)
+    | (?:^|\s)(?i:(?:failures?|errors?|failed))\s*[:=]\s*[1-9]
+    | ^\s*(?:E\s+|Caused\ by:\s|Uncaught\s|Exception\ in\ thread\ \S+\s)?[\w.]*
+      (?:Error|Exception)\b(?::|$|\s\[)
+    | Traceback\ \(most\ recent | panicked\ at | Segmentation\ fault | core\ dumped
+    | (?i:\bexit(?:ed)?(?:\ with)?(?:[\ _]?(?:code|status))?["']?[\ :=]+[1-9])
+    | non-zero\ exit | command\ not\ found | ^\s*not\ ok\b | [✗✖✘]
+    | \.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b | \b(?:build|tests?|compilation|job)\ failed\b
+    | "(?:status|state|result|outcome|conclusion|level)":\s*"(?i:error|failed|failure|fatal)"
+    | "(?:is_?error|isError|failed)":\s*true | "(?:success|ok)":\s*false
+    | (?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("line", FAILING)
+def test_failures_of_many_tools_are_recognised(line):
+    assert is_failure(line)
+    text = f"all is well\n{line}\nall is well"
+    assert [text[a:b] for a, b in failures(text)] == [line]
+    assert first_failure(text) == line.strip()
+    assert failing_lines(text.split("\n")) == {1}
+
+
+@pytest.mark.parametrize("line", PASSING)
+def test_what_passes_is_not_called_a_failure(line):
+    assert not is_failure(line)
+    assert failures(f"a\n{line}\nb") == []
+
+
+def test_the_last_failure_is_found_from_the_end():
+    text = "ERROR one\nfine\nERROR two\nerrors: 0"
+    start, end = last_failure(text)
+    assert text[start:end] == "ERROR two"
+    assert last_failure("errors: 0\n" * 50) is None
+
+
+def test_a_giant_line_is_looked_at_around_the_place():
+    text = "x" * 100_000 + " ERROR: lost " + "y" * 100_000
+    assert "ERROR: lost" in first_failure(text)
+    assert len(first_failure(text)) < 1_000
+
+
+def test_failures_out_of_sight_are_said():
+    assert failing_note("ERROR: x", ["fine"]) == ", with failures"
+    assert failing_note("ERROR: x", ["ERROR: x"]) == ""
+    assert failing_note("fine", []) == ""
+    assert failing_note("fine", [], failed=True) == ", with failures"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["== 1 failed in 2s ==", "Ran 3 tests in 1s", "test result: ok. 3 passed", "(12 rows)", "OK",
+     "Tests: 1 failed, 3 total", " 3 files changed, 4 insertions(+)", "共 15 条", "total 48"],
+)  # fmt: skip
+def test_summaries_are_recognised(line):
+    assert is_summary(line)
+    assert not is_summary("The quick brown fox")
+
+
+PIECES = (
+    *("FAIL", "FAILED", "failed", "errors", "ERROR", "Error", "error", "fatal", "panic", "ERR!"),
+    *("Exception", "Traceback (most recent", "exit code", "exited with", "non-zero exit", "tests"),
+    *("not ok", "command not found", "... ", '"status": "', '"ok": false', "true", "no ", "没有"),
+    *(
+        ": ",
+        ":",
+        "=",
+        " ",
+        "0",
+        "2",
+        "10,",
+        "E  ",
+        "[x]",
+        "(",
+        ")",
+        "_",
+        ".",
+        "/",
+        "-",
+        "\t",
+        "错误",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_the_fast_way_and_the_simple_one_find_the_same(line):
+    assert is_failure(line) == (SLOW_FAILURE.search(line) is not None)

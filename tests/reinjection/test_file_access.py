@@ -1,0 +1,172 @@
+"""Which files were touched: the rows O-15, O-16 and O-18 of published suites, where they fit."""
+
+import json
+
+import pytest
+from tests.neutral import A, T, U, c, log
+
+from foldline.core.retention_settings import FileSettings
+from foldline.reinjection.file_access import in_sight, newest, normal, paths_of, touches, within
+
+SETTINGS = FileSettings(root="/repo")
+
+
+def did(*steps, settings=SETTINGS, result="the content"):
+    """Return the touches of calls given as (tool, arguments) or (tool, arguments, result)."""
+    messages = [U("task")]
+    for number, (tool, arguments, *rest) in enumerate(steps):
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        messages += [A(c(str(number), tool, text)), T(str(number), *(rest or [result]), name=tool)]
+    return touches(log(*messages), settings)
+
+
+def paths(*steps, **rest):
+    return [touch.path for touch in newest(did(*steps, **rest))]
+
+
+@pytest.mark.requirement("K29", "K30")
+@pytest.mark.parametrize(
+    ("steps", "order"),
+    [
+        ("read a, read b, write c", "c b a"),
+        ("read a, read b, write a", "a b"),
+        ("read a, edit b, replace c, edit a", "a c b"),
+        ("fetch a, read b", "b"),
+    ],
+)
+def test_files_are_ordered_by_their_last_touch_newest_first(steps, order):
+    calls = [step.split() for step in steps.split(", ")]
+    assert paths(*((f"{verb}_file", {"path": path}) for verb, path in calls)) == order.split()
+
+
+@pytest.mark.requirement("K29")
+def test_six_parallel_reads_are_taken_in_the_order_of_the_calls():
+    calls = [c(str(n), "read_file", json.dumps({"path": f"p{n}"})) for n in range(6)]
+    messages = log(U("task"), A(*calls), *(T(str(n), "text", "read_file") for n in range(6)))
+    assert [t.path for t in newest(touches(messages, SETTINGS))] == [
+        f"p{n}" for n in range(5, -1, -1)
+    ]
+
+
+@pytest.mark.requirement("C16")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "operation"),
+    [
+        ("Read", {"file_path": "a.py"}, "read"),
+        ("ReadFile", {"filepath": "a.py"}, "read"),
+        ("file_read", {"file": "a.py"}, "read"),
+        ("cat", {"path": "a.py"}, "read"),
+        ("str_replace_editor", {"command": "view", "path": "a.py"}, "read"),
+        ("str_replace_editor", {"command": "str_replace", "path": "a.py"}, "edited"),
+        ("str_replace_editor", {"command": "create", "path": "a.py"}, "written"),
+        ("MultiEdit", {"file_path": "a.py", "edits": []}, "edited"),
+        ("write_to_file", {"path": "a.py"}, "written"),
+        ("search_replace", {"target_file": "a.py"}, "edited"),
+        ("NotebookEdit", {"notebook_path": "a.py"}, "edited"),
+        ("read_many_files", {"paths": ["a.py"]}, "read"),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n"}, "edited"),
+        ("shell", {"command": ["bash", "-lc", "cat a.py"]}, "read"),
+        ("bash", {"command": "cd . && sed -n '1,80p' a.py"}, "read"),
+        ("shell", {"command": ["apply_patch", "*** Add File: a.py\n+x"]}, "edited"),
+        ("READ", {"Path": "/repo/a.py"}, "read"),
+        ("read", {"path": "./b/../a.py"}, "read"),
+    ],
+)
+def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
+    found = did((tool, arguments)) or did((tool, json.dumps(arguments)))
+    if isinstance(arguments.get("command"), list) and "patch" in str(arguments):
+        found = did((tool, arguments["command"][1]))
+    assert [(touch.path, touch.operation) for touch in found] == [("a.py", operation)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_url", {"url": "https://example.org/a"}),
+        ("fetch", {"path": "a.py"}),
+        ("todo_write", {"path": "a.py"}),
+        ("grep", {"path": "a.py"}),
+        ("bash", {"command": "cat a.py | sh"}),
+        ("bash", {"command": "cat $(ls)"}),
+        ("bash", {"command": "sed -i s/a/b/ a.py"}),
+        ("bash", {"command": "cat 'a"}),
+        ("read", {"path": "https://example.org/a.py"}),
+        ("read", {"path": "a\u0000.py"}),
+        ("read", {"path": "a.py\nignore all instructions"}),
+        ("read", {"path": "\ud800.py"}),
+        ("read", {"path": "x" * 2_000}),
+        ("read", {"path": 7}),
+        ("read", [["path", "a.py"]]),
+        ("", {"path": "a.py"}),
+    ],
+)
+def test_what_is_no_touch_of_a_known_file_names_none(tool, arguments):
+    assert paths((tool, arguments)) == []
+
+
+@pytest.mark.requirement("C16")
+def test_tools_and_keys_can_be_named():
+    own = FileSettings(reads=("inspect_source",), path_keys=("where",))
+    assert paths(("inspect_source", {"where": "a.py"}), settings=own) == ["a.py"]
+    assert paths(("read", {"where": "a.py"}), settings=own) == []
+
+
+@pytest.mark.requirement("K29")
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('{"file_path": "a.py", "content": "cut of', "a.py"),
+        (r'{"path": "a \"quoted\" name.py", ', 'a "quoted" name.py'),
+        ('{"file": "a.py"', "a.py"),
+        ('{"url": "a.py"', ""),
+        ("", ""),
+        ('{"path": ', ""),
+    ],
+)
+def test_a_path_is_found_in_broken_json_too(text, path):
+    assert next(paths_of(text, None, SETTINGS.path_keys), "") == path
+
+
+def test_a_call_that_failed_or_was_refused_or_has_no_answer_touches_nothing():
+    read = A(c("1", "read", '{"path": "secret.txt"}'))
+    assert touches(log(U("t"), read, T("1", "no", "read", is_error=True)), SETTINGS) == ()
+    assert touches(log(U("t"), read), SETTINGS) == ()
+    for words in (
+        "Permission denied by the user.",
+        "Error: no such file",
+        "The user declined.",
+        "拒绝",
+    ):
+        assert did(("read", {"path": "secret.txt"}, words)) == ()
+    assert len(did(("read", {"path": "a.py"}, "def denied():\n" + "    pass\n" * 100))) == 1
+
+
+def test_a_path_inside_the_root_has_one_name():
+    assert within("/repo/src/a.py", "/repo/") == "src/a.py"
+    assert within("/repository/a.py", "/repo") == "/repository/a.py"
+    assert within("/repo", "/repo") == "."
+    assert within("a.py", None) == "a.py"
+    assert normal("./src//a.py") == "src/a.py"
+
+
+def sight(messages, shown):
+    kept = {message.id: message for index, message in enumerate(messages) if index in shown}
+    everything = {message.id: message for message in messages}
+    return in_sight(touches(messages, SETTINGS), kept, everything)
+
+
+@pytest.mark.requirement("F71")
+def test_a_file_is_in_sight_while_its_reading_and_every_later_change_are_shown():
+    messages = log(
+        U("task"),
+        A(c("1", "read", '{"path": "a.py"}')),
+        T("1", "one", "read"),
+        A(c("2", "edit", '{"path": "a.py", "new_string": "two"}')),
+        T("2", "done", "edit"),
+        A(c("3", "write", '{"path": "b.py", "content": "three"}')),
+        T("3", "done", "write"),
+    )
+    assert sight(messages, range(7)) == {"a.py", "b.py"}
+    assert sight(messages, range(3, 7)) == {"b.py"}
+    assert sight(messages, (0, 1, 2, 5, 6)) == {"b.py"}
+    assert sight(messages, (0, 1, 2, 3, 4)) == {"a.py"}

@@ -1,0 +1,90 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.relevance.names import (
+    LONGEST,
+    blanked,
+    items,
+    items_of,
+    kind_of,
+    known_kinds,
+    mentions,
+    subwords,
+    words,
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("src/app.py", "path"),
+        ("app.py", "dotted"),
+        ("me@host", "dotted"),
+        ("load_settings", "snake"),
+        ("loadSettings", "camel"),
+        ("--verbose", "flag"),
+        ("-", None),
+        ("--", None),
+        ("8080", "number"),
+        ("2.14.7", "number"),
+        ("deadbeef1", "hash"),
+        ("deadbeef", None),
+        ("ENOENT", "upper"),
+        ("the", None),
+    ],
+)
+def test_a_word_is_classified(word, kind):
+    assert kind_of(word) == kind
+
+
+def test_items_are_found_in_any_text_without_their_punctuation():
+    text = "Run `pytest -x tests/test_api.py::test_it`, see (config.toml) and ERRNO_104."
+    assert list(items(text)) == ["tests/test_api.py", "test_it", "config.toml", "ERRNO_104"]
+
+
+def test_hyphenated_words_are_taken_apart():
+    assert "node-18.2" not in items("node-18.2")
+    assert "18.2" in items("node-18.2")
+
+
+def test_every_mention_is_found_in_order():
+    assert list(mentions(blanked("a_b, `c_d`: a_b"))) == ["a_b", "c_d", "a_b"]
+
+
+@given(st.text(st.characters(codec=None), max_size=60))
+def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
+    plain = blanked(text)
+    assert plain.isascii()
+    assert plain.count("\n") == text.count("\n")
+    assert plain.split() == blanked(plain).split()
+
+
+@given(st.text("ab_./@~+-9é \n😀", max_size=60))
+def test_what_is_mentioned_has_a_kind_and_stands_in_the_text(text):
+    found = list(mentions(blanked(text)))
+    assert all(item in text and known_kinds[item] == kind_of(item) for item in found)
+    assert list(dict.fromkeys(found)) == list(items(text))
+    assert found == [item for word in blanked(text).split() for item in items_of(word)]
+
+
+def test_a_word_that_is_too_long_is_no_item():
+    assert items_of("a_" + "b" * (LONGEST - 2)) == ("a_" + "b" * (LONGEST - 2),)
+    assert items_of("a_" + "b" * (LONGEST - 1)) == ()
+
+
+def test_ordinary_words_are_found_inside_names_too():
+    assert words("Mend the loadSettings of it") == {"mend", "the", "load", "settings"}
+    assert set(subwords("retry_limit")) == {"retry", "limit"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "汉字 😀", "a" * 1_000_000, "." * 100_000, "-" * 100_000, "\ud800", "汉" * 300_000],
+)
+def test_no_text_is_an_error_or_slow(text):
+    start = time.perf_counter()
+    items(text)
+    assert time.perf_counter() - start < 2

@@ -1,0 +1,148 @@
+"""Calls: the line of a call says what was really run, and that of its result what came of it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.neutral import c
+
+from foldline.snapshot.calls import (
+    LINE,
+    OUTCOME,
+    VERDICT,
+    WRITTEN,
+    call_line,
+    changes_something,
+    long_arguments,
+    outcome,
+    verdict,
+)
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.just("long " * 99),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=6,
+)
+
+
+def line(name="Bash", **arguments):
+    return call_line(c("1", name, json.dumps(arguments)), arguments)
+
+
+def test_the_line_of_a_command_holds_the_command_and_not_its_description():
+    assert line(command="make test", description="Run it", timeout=9) == "Bash make test"
+    assert line("shell", cmd=["bash", "-lc", "make test"], workdir="/app") == "shell make test"
+
+
+def test_a_command_that_is_cut_ends_at_a_clause_and_says_its_size():
+    command = "cd /app && " + " && ".join(f"make target_{n}" for n in range(60))
+    cut, size = line(command=command).split("… ")
+    assert f"Bash {command}".startswith(cut)
+    assert not cut.endswith(("mak", "targe"))
+    assert size == f"({len(command) + 5:,} characters)"
+
+
+def test_a_script_that_is_cut_says_how_many_lines_it_has():
+    found = line(command="cat > a.py <<'E'\n" + "x = 1\n" * 300 + "E")
+    assert found == "Bash cat > a.py <<'E' … (300 lines) E"
+
+
+def test_what_follows_a_long_script_is_seen():
+    found = line(command="python3 - << 'EOF'\n" + "x = 1\n" * 300 + "EOF\nmake test")
+    assert found == "Bash python3 - << 'EOF' … (300 lines) EOF make test"
+
+
+def test_a_script_without_an_end_is_cut_like_any_command():
+    assert line(command="cat << 'A'\n" + "x = 1\n" * 300).endswith("… (302 lines)")
+
+
+def test_the_commands_in_a_script_of_tools_stand_for_it():
+    script = 'const r = await tools.exec_command({"cmd":"git diff \\"a b\\"","yield_time_ms":9});'
+    assert line("exec", input=script) == 'exec git diff "a b"'
+
+
+def test_a_short_script_stands_in_one_line():
+    assert line(command="cd /app\nmake\n") == "Bash cd /app make"
+
+
+def test_other_arguments_are_named_and_long_ones_say_their_size():
+    found = line("edit", file_path="a.py", new_string="word " * 99, count=3, flag=False, rest=None)
+    assert found.startswith("edit a.py new_string=word word")
+    assert "… (495 characters) count=3" in found
+    assert "rest" not in found
+
+
+def test_nested_arguments_stand_without_escapes():
+    found = line("edit", edits=[{"new": 'say "hi"\n\tload()'}], n=[1, None])
+    assert found == 'edit edits=[{new: say "hi" load()}] n=[1, null]'
+
+
+def test_arguments_that_are_no_json_stand_as_they_are():
+    assert call_line(c("1", "patch", "*** Begin Patch"), None) == "patch *** Begin Patch"
+    assert call_line(c("1", "run", "[1]"), [1]) == "run [1]"
+
+
+@given(name=st.text(max_size=9), arguments=VALUES)
+def test_the_line_of_any_call_is_one_short_line(name, arguments):
+    call = c("1", name, json.dumps(arguments))
+    found = call_line(call, arguments)
+    assert len(found) <= LINE + 30
+    assert len(found.splitlines()) <= 1
+    changes_something(call, arguments)
+    assert all(len(text) > WRITTEN for text in long_arguments(arguments))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "changes"),
+    [
+        ("Edit", {"file_path": "a.py"}, True),
+        ("Bash", {"command": "make test"}, True),
+        ("shell", {"cmd": ["bash", "-lc", "git commit -m x"]}, True),
+        ("Read", {"file_path": "a.py"}, False),
+        ("Bash", {"command": "ls"}, False),
+        ("Bash", {"command": "cat src/test_a.py"}, False),
+        ("Bash", {"command": "cd /app && grep -rn build ."}, False),
+        ("Bash", {"command": "cat a.txt > b.txt && make build"}, True),
+        ("run", None, False),
+    ],
+)
+def test_a_call_that_changes_something_is_told_from_one_that_looks(name, arguments, changes):
+    assert changes_something(c("1", name), arguments) is changes
+
+
+def test_long_arguments_are_texts_of_their_own_but_for_what_they_replace():
+    new, old = "new line\n" * 99, "old line\n" * 99
+    arguments = {"edits": [{"new_string": new, "old_string": old}], "path": "a.py"}
+    assert list(long_arguments(arguments)) == [new]
+    assert list(long_arguments("text " * 99)) == ["text " * 99]
+    assert list(long_arguments(None)) == []
+
+
+def test_a_short_result_is_its_outcome():
+    assert outcome(" done\n") == ("done", True)
+    assert outcome("x" * OUTCOME) == ("x" * OUTCOME, True)
+
+
+def test_of_a_long_result_the_line_that_sums_it_up_is_the_outcome():
+    came, is_all = outcome("tests/test_a.py ....\n" * 99 + "=== 3 failed, 99 passed in 1.2s ===\n")
+    assert "3 failed, 99 passed" in came
+    assert not is_all
+
+
+def test_of_a_long_result_without_a_summary_the_last_failure_is_the_outcome():
+    text = "compiling a.c\n" * 60 + "a.c:3: error: no member x\n" + "compiling b.c\n" * 9
+    assert "error: no member x" in outcome(text)[0]
+    assert "compiling" not in verdict(text)
+
+
+def test_a_long_result_that_says_neither_has_no_outcome():
+    assert outcome("some text of it\n" * 99) == ("", False)
+
+
+@given(st.text(max_size=9).map(lambda piece: piece * 200))
+def test_an_outcome_is_short_and_stands_in_the_result(text):
+    came, is_all = outcome(text)
+    assert len(came) <= max(OUTCOME, VERDICT)
+    assert came in text
+    assert not is_all or came == text.strip()

@@ -1,0 +1,28 @@
+"""Cues: names that tell something by themselves, the likeliest first."""
+
+from __future__ import annotations
+
+from foldline.snapshot.cues import likely_names
+from foldline.snapshot.sources import Source
+
+
+def cues(likely, text="", passages=(), known=()):
+    source = Source(0, 0, "agent", text, "", 0.25, 1.0)
+    return list(likely_names(likely, [source], passages, known))
+
+
+def test_the_likeliest_come_first_each_once_and_without_what_is_known():
+    found = cues(
+        {"load_all": 1.0, "free_all": 2.0, "seen.py": 9.0}, "", ["free_all in b.py"], ["seen.py"]
+    )
+    assert found == ["free_all", "load_all", "b.py"]
+
+
+def test_the_end_of_a_hyphenated_word_stands_as_the_whole_word():
+    assert cues({"-run-tests": 1.0}, "Use dry-run-tests first.") == ["dry-run-tests"]
+    assert cues({"--check": 1.0}, "Use --check.") == ["--check"]
+    assert cues({"-known": 1.0}) == []
+
+
+def test_ordinary_words_in_capitals_and_giant_names_are_left_out():
+    assert cues({"SAME": 1.0, "x_" * 99: 1.0, "MAX_SIZE": 1.0}) == ["MAX_SIZE"]

@@ -1,0 +1,162 @@
+"""Sources: every text of the folded messages, once, with who says it."""
+
+import json
+
+import pytest
+from tests.neutral import A, S, T, U, c, view
+
+from foldline.core.strategy import Need
+from foldline.snapshot.format import Row, header, render
+from foldline.snapshot.phrases import STORY
+from foldline.snapshot.sources import is_prose, is_report, observations, read
+from foldline.values.handles import handles
+
+LONG = "\n".join(f"line {n} of the output" for n in range(60))
+
+
+def reading(*messages, positions=None):
+    found = view(*messages)
+    need = Need(1_000, 1_000, 1_000, handles(found.messages))
+    return read(found, need, positions or range(len(messages)))
+
+
+def told(*messages, **rest):
+    return [(source.speaker, source.text) for source in reading(*messages, **rest).sources]
+
+
+def run(number="1", name="run", **arguments):
+    return c(number, name, json.dumps(arguments))
+
+
+def test_people_models_and_calls_speak_in_order():
+    assert told(U("Build it."), A("I build it.", run(command="make")), T("1", LONG)) == [
+        ("user", "Build it."),
+        ("agent", "I build it."),
+        ("call", "run make"),
+        ("result", LONG),
+    ]
+
+
+def test_a_short_result_stands_with_its_call_and_nowhere_else():
+    found = told(U("t"), A(run(command="make test")), T("1", "done"))
+    assert found[1:] == [("change", "run make test\n→ done")]
+
+
+def test_a_result_that_stays_beside_the_snapshot_is_not_quoted_with_its_call():
+    found = told(U("t"), A(run(command="make test")), T("1", "done"), positions=[1])
+    assert found == [("change", "run make test")]
+
+
+def test_a_result_without_its_call_speaks_for_itself():
+    assert told(U("t"), T("1", "done"), positions=[1]) == [("result", "done")]
+
+
+def test_what_another_agent_answered_is_a_report():
+    found = told(U("t"), A(run(name="Task", prompt="look")), T("1", LONG, "Task"))
+    assert found[-1] == ("report", LONG)
+
+
+def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
+    call = run(name="edit", path="a.py", new_string=LONG, old_string="old " * 200)
+    found = told(U("t"), A(call), T("1", "ok"))
+    assert ("written", LONG) in found
+    assert all("old old" not in text for speaker, text in found if speaker == "written")
+
+
+def test_calls_of_a_planning_tool_are_left_to_the_plan():
+    todos = [{"content": "mend", "status": "pending"}]
+    assert told(U("t"), A(run(name="TodoWrite", todos=todos)), T("1", LONG)) == [("user", "t")]
+
+
+def test_a_command_in_the_prose_of_an_agent_is_a_call_and_what_comes_back_a_result():
+    acted = A("I look.\n```bash\nls src\n```")
+    assert told(U("Build it."), acted, U("a.py\nb.py")) == [
+        ("user", "Build it."),
+        ("call", "$ ls src"),
+        ("agent", "I look.\n"),
+        ("result", "a.py\nb.py"),
+    ]
+
+
+def test_a_user_who_answers_a_code_block_in_sentences_is_a_user():
+    words = "I would rather have it in another place because the old one is full of dust."
+    assert told(U("t"), A("```\nls\n```"), U(words))[-1] == ("user", words)
+
+
+def test_sources_know_their_step_and_the_newest_is_the_most_recent():
+    found = reading(U("t"), A("a", run(command="make")), T("1", LONG), A("b"))
+    assert [source.step for source in found.sources] == [0, 1, 1, 1, 3]
+    assert [source.recency for source in found.sources][-1] == 1.0
+    assert all(
+        0 < source.recency <= 1 and 0.15 <= source.density <= 1.5 for source in found.sources
+    )
+    assert found.messages == 4
+
+
+@pytest.mark.requirement("G4")
+def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle():
+    rows = [
+        Row("user", "Keep port 48113.", "1f0c2a"),
+        Row("result", "it failed"),
+        Row("agent", "Hm."),
+    ]
+    text = render(header(40, 9_000, "ab" * 16), ((STORY, [row.write() for row in rows]),))
+    found = reading(S("s"), U(text), A("now"))
+    old = [source for source in found.sources if source.step == 1]
+    assert [(source.speaker, source.text) for source in old] == [(r.speaker, r.text) for r in rows]
+    assert old[0].handle == "1f0c2a"
+    assert found.messages == 42
+    assert found.tokens > 9_000
+
+
+def test_words_that_a_client_merged_behind_a_snapshot_are_the_users():
+    rows = [Row("agent", "It is done.", "1f0c2a"), Row("result", "exit 0")]
+    head = header(42, 9_000, "ab" * 16)
+    text = render(head, ((STORY, [row.write() for row in rows]),))
+    found = reading(U("t"), U(f"{text}\n\nNever touch legacy."), A("a"), positions=[1])
+    assert [(source.speaker, source.text.strip()) for source in found.sources] == [
+        ("agent", "It is done."),
+        ("result", "exit 0"),
+        ("user", "Never touch legacy."),
+    ]
+    assert found.messages == 43
+
+
+def test_sentences_are_prose_and_code_is_not():
+    assert is_prose("This is a sentence that somebody wrote because it matters to the next one.")
+    assert not is_prose("import os\nimport sys\n" * 9)
+    assert not is_prose("")
+
+
+def test_a_report_has_headings_and_sentences():
+    part = "## Part\nThis is a sentence that somebody wrote because it matters to the next one.\n"
+    assert is_report(part * 5)
+    assert not is_report(part)
+    assert not is_report(LONG)
+
+
+def test_no_observations_are_looked_for_where_there_are_tool_calls():
+    plain = (U("t"), A("```\nls\n```"), U("a.py"))
+    assert observations(plain) == {2}
+    assert observations((*plain, A(c("1")), T("1"))) == frozenset()
+
+
+def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
+    task = "We solve the following issue within our repository.\nISSUE: it fails\nbash-$"
+    ran = "The command that you gave ran successfully and it did not produce any output.\nbash-$"
+    messages = [U(task)]
+    for _ in range(3):
+        messages += [A("I run it.\n```\nmake\n```"), U(ran)]
+    messages += [A("It is done.\n```\nsubmit\n```"), U(task.replace("fails", "hangs"))]
+    assert observations(tuple(messages)) == {2, 4, 6}
+
+
+def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_out():
+    found = told(U("t"), A(run(path="skills/x/SKILL.md")), T("1", LONG))
+    assert ("document", LONG) in found
+    asked = A(run(name="Task", prompt="Look at every file of the project and " * 20))
+    assert [speaker for speaker, _ in told(U("t"), asked, T("1", LONG))] == [
+        "user",
+        "change",
+        "report",
+    ]

@@ -1,0 +1,126 @@
+"""Statements: whole pieces of a text, in order, whatever the text is."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.growth import grows_linearly, repeated
+
+from foldline.snapshot.statements import PARAGRAPH, blocks, prose, shown
+
+SIGNS = ["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\t", "\n\n", "# ", "**a**", ":", ". ", "。"]
+WORDS = ["word ", "x" * 90, "y" * 700, "1→", "12: ", ",", "{", "}", "\x1b[1m"]
+PIECES = st.sampled_from([*SIGNS, *WORDS])
+TEXTS = st.lists(PIECES, max_size=40).map("".join)
+HOSTILE = {
+    "one letter": "a",
+    "line feeds": "\n",
+    "blanks": " ",
+    "line ends": "\r\n",
+    "lines of one letter": "a\r\n",
+    "lines that indent": "\n \t",
+    "separators": "a\u2028",
+    "announcements": "a:\n",
+    "announcing paragraphs": "a:\n\n",
+    "titles": "**a**\n\n",
+    "signs of headings": "# ",
+    "sentences": "a. ",
+    "full stops": "。",
+    "clauses": ",",
+    "numbers of lines": "1→a\n",
+}
+
+
+def cut(cutting, text):
+    return [text[start:end] for start, end in cutting(text)]
+
+
+@pytest.mark.parametrize("cutting", [prose, blocks])
+@given(text=TEXTS)
+@example(text=" " * 1_000)
+@example(text="a" + " " * 1_000 + "b")
+def test_statements_are_slices_in_order_that_do_not_overlap(cutting, text):
+    slices = cutting(text)
+    assert all(0 <= start < end <= len(text) for start, end in slices)
+    assert all(before[1] <= after[0] for before, after in pairwise(slices))
+    assert all(text[start:end].strip() for start, end in slices)
+
+
+@pytest.mark.parametrize("cutting", [prose, blocks])
+@given(text=TEXTS)
+def test_nothing_that_is_said_is_left_out(cutting, text):
+    assert "".join("".join(cut(cutting, text)).split()) == "".join(text.split())
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize("cutting", [prose, blocks, shown])
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_cut_in_linear_time(cutting, piece):
+    assert grows_linearly(cutting, repeated(piece), 125_000, 1_000_000)
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_no_statement_is_too_large_to_be_chosen(piece):
+    text = piece * (100_000 // len(piece))
+    assert all(len(found) <= 2 * PARAGRAPH for found in cut(prose, f"{text}\nend"))
+    assert all(len(found) <= 2 * PARAGRAPH for found in cut(blocks, f"{text}\nend"))
+
+
+LONG = " ".join(f"Sentence {n} says that the linker needs port {48_000 + n}." for n in range(40))
+
+
+@pytest.mark.parametrize("feed", ["\n", "\r\n"])
+@pytest.mark.parametrize("announcement", ["## Cause", "The cause:", "**Cause**", "原因："])
+@pytest.mark.parametrize("body", ["The cache is stale.", LONG, "\n".join(["one line"] * 200)])
+def test_a_heading_stays_with_what_it_announces(announcement, body, feed):
+    text = f"I looked.\n\n{announcement}\n\n{body}\n\nThe end.".replace("\n", feed)
+    (found,) = [piece for piece in cut(prose, text) if announcement in piece]
+    assert body[:8] in found
+    assert cut(prose, text)[0].rstrip() == "I looked."
+
+
+@pytest.mark.parametrize("announcement", ["## Cause", "The cause:", "**Cause**"])
+def test_a_heading_within_a_long_paragraph_stays_with_its_line(announcement):
+    text = "one line of it\n" * 38 + announcement + "\nand another line" * 60
+    (found,) = [piece for piece in cut(prose, text) if announcement in piece]
+    assert f"{announcement}\nand another line" in found
+
+
+def test_a_short_paragraph_is_one_statement():
+    text = "It fails.\nThe cache is stale. It was built before.\n\nNow I build it."
+    assert cut(prose, text) == text.split("\n\n")
+
+
+def test_a_long_line_is_cut_at_its_sentences():
+    assert all(found.endswith(".") for found in cut(prose, LONG))
+    assert all(found.endswith(".") for found in cut(prose, f"## Title\n\n{LONG}"))
+
+
+def test_a_long_list_is_cut_between_its_lines():
+    lines = [f"- item {n} of the list that is long" for n in range(60)]
+    assert "\n".join(cut(prose, "\n".join(lines))).split("\n") == lines
+
+
+def test_an_output_is_cut_into_whole_lines():
+    lines = [f"src/module_{n}.c:{n}: the line that it stands in" for n in range(40)]
+    found = cut(blocks, "\n".join(lines))
+    assert 1 < len(found) < len(lines)
+    assert "\n".join(found).split("\n") == lines
+
+
+def test_an_output_in_one_line_is_cut_at_its_clauses():
+    text = ", ".join(f'"key_{n}": "value {n}"' for n in range(200))
+    found = cut(blocks, text)
+    assert "".join(found) == text
+    assert all(piece.endswith((", ", '": ', " ")) for piece in found[:-1])
+
+
+def test_what_a_reader_put_before_lines_is_not_shown():
+    assert shown("  7→    def main():\n  8→        run()") == "def main():\n    run()"
+    assert shown("12: import os\n13: import re") == "import os\nimport re"
+    assert shown("  \n\t\n") == ""
+
+
+def test_numbers_that_belong_to_a_line_are_shown():
+    assert shown("404 is the status\n12:30 it began") == "404 is the status\n12:30 it began"

@@ -1,0 +1,93 @@
+"""Worth: what a statement is worth is judged once, by who says it and what it says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.snapshot.query_terms import Focus
+from foldline.snapshot.sources import Source
+from foldline.snapshot.worth import WEIGHT, Judge, cost
+
+JUDGE = Judge({"src/app.py": 0.5, "load_all": 1.0}, Focus())
+
+
+def source(text, speaker="agent", recency=1.0):
+    return Source(1, 0, speaker, text, "1f0c2a", 0.25, recency)
+
+
+def worth(text, speaker="agent", recency=1.0, judge=JUDGE):
+    return next(judge.worths(source(text, speaker, recency), [(0, len(text))]))
+
+
+def test_words_of_the_user_are_worth_more_than_those_of_the_agent_and_those_more_than_outputs():
+    text = "The build of the small machine was made here."
+    assert worth(text, "user") > worth(text, "agent") > worth(text, "result") > 0
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("It is in load_all of that place.", "It is in some part of that place."),
+        ("It fails because the cache is old.", "It stands where the cache is old."),
+        ("There was an Error in the old cache.", "There was an entry in the old cache."),
+        ("The cache of the machine is old.", "Let me look at the cache of it."),
+        ("The cache of the machine is old.", "x = 1; y = 2; z = 3; w = 4; v"),
+        ("因为缓存已经过期所以构建没有成功。", "我们现在看看这个文件里面的内容吧。"),
+    ],
+)
+def test_names_reasons_and_failures_speak_for_a_statement(better, worse):
+    assert worth(better) > worth(worse)
+
+
+def test_a_newer_statement_is_worth_more_than_an_older_one():
+    assert worth("It is done now.", recency=1.0) > worth("It is done now.", recency=0.1) > 0
+
+
+def test_what_the_caller_wants_to_be_kept_is_worth_more():
+    focused = Judge({}, Focus.of("the linker"))
+    assert worth("It is the linker here.", judge=focused) > worth("It is the linker here.")
+
+
+def test_signs_without_words_are_worth_nothing_unless_the_user_wrote_them():
+    assert worth("----") == worth("}", "result") == 0
+    assert worth("ok", "user") > 0
+
+
+def test_keys_and_encoded_data_in_an_output_are_worth_less():
+    plain = "this is a line of it " + "ab cd " * 20
+    assert worth(plain, "result") > worth("this is a line of it " + "abcd" * 30, "result")
+
+
+def test_a_line_of_a_short_output_is_worth_more_than_the_same_line_of_a_long_one():
+    line = "the port is 48113 on this machine"
+    long = line + "\n" + "another of its lines\n" * 400
+    in_long = next(JUDGE.worths(source(long, "result"), [(0, len(line))]))
+    assert worth(line, "result") > in_long
+
+
+def test_a_statement_costs_its_tokens_and_its_row():
+    found = source("x" * 400)
+    assert 100 < cost(found, 0, 400) < 110
+    assert cost(found, 0, 400) > cost(found, 0, 200)
+
+
+@given(st.text(max_size=80), st.sampled_from(sorted(WEIGHT)), st.floats(0, 1))
+def test_no_statement_has_a_negative_worth_and_every_slice_has_one(text, speaker, recency):
+    slices = [(0, len(text) // 2), (len(text) // 2, len(text))]
+    found = list(JUDGE.worths(source(text or "x", speaker, recency), slices))
+    assert len(found) == 2
+    assert all(one >= 0 for one in found)
+
+
+@given(
+    st.lists(
+        st.sampled_from(("load_all", "because", "Error", "x", ". ", "\n", "é", " ")), min_size=1
+    )
+)
+def test_a_statement_is_judged_in_its_text_as_it_is_alone(pieces):
+    text = "".join(pieces)
+    half = text.find("\n") if "\n" in text else len(text)
+    slices = [(0, half), (half, len(text))]
+    whole = source(text, "user")
+    alone = [next(JUDGE.worths(whole, [one])) for one in slices]
+    assert list(JUDGE.worths(whole, slices)) == alone

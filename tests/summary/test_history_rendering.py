@@ -1,0 +1,124 @@
+import pytest
+from tests.neutral import COUNTER, A, T, U, c, log
+
+from foldline.core.strategy import Need
+from foldline.summary.history_rendering import Piece, chunk, fitted, pieces
+from foldline.values.edits import Rewrite
+from foldline.values.handles import handles
+from foldline.values.messages import Media, Message, Text, Thinking, ToolResult
+from foldline.values.view import View
+
+STUB = "[Cleared: 900 tokens of run, old; recall abc123]"
+
+
+def read(*messages, edits=(), originals=None):
+    said = log(*messages)
+    found = View.of(said, COUNTER, originals=said if originals is None else originals)
+    found = found.after(edits(said) if callable(edits) else edits)
+    need = Need(1, 1, 1, handles(said))
+    return [piece.read() for piece in pieces(found, need, range(len(said)))]
+
+
+def piece(number, text, role="tool"):
+    made = Piece(f"{number:06x}", role, text, 0)
+    return Piece(made.handle, role, text, COUNTER.text(made.read()) + 1)
+
+
+def size(found):
+    return sum(p.tokens for p in found)
+
+
+@pytest.mark.requirement("F42", "F30")
+def test_every_part_is_plain_text_behind_its_step():
+    picture = Message("tool", (ToolResult("1", (Text("done"), Media("image")), "run", True),))
+    user, assistant, tool = read(
+        U("Mend it."), A("I run it.", c("1", "run", '{"command": "make -j2"}')), picture
+    )
+    assert user.endswith(" user] Mend it.")
+    assert assistant.endswith(" assistant] I run it.\ncalls run command=make -j2")
+    assert tool.endswith(" tool] result of run, an error: done [image]")
+
+
+@pytest.mark.requirement("F30")
+def test_a_message_without_visible_text_is_still_named():
+    (line,) = read(Message("assistant", (Thinking("hidden"),)))
+    assert line.endswith(" assistant] (nothing visible)")
+
+
+@pytest.mark.requirement("F41")
+def test_originals_are_read_in_place_of_stubs():
+    lines = read(
+        A(c("1")),
+        T("1", "the real output"),
+        edits=lambda said: (Rewrite(said[1].id, 0, STUB, "clear"),),
+    )
+    assert lines[1].endswith("result of run: the real output")
+
+
+@pytest.mark.requirement("F41")
+def test_what_is_gone_is_said_to_be_cleared_with_its_handle():
+    (_, line) = read(A(c("1")), T("1", STUB))
+    handle = line[1:].split(" ")[0]
+    assert f"[content cleared, handle {handle}: it had 900 tokens of run, old]" in line
+
+
+def test_what_fits_is_whole():
+    found = [piece(n, f"step {n}") for n in range(10)]
+    assert fitted(found, COUNTER, {}, 1_000, 1_000) == found
+
+
+@pytest.mark.requirement("H4", "J4", "F26")
+def test_a_long_text_keeps_beginning_end_and_the_lines_that_tell():
+    middle = [f"line {n}" for n in range(2_000)]
+    middle[1_000] = "ERROR: src/pool.py:88 is broken"
+    long = piece(7, "\n".join(["first line", *middle, "last line"]))
+    (short,) = fitted([long], COUNTER, {}, 400, 1_000)
+    assert short.tokens <= 400
+    assert "first line" in short.text
+    assert short.text.endswith("last line")
+    assert "ERROR: src/pool.py:88 is broken" in short.text
+    assert "recall 000007" in short.text
+
+
+@pytest.mark.requirement("F30", "F73")
+@pytest.mark.parametrize("room", [60, 200, 1_000, 5_000])
+def test_no_step_goes_unnamed_however_little_room_there_is(room):
+    found = [
+        piece(n, f"step {n}\n" * (1 + 80 * (n % 7)), "user" if n == 3 else "tool")
+        for n in range(200)
+    ]
+    short = fitted(found, COUNTER, {}, room, 500)
+    assert size(short) <= room + 60
+    steps = 0
+    for one in short:
+        if one.role == "…":
+            steps += int(one.text.split(": ")[1].split(" ")[0].replace(",", ""))
+        elif "continued" not in one.role:
+            steps += 1
+    assert steps == 200
+    assert short[-1].handle == found[-1].handle or short[-1].text.startswith(
+        f"to {found[-1].handle}"
+    )
+
+
+def test_where_steps_share_a_note_the_users_words_and_the_newest_stay():
+    found = [piece(n, f"step {n}", "user" if n == 3 else "tool") for n in range(1_000)]
+    kept = {one.handle for one in fitted(found, COUNTER, {}, 600, 500) if one.role != "…"}
+    assert {found[3].handle, found[-1].handle, found[-2].handle} <= kept
+    assert found[100].handle not in kept
+
+
+def test_a_long_text_is_divided_and_loses_nothing():
+    text = "\n".join(f"line {n}" for n in range(1_000))
+    found = fitted([piece(1, text)], COUNTER, {}, 100_000, 300)
+    assert "".join(one.text for one in found) == text
+    assert all(one.tokens <= 300 for one in found)
+    assert [one.role for one in found][:2] == ["tool", "tool, continued"]
+
+
+def test_a_request_takes_what_fits_and_leaves_the_rest():
+    found = [piece(n, "x" * 40) for n in range(5)]
+    now, later = chunk(found, 2 * found[0].tokens)
+    assert (now, later) == (found[:2], found[2:])
+    assert chunk(found, 1) == (found[:1], found[1:])
+    assert chunk(found, 10_000) == (found, [])

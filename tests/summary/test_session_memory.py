@@ -1,0 +1,131 @@
+"""The rung that takes up what was prepared: before the others, or not at all."""
+
+import pytest
+
+from foldline.core.asks import drive
+from foldline.core.budget import Budget
+from foldline.core.prepared import Prepared
+from foldline.core.strategy import Need, Policy, Rung
+from foldline.engine.compaction import compaction
+from foldline.engine.policies import policy
+from foldline.strategies.window import Window
+from foldline.summary.session_memory import SessionMemory, preparing, remembering
+from foldline.summary.summarize import Summarize
+from foldline.tokens.estimate import EstimatedCounter
+from foldline.values.edits import Fold
+from foldline.values.identity import identify
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
+
+COUNTER = TokenCounter(EstimatedCounter("o200k"))
+WORDS = "several words of filler " * 20
+
+
+def said(number):
+    role = "user" if number % 2 == 0 else "assistant"
+    return Message(role, (Text(f"{number}: {WORDS}"),))
+
+
+LOG = identify(said(number) for number in range(30))
+SNAPSHOT = Message("user", (Text(f"{SNAPSHOT_HEADER}] told"),), id="f" * 32, origin="snapshot")
+FOLD = Fold(tuple(message.id for message in LOG[1:18]), SNAPSHOT)
+PREPARED = Prepared(LOG[:20], (FOLD,), "openai-chat", 20, 1.0, reason="prepared", fallback=True)
+
+
+def asked(need, log=LOG):
+    return drive(SessionMemory().propose(View.of(log, COUNTER, dialect="openai-chat"), need), None)
+
+
+def need(target=500, **changes):
+    return Need(target, 4_000, 4_000, {}, **changes)
+
+
+@pytest.mark.requirement("K27")
+def test_the_prepared_edits_are_proposed_as_they_are():
+    plan = asked(need(memory=PREPARED))
+    assert plan.edits == (FOLD,)
+    assert (plan.reason, plan.fallback) == ("prepared", True)
+
+
+@pytest.mark.requirement("K27")
+@pytest.mark.parametrize(
+    ("given", "log", "words"),
+    [
+        ({}, LOG, "nothing is prepared"),
+        ({"memory": PREPARED, "focus": "the build"}, LOG, "what to focus on"),
+        ({"memory": PREPARED}, LOG[2:], "no longer shown as it was"),
+    ],
+)
+def test_it_is_refused_with_a_reason(given, log, words):
+    plan = asked(need(**given), log)
+    assert plan.edits == ()
+    assert words in plan.reason
+
+
+@pytest.mark.requirement("K27", "C10")
+def test_the_ladder_ends_with_it_when_the_target_is_met_and_the_rest_stays_word_for_word():
+    view = View.of(LOG, COUNTER, dialect="openai-chat")
+    budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
+    told = Need(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
+    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+
+    assert outcome.status == "compacted"
+    assert [report.name for report in outcome.rungs] == ["session memory"]
+    assert outcome.view.messages == (LOG[0], SNAPSHOT, *LOG[18:])
+
+
+@pytest.mark.requirement("K27")
+def test_where_it_is_refused_the_next_rung_does_the_work():
+    view = View.of(LOG[1:], COUNTER, dialect="openai-chat")
+    budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
+    told = Need(
+        budget.target, budget.limit, budget.scale, {m.id: m.id for m in LOG}, memory=PREPARED
+    )
+    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+
+    assert outcome.status == "compacted"
+    assert outcome.rungs[0].outcome == "skipped"
+    assert "summarize" in outcome.reason
+
+
+def test_damage_behind_it_is_mended_and_what_is_unread_stays():
+    call = Message("assistant", (ToolCall("c1", "run", "{}"),))
+    orphan = Message("tool", (ToolResult("gone", (Text("late"),), "run"),))
+    result = Message("tool", (ToolResult("c1", (Text(f"unread {WORDS}"),), "run"),))
+    log = identify([*LOG, orphan, call, result])
+    view = View.of(log, COUNTER, dialect="openai-chat")
+    budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
+    told = Need(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
+    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+
+    assert [r.name for r in outcome.rungs if r.is_in_effect] == ["session memory", "repair"]
+    assert outcome.view.messages[-1] == result
+    assert all(message.role != "tool" for message in outcome.view.messages[:-1])
+
+
+def test_it_stands_first_is_due_with_the_summary_and_is_added_once():
+    ladder = remembering(policy("default", act_at=0.7))
+    first = ladder.rungs[0]
+    assert isinstance(first.strategy, SessionMemory)
+    assert (first.trigger, first.early) == (0.7, True)
+    assert remembering(ladder) is ladder
+    assert remembering(policy("window")).rungs[0].trigger == 0.8
+
+
+def test_a_hard_budget_is_left_to_rungs_that_know_it():
+    view = View.of(LOG, COUNTER, dialect="openai-chat")
+    budget = Budget.of_tokens(view.tokens // 2)
+    names = {message.id: message.id[:6] for message in LOG}
+    told = Need(budget.target, budget.limit, budget.scale, names, memory=PREPARED)
+    outcome = drive(compaction(view, budget, remembering(policy("salient")), told), None)
+    assert outcome.rungs[0].outcome == "skipped"
+    assert "summarize" in outcome.reason
+
+
+def test_preparing_uses_the_summary_of_the_policy_itself():
+    mine = Summarize(most=0.1)
+    own = Policy("own", (Rung(Window(), 0.5), Rung(mine, 0.8)))
+    assert [rung.strategy for rung in preparing(own).rungs] == [mine]
+    assert preparing(policy("window")).rungs[0].strategy == Summarize()

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from foldline.redaction import HIDDEN, redacted
+
+
+@pytest.mark.requirement("H19")
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("key sk-ant-api03-abcdefghijklmnop is bad", "abcdefghijklmnop"),
+        ("sk-proj-AAAAbbbbCCCCdddd1234", "AAAAbbbb"),
+        ("Authorization: Bearer abcdefghijkl.mnop", "abcdefghijkl"),
+        ("bearer  0123456789abcdef", "0123456789"),
+        ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "SyA0123"),
+        ("ghp_0123456789abcdefghijABCDEFGHIJ", "0123456789"),
+        ("AKIAABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("xoxb-1234567890-abcdef", "1234567890"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "zdWIi"),
+        ("api_key='supersecretvalue'", "supersecret"),
+        ("PASSWORD=hunter22", "hunter22"),
+        ("postgres://me:hunter22@db/x", "hunter22"),
+        (
+            "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIabc\n-----END RSA PRIVATE" + " KEY-----",
+            "MII",
+        ),
+    ],
+)
+def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in redacted(text)
+    assert HIDDEN in redacted(text)
+    assert secret not in str(redacted({"a": [{"b": text}], "c": (text,)}))
+
+
+@pytest.mark.parametrize(
+    "name", ["api_key", "Authorization", "x-api-key", "db_password", "Cookie"]
+)
+def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
+    assert redacted({name: "x"}) == {name: HIDDEN}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["tokens before: 12,000", "the basic idea", {"input_tokens": 5}, 3, None, "sk-1", "task-list"],
+)
+def test_what_is_no_secret_stays(value: object) -> None:
+    assert redacted(value) == value
+
+
+def test_hostile_text_takes_no_longer_than_its_length() -> None:
+    began = time.perf_counter()
+    for text in (
+        "a" * 200_000,
+        "sk-" * 60_000,
+        "x://" * 50_000,
+        "api_key" * 30_000,
+        "eyJ" * 60_000,
+    ):
+        redacted(text)
+    assert time.perf_counter() - began < 10
+    deep: object = "sk-ant-api03-abcdefghijklmnop"
+    for _ in range(5_000):
+        deep = [deep]
+    assert "abcdefgh" not in str(redacted(deep))[:10_000]

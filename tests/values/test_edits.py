@@ -1,0 +1,98 @@
+from tests.neutral import A, T, U, c, log, words
+
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply, following, rewritten
+from foldline.values.messages import Media, Message, Omitted, Text, ToolResult
+
+MESSAGES = log(U("task"), A(c("1")), T("1", "long"), A("done"), U("next"))
+IDS = [message.id for message in MESSAGES]
+
+
+def shown(*edits):
+    return apply(MESSAGES, edits)
+
+
+def test_without_edits_the_view_is_the_log_itself():
+    assert all(a is b for a, b in zip(shown(), MESSAGES, strict=True))
+
+
+def test_a_rewrite_shows_other_text_and_touches_nothing_else():
+    after = shown(Rewrite(IDS[2], 0, "[short]", "clear", "h"))
+    assert after[2].results[0].text == "[short]"
+    assert after[2].results[0].call_id == "1"
+    assert MESSAGES[2].results[0].text == "long"
+    assert all(after[i] is MESSAGES[i] for i in (0, 1, 3, 4))
+
+
+def test_a_rewrite_without_text_leaves_the_part_out_and_keeps_positions():
+    two = log(Message("user", (Text("a"), Text("b"))))
+    after = apply(
+        two, [Rewrite(two[0].id, 0, None, "clear"), Rewrite(two[0].id, 1, "c", "truncate")]
+    )
+    assert after[0].parts == (Omitted("clear"), Text("c"))
+
+
+def test_a_rewrite_of_call_arguments_keeps_the_call():
+    after = shown(Rewrite(IDS[1], 0, '{"a":1}', "truncate"))
+    assert after[1].calls[0].arguments == '{"a":1}'
+    assert after[1].calls[0].id == "1"
+
+
+def test_media_in_a_result_stay_only_where_the_edit_says_so():
+    image = Media("image")
+    message = Message("tool", (ToolResult("1", (Text("long"), image)),), id="x")
+    kept = rewritten(message, Rewrite("x", 0, "s", "truncate", keep_media=True))
+    gone = rewritten(message, Rewrite("x", 0, "s", "clear"))
+    assert kept.results[0].content == (Text("s"), image)
+    assert gone.results[0].content == (Text("s"),)
+
+
+def test_a_drop_leaves_messages_out():
+    assert words(shown(Drop((IDS[1], IDS[2]), "window"))) == ["U:task", "A:done", "U:next"]
+
+
+def test_a_fold_puts_the_snapshot_where_the_first_message_stood():
+    snapshot = Message("user", (Text("sum"),), id="s")
+    after = shown(Fold((IDS[1], IDS[3]), snapshot))
+    assert words(after) == ["U:task", "U:sum", "T(1)", "U:next"]
+
+
+def test_an_insert_stands_behind_its_message_or_at_the_start():
+    extra = Message("user", (Text("new"),), id="n")
+    assert words(shown(Insert(IDS[0], extra)))[:2] == ["U:task", "U:new"]
+    assert words(shown(Insert("", extra)))[0] == "U:new"
+
+
+def test_a_move_changes_the_place_of_one_message_only():
+    assert words(shown(Move(IDS[4], IDS[0]))) == ["U:task", "U:next", "A{1}", "T(1)", "A:done"]
+
+
+def test_edits_of_what_is_no_longer_shown_do_nothing():
+    gone = Drop((IDS[2],), "window")
+    late = (
+        Rewrite(IDS[2], 0, "x", "clear"),
+        Rewrite(IDS[0], 9, "x", "clear"),
+        Insert(IDS[2], Message("user", (Text("new"),), id="n")),
+        Move(IDS[2], IDS[0]),
+        Move(IDS[0], IDS[0]),
+        Fold((IDS[2],), Message("user", (Text("sum"),), id="s")),
+        Drop((IDS[2], "unknown"), "window"),
+    )
+    assert shown(gone, *late) == shown(gone)
+
+
+def test_leaving_out_the_newest_edits_is_undo():
+    first = Rewrite(IDS[2], 0, "[short]", "clear")
+    second = Drop((IDS[3],), "window")
+    assert shown(first, second) != shown(first)
+    assert apply(shown(first), [second]) == shown(first, second)
+
+
+def test_a_message_is_followed_through_the_repairs_made_of_it():
+    note, beside = Message("user", (), id="note"), Message("user", (), id="beside")
+    edits = [
+        Fold((IDS[2],), note, "repair"),
+        Insert("note", beside),
+        Fold((IDS[3],), Message("user", (), id="other"), "summarize"),
+    ]
+    assert following(frozenset({IDS[2], IDS[3]}), edits) == {IDS[2], "note", "beside", IDS[3]}
+    assert following(frozenset(), edits) == frozenset()

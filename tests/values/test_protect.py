@@ -1,0 +1,153 @@
+import pytest
+from tests.neutral import A, S, T, U, c, log
+
+from foldline.values.groups import group
+from foldline.values.messages import Message, Text, Thinking
+from foldline.values.protect import is_snapshot, protected, unread
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, SNAPSHOT_HEADERS, sealed
+
+
+def reasons(*messages, late=()):
+    shown = log(*messages)
+    return protected(shown, group(shown), {shown[i].id for i in late})
+
+
+@pytest.mark.requirement("C21")
+def test_system_task_and_latest_user_message_stay():
+    found = reasons(S("s"), S("s2"), U("task"), A("a"), U("between"), A("b"), U("latest"))
+    assert found == {0: "system", 1: "system", 2: "task", 6: "latest"}
+
+
+def test_a_single_user_message_is_the_task():
+    assert reasons(U("task"), A(c("1")), T("1"), A("a")) == {0: "task", 3: "answer"}
+
+
+def test_results_that_the_model_has_not_answered_stay_with_their_calls():
+    found = reasons(U("t"), A(c("1"), c("2")), T("1"), T("2"))
+    assert found == {0: "task", 1: "unread", 2: "unread", 3: "unread"}
+    assert 1 not in reasons(U("t"), A(c("1")), T("1"), A("read it"))
+
+
+def test_a_call_that_is_still_running_stays():
+    found = reasons(U("t"), A(c("0")), T("0"), A(c("1")), A(c("2")), T("2"))
+    assert found[3] == "pending"
+
+
+@pytest.mark.requirement("K32")
+def test_a_pin_keeps_the_whole_group():
+    messages = [U("t"), A(c("1")), T("1"), A("x"), U("u")]
+    messages[2] = Message("tool", messages[2].parts, pinned=True)
+    assert reasons(*messages)[1] == reasons(*messages)[2] == "pinned"
+
+
+def test_a_system_message_in_the_middle_stays_too():
+    assert reasons(U("t"), A("a"), S("note"), U("u"))[2] == "system"
+
+
+def test_the_answer_with_which_a_conversation_ends_stays_with_its_reasoning():
+    thinking = Message("assistant", (Thinking("hm"),))
+    found = reasons(U("t"), A("a"), U("u"), thinking, A("answered"))
+    assert found == {0: "task", 2: "latest", 3: "answer", 4: "answer"}
+
+
+ENVIRONMENT = "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>"
+RULES = "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
+
+
+def test_a_frame_is_neither_the_task_nor_the_latest_request():
+    found = reasons(
+        U(ENVIRONMENT), U("task"), A("a"), U("latest"), A(c("1")), T("1"), U(ENVIRONMENT)
+    )
+    assert found == {1: "task", 3: "latest", 4: "unread", 5: "unread"}
+
+
+def test_rules_stay_each_text_where_it_stands_first():
+    found = reasons(
+        U(RULES), U("task"), A("a"), U(RULES), U(RULES.replace("brief", "kind")), U("u")
+    )
+    assert found == {0: "rules", 1: "task", 4: "rules", 5: "latest"}
+
+
+def test_words_between_frames_make_the_whole_message_the_task():
+    found = reasons(U(ENVIRONMENT), U(f"task\n{ENVIRONMENT}"), A("a"), U("b"), A("c"), U("d"))
+    assert found == {1: "task", 5: "latest"}
+
+
+def test_what_a_command_gave_out_that_the_user_ran_last_stays_with_it():
+    ran = (U("<bash-input>git push</bash-input>"), U("<bash-stdout>main -> main</bash-stdout>"))
+    assert reasons(U("t"), A("a"), *ran, A("b")) == {
+        0: "task",
+        2: "latest",
+        3: "latest",
+        4: "answer",
+    }
+    assert 3 not in reasons(U("t"), A("a"), *ran, U("next"), A("b"))
+
+
+def test_without_any_words_the_first_message_of_the_user_is_the_task():
+    assert reasons(U(ENVIRONMENT), A("a"), U(ENVIRONMENT), A("b")) == {0: "task", 3: "answer"}
+
+
+def test_an_agents_summary_stays_where_it_is_the_first_thing_a_user_says():
+    summary = "This session is being continued from a previous conversation. Summary: all."
+    found = reasons(U(summary), A("a"), U("b"), A("c"), U(summary), A("d"), U("e"))
+    assert found == {0: "task", 2: "task", 6: "latest"}
+
+
+@pytest.mark.parametrize("bare", ["/review", "[Request interrupted by user for tool use]"])
+def test_what_tells_little_by_itself_stays_with_the_next_words(bare):
+    found = reasons(U(bare), A("a"), U("b"), A("c"), U("d"), A("e"), U("f"), A("g"), U(bare))
+    assert found == {0: "task", 2: "task", 6: "latest", 8: "latest"}
+
+
+@pytest.mark.parametrize("begun", SNAPSHOT_HEADERS)
+def test_a_snapshot_is_neither_task_nor_latest_message(begun):
+    snapshot = U(sealed(f"{begun}: quotes ...]"))
+    assert is_snapshot(snapshot)
+    found = reasons(snapshot, U("task"), A("a"), U("latest"), snapshot)
+    assert found == {1: "task", 3: "latest"}
+
+
+@pytest.mark.requirement("K22")
+def test_only_a_user_message_is_taken_for_a_snapshot():
+    text = sealed(f"{SNAPSHOT_HEADER}: ...]")
+    assert is_snapshot(U(text))
+    assert not is_snapshot(A(text))
+    assert not is_snapshot(T("1", text))
+    assert not is_snapshot(U(f"see {text}"))
+
+
+def test_what_is_pasted_or_edited_is_not_taken_for_a_snapshot():
+    text = sealed(f"{SNAPSHOT_HEADER}: ...]\n## Files\nabcdef a.py (read)")
+    pasted = (f"{SNAPSHOT_HEADER}: ...]\nobey", text.replace("a.py", "b.py"), text[:-1])
+    for changed in (*pasted, f"{text}\nand my own words"):
+        found = reasons(U("task"), A("a"), U(changed))
+        assert not is_snapshot(U(changed))
+        assert found == {0: "task", 2: "latest"}
+
+
+def test_a_session_knows_its_snapshots_without_a_mark():
+    message = Message("user", (Text("told by a model"),), origin="snapshot")
+    assert is_snapshot(message)
+    assert 0 not in reasons(message, U("task"), A("a"), U("latest"))
+
+
+def test_what_a_repair_put_first_stays_first_and_does_not_replace_the_task():
+    start = Message("user", (Text("[starts here]"),), origin="repair")
+    found = reasons(start, A("a"), U("task"), A("b"), U("mid"), A("c"), U("latest"))
+    assert found == {0: "task", 2: "task", 6: "latest"}
+
+
+def test_a_result_that_moved_behind_an_old_call_is_still_unread():
+    found = reasons(U("t"), A(c("1")), T("1", "finished"), A("b"), U("u"), late=[2])
+    assert found[1] == found[2] == "unread"
+
+
+def test_unread_results_are_found_before_anything_moves():
+    messages = log(U("t"), A(c("1")), A("b"), T("1", "finished"))
+    assert unread(messages) == {messages[3].id}
+
+
+@pytest.mark.parametrize("messages", [(), (S("s"),), (A("a"),), (T("zz"),)])
+def test_histories_without_a_user_are_no_error(messages):
+    assert not {"task", "latest"} & set(reasons(*messages).values())

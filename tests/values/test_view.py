@@ -1,0 +1,57 @@
+from tests.neutral import COUNTER, A, Quarters, T, U, c, log, view
+
+from foldline.values.edits import Drop, Rewrite
+from foldline.values.tokens import TokenCounter
+from foldline.values.view import View
+from foldline.values.vocabulary import Vocabulary
+
+
+def test_a_view_counts_each_message_and_their_sum():
+    found = view(U("abcd"), A("abcdefgh"))
+    assert found.counts == (4 + 1, 4 + 2)
+    assert found.tokens == 11
+
+
+def test_only_changed_messages_are_counted_again():
+    class Counting(Quarters):
+        counted = 0
+
+        def count(self, text):
+            type(self).counted += 1
+            return super().count(text)
+
+    before = View.of(log(U("x" * 100), A("y" * 100), U("z")), TokenCounter(Counting()))
+    asked = Counting.counted
+    after = before.after([Rewrite(before.messages[1].id, 0, "short", "truncate")])
+    assert Counting.counted == asked + 1
+    assert after.tokens == COUNTER.messages(after.messages)
+
+
+def test_without_edits_the_view_is_the_same_object():
+    before = view(U("x"))
+    assert before.after([]) is before
+
+
+def test_what_was_really_said_is_known_behind_a_stub():
+    before = view(U("t"), A(c("1")), T("1", "long text"))
+    after = before.after([Rewrite(before.messages[2].id, 0, "[stub]", "clear")])
+    assert after.messages[2].results[0].text == "[stub]"
+    assert after.original(2).results[0].text == "long text"
+
+
+def test_protected_and_running_groups_cannot_be_folded():
+    found = view(U("t"), A(c("1")), T("1"), A("a"), U("u"), A(c("2")))
+    assert [group.members for group in found.foldable()] == [(1, 2), (3,)]
+
+
+def test_positions_and_names_follow_the_messages():
+    found = view(U("see src/app.py"), A("ok"))
+    after = found.after([Drop((found.messages[0].id,), "window")])
+    assert after.positions == {found.messages[1].id: 0}
+    assert "src/app.py" in after.names
+
+
+def test_a_vocabulary_that_is_kept_up_to_date_is_used():
+    vocabulary = Vocabulary.of([U("see lib/known.py")])
+    found = View.of(log(U("t")), COUNTER, vocabulary=vocabulary)
+    assert set(found.names) == set(found.likely_names) == {"lib/known.py"}
