@@ -3,7 +3,7 @@
 Needs numpy and splintr-rs, which the project itself does not need. Every ROOT is a folder whose
 children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
 deals the sources to the fit and to the test. First `fit_wide` finds the classes of characters and
-pairs beyond ASCII and ``wide_classes.bin`` in `foldline.core` is written; then every family of
+pairs beyond ASCII and ``wide_classes.bin`` in `foldline.tokens` is written; then every family of
 vocabularies gets its weights, and the table of `foldline.tokens.estimate` is printed. No
 text is kept.
 

@@ -11,6 +11,7 @@ from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import UNKNOWN_WINDOW, Amount, Budget
 from foldline.core.config import EMBEDDED, Config
 from foldline.core.strategy import Need, Policy, forced
+from foldline.engine.compaction import compaction
 from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt, account
 from foldline.errors import BudgetError
@@ -18,7 +19,7 @@ from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
 from foldline.formats.nesting import bounded_nesting
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.reinjection.reinject import reinjected
+from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.handles import handles
@@ -206,7 +207,7 @@ def compact_transcript(
         summary=settings.summary,
     )
     if summarizer is None:
-        outcome = drive(reinjected(before, budget, policy, need), _nobody)
+        outcome = drive(compaction(before, budget, policy, need, Sources()), _nobody)
     else:
         # Imported here: what answers knows of threads, which nothing else here needs.
         from foldline.session.answering import answered, reader
@@ -215,7 +216,7 @@ def compact_transcript(
         is_window = budget.resolved and not budget.fixed
         window = budget.scale if is_window else UNKNOWN_WINDOW
         need = replace(need, reader=reader(summarizer, window))
-        steps = reinjected(before, budget, policy, need)
+        steps = compaction(before, budget, policy, need, Sources())
         outcome = drive(steps, lambda ask: answered(summarizer, ask))
     receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)

@@ -1,4 +1,4 @@
-"""Values of the wrong type: arguments of public methods, and fields of records read from a store."""
+"""Values of the wrong type: arguments of public methods, and fields of stored records."""
 
 from __future__ import annotations
 

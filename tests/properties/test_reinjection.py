@@ -9,12 +9,13 @@ from foldline.core.asks import drive
 from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import Need
+from foldline.engine.compaction import compaction
 from foldline.engine.policies import POLICIES, policy
 from foldline.engine.receipt import account
 from foldline.formats.registry import DIALECTS
 from foldline.reinjection.attachment import Found, attached
 from foldline.reinjection.file_access import Touch
-from foldline.reinjection.reinject import reinjected
+from foldline.reinjection.reinject import Sources
 from foldline.testing.histories import conversations
 from foldline.testing.promises import (
     check_accepted,
@@ -49,7 +50,7 @@ def compacted(transcript, counter, limit, name, files):
     budget = Budget.of_tokens(limit)
     names = handles(transcript.messages)
     need = Need(budget.target, budget.limit, budget.scale, names)
-    steps = reinjected(before, budget, policy(name), need, SETTINGS, lambda *_: files)
+    steps = compaction(before, budget, policy(name), need, Sources(SETTINGS, lambda *_: files))
     outcome = drive(steps, lambda _: None)
     receipt = account(before, outcome, budget, name, names)
     return Compaction(None, receipt, transcript, transcript.with_messages(outcome.view.messages))

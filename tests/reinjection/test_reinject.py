@@ -7,9 +7,10 @@ from foldline.core.asks import drive
 from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.engine.compaction import compaction
 from foldline.reinjection.attachment import Found
 from foldline.reinjection.file_visibility import sight
-from foldline.reinjection.reinject import KIND, belongings, reinjected, reserve
+from foldline.reinjection.reinject import KIND, Sources, reserve
 from foldline.reinjection.task_lists import newest_plan
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
@@ -72,7 +73,9 @@ def compacted(found, policy=FOLD, *, budget=None, settings=SETTINGS, read=None):
     budget = budget or Budget(20_000, 10_000, 20_000)
     need = Need(min(500, budget.target), budget.limit, budget.scale, handles(found.messages))
     # The target is the budget's for what is put back, and a small one for the ladder.
-    outcome = drive(reinjected(found, budget, policy, need, settings, read), lambda _: None)
+    outcome = drive(
+        compaction(found, budget, policy, need, Sources(settings, read)), lambda _: None
+    )
     if outcome.status == "compacted":
         assert outcome.view.tokens <= budget.limit
         assert outcome.view.tokens < found.tokens
@@ -226,7 +229,7 @@ def test_where_there_is_no_room_the_outcome_is_what_it_would_be_without():
 
 def test_what_has_to_stay_is_not_cut_to_make_room_for_what_is_put_back():
     found = view(U("what the user asked for " * 100), *HISTORY[1:])
-    mine = belongings(found, SETTINGS, disk(**dict.fromkeys("abcdefg", "words\n" * 400)))
+    mine = Sources(SETTINGS, disk(**dict.fromkeys("abcdefg", "words\n" * 400))).find(found)
     assert reserve(mine, found, 10_000) == 3_000
     assert reserve(mine, found, 1_000) == (1_000 - sum(found.counts[i] for i in (0, 16))) // 2
     assert reserve(mine, found, 500) == 0
@@ -324,6 +327,6 @@ def test_the_outcome_names_the_files_that_are_out_of_sight_and_counts_the_unknow
     outcome = compacted(view(*history), read=disk(c="content of c"))
     assert outcome.evicted.files == ("b", "a")
     assert outcome.evicted.unknown == 1
-    found = belongings(view(*history), SETTINGS).touches
+    found = Sources(SETTINGS).find(view(*history)).touches
     assert sight(view(*history), found) == {"a", "b", "c"}
     assert sight(outcome.view, found) == {"c"}

@@ -2,7 +2,8 @@ from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
 from foldline.core.strategy import Need
-from foldline.strategies.dedupe import Dedupe, signature
+from foldline.snapshot.facts import signature
+from foldline.strategies.dedupe import Dedupe
 from foldline.values.handles import handles
 
 LONG = "x" * 400

@@ -4,100 +4,58 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
-from foldline.core.spending import Spent, within
+from foldline.core.outcome import Outcome, RungReport
+from foldline.core.spending import within
 from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.reinjection.reinject import Belongings, Sources, make_room, put_back
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Edit, Fold, apply
 from foldline.values.protect import unread
 from foldline.values.view import View
 
-Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
-
 LONGEST_REASON = 400
 """Characters of a rung's reason that are kept: what a model or a network says has no bounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class RungReport:
-    """
-    What one rung did.
-
-    ``outcome`` is "applied", "fallback" when it was by lesser means than wanted, "skipped" or
-    "rejected"; ``freed`` the tokens that it saved.
-    """
-
-    name: str
-    outcome: Literal["applied", "fallback", "skipped", "rejected"]
-    freed: int = 0
-    reason: str = ""
-
-    @property
-    def is_in_effect(self) -> bool:
-        """Whether the view is what this rung made of it."""
-        return self.outcome in ("applied", "fallback")
-
-
-@dataclass(frozen=True, slots=True)
-class Evicted:
-    """
-    What a compaction took out of sight of the files that tools had read, written or changed.
-
-    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
-    again. ``unknown`` counts results of such tools whose path is not known.
-    """
-
-    files: tuple[str, ...] = ()
-    unknown: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """
-    The result of a compaction.
-
-    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
-    """
-
-    status: Status
-    reason: str
-    view: View
-    edits: tuple[Edit, ...] = ()
-    rungs: tuple[RungReport, ...] = ()
-    spent: Spent = field(default_factory=Spent)
-    evicted: Evicted = field(default_factory=Evicted)
-
-
-def compaction(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+def compaction(
+    view: View, budget: Budget, policy: Policy, need: Need, sources: Sources | None = None
+) -> Steps[Outcome]:
     """
     Bring a view within its budget.
 
     Args:
         view: What the model sees now.
-        budget: What the messages may take.
+        budget: What the messages may take, with what is put back.
         policy: The rungs to try, in order.
         need: Target and circumstances.
+        sources: Where the plan and the files come from that are put back into view afterwards;
+            None to put nothing back.
 
     Returns:
         The outcome; a view that was not due or cannot be made smaller comes back as it is.
     """
-    steps = _climbed(view, budget, policy, need)
-    outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
-    return replace(outcome, spent=spent)
-
-
-def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
-    start, edits, reports = yield from _early(view, budget, policy, need)
+    wanted = Belongings() if sources is None else sources.find(view)
+    budget, need, policy = make_room(wanted, view, budget, need, policy)
+    steps = _climb_ladder(view, budget, policy, need)
+    outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
+    outcome = replace(outcome, spent=spent)
+    if sources is not None and outcome.status == "compacted":
+        outcome = put_back(view, outcome, budget, need, wanted)
+    return outcome
+
+
+def _climb_ladder(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+    start, edits, reports = yield from _climb_early(view, budget, policy, need)
     mended = repair(start.messages, view.dialect, start.pairing)
-    now = (_marked(start) if mended else start).after(mended)
+    now = (_mark_unread(start) if mended else start).after(mended)
     edits += mended
     aliases = _aliases(edits, need)
     if aliases:
@@ -108,28 +66,28 @@ def _climbed(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Ou
         if now.tokens <= need.target:
             break
         if not rung.early and not (rung.last and now.tokens <= need.limit):
-            step = yield from _climb(rung, start, now, budget, need)
+            step = yield from _climb_rung(rung, start, now, budget, need)
             reports.append(step.report)
             edits += step.edits
             now = step.view
     return _judge(view, now, budget, edits, reports)
 
 
-def _early(
+def _climb_early(
     view: View, budget: Budget, policy: Policy, need: Need
 ) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
     """Climb the rungs that need no mended history; the others start from what these leave."""
     now, edits, reports = view, list[Edit](), list[RungReport]()
     for rung in policy.rungs:
         if rung.early and now.tokens > need.target:
-            step = yield from _climb(rung, view, _marked(now), budget, need)
+            step = yield from _climb_rung(rung, view, _mark_unread(now), budget, need)
             reports.append(step.report)
             edits += step.edits
             now = step.view if step.edits else now
     return now, edits, reports
 
 
-def _marked(view: View) -> View:
+def _mark_unread(view: View) -> View:
     """Remember what is not answered yet, before an edit puts it behind its call."""
     return replace(view, unread=view.unread | unread(view.messages))
 
@@ -143,7 +101,7 @@ def _aliases(edits: Sequence[Edit], need: Need) -> dict[str, str]:
     }
 
 
-def _tidied(plan: Plan, now: View) -> Plan:
+def _with_repair(plan: Plan, now: View) -> Plan:
     """Mend what a plan breaks by leaving messages out, such as a conversation's beginning."""
     if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
         return plan
@@ -160,7 +118,7 @@ class _Step:
     edits: tuple[Edit, ...] = ()
 
 
-def _climb(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> Steps[_Step]:
+def _climb_rung(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> Steps[_Step]:
     name = rung.strategy.name
     if not budget.is_due(rung.trigger, start.tokens):
         return _Step(now, RungReport(name, "skipped", reason="below its trigger"))
@@ -172,7 +130,7 @@ def _climb(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> St
         reason = plan.reason[:LONGEST_REASON] or "nothing to do"
         return _Step(now, RungReport(name, "skipped", reason=reason))
     if not rung.early:
-        plan = _tidied(plan, now)
+        plan = _with_repair(plan, now)
     after = now.after(plan.edits)
     freed = now.tokens - after.tokens
     floor = (

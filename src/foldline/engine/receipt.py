@@ -10,9 +10,9 @@ from sys import intern
 from typing import Any
 
 from foldline.core.budget import Budget
+from foldline.core.outcome import Evicted, Outcome, RungReport, Status
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Spent
-from foldline.engine.compaction import Evicted, Outcome, RungReport, Status
 from foldline.redaction import redacted
 from foldline.values.edits import Drop, Edit, Fold, Rewrite
 from foldline.values.handles import near, part_handle

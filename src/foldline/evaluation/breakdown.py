@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from foldline.snapshot.facts import files
-from foldline.strategies.dedupe import signature
+from foldline.snapshot.facts import files, signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foldline.engine.compaction import Evicted
+from foldline.core.outcome import Evicted
 from foldline.reinjection.attachment import attached
 from foldline.reinjection.file_access import Touch, in_sight, stands_in
 from foldline.values.view import View

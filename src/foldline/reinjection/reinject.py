@@ -14,9 +14,9 @@ from typing import Final, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
+from foldline.core.outcome import Outcome, RungReport
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.engine.compaction import Outcome, RungReport, compaction
 from foldline.reinjection.attachment import (
     HEADER,
     Attached,
@@ -74,78 +74,54 @@ class Belongings:
     settings: FileSettings = field(default_factory=FileSettings)
 
 
-def reinjected(
-    before: View,
-    budget: Budget,
-    policy: Policy,
-    need: Need,
-    settings: FileSettings | None = None,
-    read: ReadFiles | None = None,
-    working: WorkingSet | None = None,
-) -> Steps[Outcome]:
-    """
-    Compact, and put back what is out of sight then; see `foldline.engine.compaction.compaction`.
+# --- before a compaction -------------------------------------------------------------------
 
-    Args:
-        before: What the model sees now.
-        budget: What the messages may take, with what is put back.
-        policy: The rungs to try.
-        need: Target and circumstances.
-        settings: Which files are put back.
-        read: Reads files; None where no file may be read.
-        working: The working set of the log, where it is kept up to date; None to read it here.
+
+@dataclass(frozen=True, slots=True)
+class Sources:
     """
-    if not budget.is_due(policy.trigger, before.tokens):
-        return (yield from compaction(before, budget, policy, need))
-    mine = belongings(before, settings or FileSettings(), read, working)
-    spare = reserve(mine, before, budget.target)
+    Where what is to be in view comes from.
+
+    ``settings`` says which files are put back. ``read`` reads touched files, newest first; None
+    where no file may be read. ``working`` is the working set of the log, where it is kept up to
+    date; None to read it off the view.
+    """
+
+    settings: FileSettings = field(default_factory=FileSettings)
+    read: ReadFiles | None = None
+    working: WorkingSet | None = None
+
+    def find(self, view: View) -> Belongings:
+        """Find what is to be in view when a compaction of this view is over."""
+        settings, known = self.settings, self.working
+        if known is None:
+            known = WorkingSet.of(view.originals.values(), settings)
+        files = (
+            self.read(newest(known.touches), settings)
+            if self.read is not None and settings.is_on
+            else ()
+        )
+        return Belongings(known.touches, files, known.plan, settings)
+
+
+def make_room(
+    belongings: Belongings, view: View, budget: Budget, need: Need, policy: Policy
+) -> tuple[Budget, Need, Policy]:
+    """
+    Return budget, need and policy of a compaction that leaves room for what is put back after it.
+
+    The policy first takes out what an earlier compaction put back.
+    """
     # Imported here: nothing above loads what folds, until something is due.
     from foldline.summary.span import is_partial
 
+    spare = reserve(belongings, view, budget.target)
     if is_partial(policy):
         # What stays beside a span is not shortened for it: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
     else:
         need = replace(need, target=max(1, need.target - spare))
-    outcome = yield from compaction(before, budget, detaching(policy, before.messages), need)
-    if outcome.status != "compacted":
-        return outcome
-    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
-    if short and _is_only_detached(outcome):
-        why = "nothing but what an earlier compaction put back could be taken out"
-        return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
-    outcome = put_back(before, outcome, budget, mine)
-    return replace(outcome, evicted=evicted(before, outcome.view, mine.touches))
-
-
-def _is_only_detached(outcome: Outcome) -> bool:
-    """Tell whether nothing was done that would be worth a new prefix."""
-    applied = {report.name for report in outcome.rungs if report.is_in_effect}
-    return DETACH in applied and applied <= {DETACH, "repair"}
-
-
-# --- before a compaction -------------------------------------------------------------------
-
-
-def belongings(
-    view: View,
-    settings: FileSettings,
-    read: ReadFiles | None = None,
-    working: WorkingSet | None = None,
-) -> Belongings:
-    """
-    Find what is to be in sight when a compaction is over.
-
-    Args:
-        view: The view that is compacted.
-        settings: Which files.
-        read: Reads touched files, newest first; None where no file may be read.
-        working: The working set of the log, where it is kept up to date; None to read it here.
-    """
-    known = WorkingSet.of(view.originals.values(), settings) if working is None else working
-    found = known.touches
-    files = read(newest(found), settings) if read is not None and settings.is_on else ()
-    return Belongings(found, files, known.plan, settings)
+    return budget, need, _detach_first(policy, view.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +143,7 @@ class Detach:
         return Plan((Drop(gone, KIND),))
 
 
-def detaching(policy: Policy, messages: Iterable[Message]) -> Policy:
+def _detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     """Return the policy that first takes out what was put back earlier, where there is such."""
     said = (message for message in messages if message.role == "user")
     if not any(message.is_attachment() for message in said):
@@ -208,19 +184,38 @@ def _most(settings: FileSettings, target: int) -> int:
 # --- after it ------------------------------------------------------------------------------
 
 
-def put_back(before: View, outcome: Outcome, budget: Budget, belongings: Belongings) -> Outcome:
+def put_back(
+    before: View, outcome: Outcome, budget: Budget, need: Need, belongings: Belongings
+) -> Outcome:
     """
-    Add what is out of sight now to the outcome of a compaction, as far as there is room.
+    Add what is out of view now to the outcome of a compaction, as far as there is room.
 
     Args:
         before: The view that was compacted.
         outcome: What became of it: it was compacted.
         budget: What the messages may take; the limit is never passed.
-        belongings: What is to be in sight.
+        need: The target that the compaction had.
+        belongings: What is to be in view.
 
     Returns:
-        The outcome with one more message, or as it was.
+        The outcome, perhaps with one more message; unchanged where nothing but what an earlier
+        compaction put back could be taken out.
     """
+    short = outcome.view.tokens > need.target and before.tokens <= budget.limit
+    if short and _is_only_detached(outcome):
+        why = "nothing but what an earlier compaction put back could be taken out"
+        return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
+    outcome = _attach(before, outcome, budget, belongings)
+    return replace(outcome, evicted=evicted(before, outcome.view, belongings.touches))
+
+
+def _is_only_detached(outcome: Outcome) -> bool:
+    """Return True if nothing was done that would be worth a new prefix."""
+    applied = {report.name for report in outcome.rungs if report.is_in_effect}
+    return DETACH in applied and applied <= {DETACH, "repair"}
+
+
+def _attach(before: View, outcome: Outcome, budget: Budget, belongings: Belongings) -> Outcome:
     after = outcome.view
     if belongings.plan is None and not belongings.files:
         return outcome
@@ -250,13 +245,13 @@ def _with(after: View, outcome: Outcome, where: str, sections: Sequence[str]) ->
     message = replace(message, id=derived_id(KIND, where, content_hash(message)))
     insert = Insert(where, message, KIND)
     view = after.after((insert,))
-    report = RungReport(KIND, "applied", after.tokens - view.tokens, _told(sections))
+    report = RungReport(KIND, "applied", after.tokens - view.tokens, _summary(sections))
     return replace(
         outcome, view=view, edits=(*outcome.edits, insert), rungs=(*outcome.rungs, report)
     )
 
 
-def _told(sections: Sequence[str]) -> str:
+def _summary(sections: Sequence[str]) -> str:
     files = sum(section.startswith("File ") for section in sections)
     names = [f"{files} files"] if files else []
     return " and ".join([*(["the plan"] if files < len(sections) else []), *names])

@@ -14,15 +14,16 @@ from typing import Any
 from foldline.core.asks import Steps
 from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
+from foldline.core.outcome import Outcome
 from foldline.core.strategy import Need, Policy, forced
-from foldline.engine.compaction import Outcome
+from foldline.engine.compaction import compaction
 from foldline.engine.events import Trigger
 from foldline.engine.receipt import Receipt, account
 from foldline.errors import FoldlineError
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
-from foldline.reinjection.reinject import reinjected
+from foldline.reinjection.reinject import Sources
 from foldline.repair.repair import repair
 from foldline.session import economizing
 from foldline.session.asking import allowed as who_is_asked
@@ -210,12 +211,10 @@ def _outcome(
         summary=setting.config.summary,
         account=state.shelf.text,
     )
-    files = setting.config.files
     learned = state.shown.learned
     before = replace(before, vocabulary=learned.vocabulary)
-    outcome = yield from reinjected(
-        before, budget, policy, need, files, read_files, learned.working
-    )
+    sources = Sources(setting.config.files, read_files, learned.working)
+    outcome = yield from compaction(before, budget, policy, need, sources)
     if state.requested is not None:
         outcome = told(before, outcome)
     return outcome, names

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from foldline.core.asks import Ask, Reply, drive
 from foldline.core.cost import CostEstimate, pays_after
-from foldline.engine.compaction import Outcome
+from foldline.core.outcome import Outcome
 from foldline.models.info import Prices
 from foldline.session.compacting import prospect
 from foldline.session.economizing import prices_of, proportions

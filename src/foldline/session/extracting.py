@@ -16,7 +16,6 @@ from foldline.core.prepared import Prepared
 from foldline.core.strategy import Need, Policy
 from foldline.engine.compaction import compaction
 from foldline.engine.receipt import recallable
-from foldline.reinjection.reinject import detaching
 from foldline.session.asking import allowed as who_is_asked
 from foldline.session.compacting import as_counted
 from foldline.session.learned import Trailing
@@ -79,13 +78,12 @@ def take(state: State) -> Picture:
         summary=setting.config.summary,
         account=state.shelf.text,
     )
-    policy = detaching(preparing(setting.policy), view.messages)
     return Picture(
         view,
         shown.log,
         state.shelf.statistics,
         budget,
-        policy,
+        preparing(setting.policy),
         need,
         len(shown.log),
         state.shelf.revision,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
+from foldline.core.outcome import Evicted, RungReport
 from foldline.core.spending import Spent
-from foldline.engine.compaction import Evicted, RungReport
 from foldline.engine.receipt import Receipt
 from foldline.type_checks import check_fields
 from foldline.values.edits import Edit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline.engine.compaction import Outcome
+from foldline.core.outcome import Outcome
 from foldline.errors import InputError
 from foldline.session.memory import text_to_store
 from foldline.session.state import State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from foldline.engine.compaction import Outcome
+from foldline.core.outcome import Outcome
 from foldline.tools.compact import REQUESTED, done
 from foldline.values.edits import Rewrite
 from foldline.values.messages import ToolResult

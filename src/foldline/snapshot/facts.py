@@ -11,7 +11,6 @@ from typing import Any
 
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
-from foldline.strategies.dedupe import signature
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
@@ -239,3 +238,12 @@ def _lines(message: Message) -> Iterable[str]:
     for part in message.parts:
         if isinstance(part, Text):
             yield from part.text[:100_000].split("\n")
+
+
+def signature(call: ToolCall) -> tuple[str, str]:
+    """Return what makes two calls the same: the tool and its arguments in canonical form."""
+    try:
+        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        arguments = call.arguments
+    return call.name, arguments

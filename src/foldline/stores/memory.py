@@ -32,7 +32,7 @@ class _Kept:
 
 
 class MemoryStore:
-    """A store that forgets everything when its process ends; see `foldline.stores.protocol.Store`."""
+    """A store that ends with its process; see `foldline.stores.protocol.Store`."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}

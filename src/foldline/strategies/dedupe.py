@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import Need, Plan
+from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit
 from foldline.values.messages import ToolCall, ToolResult
@@ -55,12 +55,3 @@ class Dedupe:
 def reads(call: ToolCall) -> bool:
     """Tell by its name whether a tool only looks at something."""
     return _READING.search(call.name) is not None
-
-
-def signature(call: ToolCall) -> tuple[str, str]:
-    """Return what makes two calls the same: the tool and its arguments in canonical form."""
-    try:
-        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        arguments = call.arguments
-    return call.name, arguments

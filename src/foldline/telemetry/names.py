@@ -22,7 +22,7 @@ SPAN: Final = {
     "gen_ai.usage.input_tokens": "what that model read",
     "gen_ai.usage.output_tokens": "what that model wrote",
     "foldline.trigger": "why it was compacted",
-    "foldline.policy": "by which ladder",
+    "foldline.core": "by which ladder",
     "foldline.status": "compacted, unchanged, failed or interrupted",
     "foldline.tokens.before": "tokens of the messages before",
     "foldline.tokens.after": "tokens of the messages after",
@@ -56,7 +56,7 @@ def of_start(event: CompactionStarted) -> dict[str, Any]:
         "gen_ai.conversation.id": event.session,
         "gen_ai.request.model": event.model,
         "foldline.trigger": event.trigger,
-        "foldline.policy": event.policy,
+        "foldline.core": event.policy,
         "foldline.tokens.before": event.tokens,
         "foldline.messages.before": event.messages,
     }

@@ -1,0 +1,63 @@
+"""The outcome of a compaction: what became of a view, by which rungs, and what is out of sight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from foldline.core.spending import Spent
+from foldline.values.edits import Edit
+from foldline.values.view import View
+
+Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RungReport:
+    """
+    What one rung did.
+
+    ``outcome`` is "applied", "fallback" when it was by lesser means than wanted, "skipped" or
+    "rejected"; ``freed`` the tokens that it saved.
+    """
+
+    name: str
+    outcome: Literal["applied", "fallback", "skipped", "rejected"]
+    freed: int = 0
+    reason: str = ""
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Whether the view is what this rung made of it."""
+        return self.outcome in ("applied", "fallback")
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """
+    What a compaction took out of sight of the files that tools had read, written or changed.
+
+    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
+    again. ``unknown`` counts results of such tools whose path is not known.
+    """
+
+    files: tuple[str, ...] = ()
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    The result of a compaction.
+
+    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
+    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
+    """
+
+    status: Status
+    reason: str
+    view: View
+    edits: tuple[Edit, ...] = ()
+    rungs: tuple[RungReport, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    evicted: Evicted = field(default_factory=Evicted)
