@@ -18,7 +18,7 @@ _GOING = (
 )
 _LOOKS = (
     r"(?:look|check|read|run|open|search|inspect|see|try|verify|examine|find|view|explore|test"
-    r"|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed|continue)\b"
+    r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed|continue)\b"
 )
 _ANNOUNCES = re.compile(
     rf"{_OPENING}(?:{_GOING}|i (?:now |also |first |then )?{_LOOKS}"
@@ -51,6 +51,7 @@ _END = re.compile(r"(?<=[.!?])\s+|\n\s*")
 
 def announces(statement: str) -> bool:
     """Return True if a statement is one sentence that says what its author does next."""
+    statement = statement.replace("’", "'")
     if len(statement) > SENTENCE or _END.search(statement.strip()):
         return False
     if statement.endswith((":", "：")):
@@ -60,6 +61,7 @@ def announces(statement: str) -> bool:
 
 def is_chatter(sentence: str) -> bool:
     """Return True if a sentence says nothing to somebody who goes on."""
+    sentence = sentence.replace("’", "'")
     if len(sentence) > SENTENCE:
         return False
     if _LOOKING.match(sentence):

@@ -37,7 +37,7 @@ from foldline.values.view import View
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE, NAMES_MOST = 0.095, 0.1
+NAMES_SHARE, NAMES_MOST = 0.098, 0.1
 """Fraction of the room for names that stand nowhere above, and the most that they take."""
 
 NAMES_TOKENS: Final = 8
@@ -235,7 +235,7 @@ class _Composer:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
         space: float = room - count(self._written([]))
-        names = NAMES_SHARE * max(0, space)
+        names = min(NAMES_SHARE * room, max(0.0, space))
         aim = room - round(names)
         space, best, best_size = space - names, "", -1.0
         for _ in range(FITTINGS):

@@ -28,6 +28,7 @@ from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
@@ -45,6 +46,9 @@ ITEM: Final = "- "
 """How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
+
+PRINTED: Final = 400
+"""Characters at the end of an output in which its last line is looked for."""
 
 INTERRUPTED: Final = "[Request interrupted by user"
 """How a client reports in the user's name that the user stopped it."""
@@ -71,6 +75,7 @@ _VAIN = re.compile(
     r"|没有(?:用|效果)|不起作用|仍然失败",
     re.IGNORECASE,
 )
+_EXIT = re.compile(r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)")
 _REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
@@ -310,7 +315,15 @@ class _Found:
 
     def _verdict(self, site: Site, result: ToolResult) -> str:
         known = self.verdicts.get(site)
-        return verdict(result.text) if known is None else known
+        said = verdict(result.text) if known is None else known
+        exited = _EXIT.fullmatch(said)
+        if not exited:
+            return said
+        # How a command ended says little without what it printed last.
+        printed = result_text(result.text)[-PRINTED:].strip().rpartition("\n")[2]
+        if printed == said or printed.endswith(":"):
+            printed = ""
+        return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
