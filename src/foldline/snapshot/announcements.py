@@ -18,7 +18,8 @@ _GOING = (
 )
 _LOOKS = (
     r"(?:look|check|read|run|open|search|inspect|see|try|verify|examine|find|view|explore|test"
-    r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed|continue)\b"
+    r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed"
+    r"|continue)\b"
 )
 _ANNOUNCES = re.compile(
     rf"{_OPENING}(?:{_GOING}|i (?:now |also |first |then )?{_LOOKS}"
