@@ -101,10 +101,11 @@ def check_pair(result: Compaction[Any]) -> None:
         return
     before, after = result.transcript.messages, result.shown.messages
     # Where ids repeat or results come early, mending them says what belongs to what.
-    mended = apply(before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
+    repairs = tuple(takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
+    mended, since = apply(before, repairs), len(repairs)
     for call, answer in pair(mended).answers.items():
-        called = any(now.calls for now in now_shown(result, mended[call.message]))
-        answered = any(now.results for now in now_shown(result, mended[answer.message]))
+        called = any(now.calls for now in now_shown(result, mended[call.message], since))
+        answered = any(now.results for now in now_shown(result, mended[answer.message], since))
         assert called == answered, (
             f"PAIR: of the call in message {mended[call.message].id[:8]} and its result in "
             f"{mended[answer.message].id[:8]}, only the {'call' if called else 'result'} is shown."
