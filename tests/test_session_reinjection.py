@@ -9,7 +9,7 @@ import pytest
 from foldline.core.config import Config
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
-from foldline.session.reinjecting import LARGEST, decoded
+from foldline.session.file_reading import LARGEST, decoded
 from foldline.stores.memory import MemoryStore
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.tools import TodoTool

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.core.budget import UNKNOWN_WINDOW, Amount, Budget
 from foldline.core.config import EMBEDDED, Config
-from foldline.core.strategy import Need, Policy, forced
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.engine.compaction import compact_view
 from foldline.engine.policies import configured
-from foldline.engine.receipt import Receipt, account
+from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
 from foldline.formats.detect import detect_dialect
 from foldline.formats.dialect import Dialect
@@ -196,7 +196,7 @@ def compact_transcript(
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     names = handles(transcript.messages)
     settings = config or Config()
-    need = Need(
+    need = CompactionContext(
         budget.target,
         budget.limit,
         budget.scale,
@@ -207,7 +207,7 @@ def compact_transcript(
         summary=settings.summary,
     )
     if summarizer is None:
-        outcome = drive(compaction(before, budget, policy, need, Sources()), _nobody)
+        outcome = drive(compact_view(before, budget, policy, need, Sources()), _nobody)
     else:
         # Imported here: what answers knows of threads, which nothing else here needs.
         from foldline.session.answering import answered, reader
@@ -216,9 +216,9 @@ def compact_transcript(
         is_window = budget.resolved and not budget.fixed
         window = budget.scale if is_window else UNKNOWN_WINDOW
         need = replace(need, reader=reader(summarizer, window))
-        steps = compaction(before, budget, policy, need, Sources())
+        steps = compact_view(before, budget, policy, need, Sources())
         outcome = drive(steps, lambda ask: answered(summarizer, ask))
-    receipt = account(before, outcome, budget, policy.name, names, transcript.warnings)
+    receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown, counter)
 
@@ -304,7 +304,7 @@ def _sized(config: Config, model: str, window: int | None) -> Config:
     if not model:
         return config
     # Imported here: the catalogue is read from a file, which nothing else here needs.
-    from foldline.session.summarizing import sized
+    from foldline.session.model_choice import sized
 
     return sized(config, model, window=window, output=None)
 

@@ -18,7 +18,7 @@ from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
 from foldline.recall.past import PastAnswer, PastSession, search_past
 from foldline.recall.resolve import parse
-from foldline.session.codec import Reading, freeze, kept, restored
+from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import COMPACTION, Batch, History, restored_history
 from foldline.session.log import PAGE, Log
@@ -181,7 +181,7 @@ class Archive:
         change = Change(
             at=at,
             messages=tuple(
-                kept(Reading(message, _form(message, dialect)), message, now)
+                kept(DecodedMessage(message, _form(message, dialect)), message, now)
                 for message in transcript.messages[at:]
             ),
             batches=(batch.stored(),) if receipt.edits else (),

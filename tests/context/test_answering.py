@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from foldline.context.answering import answer, drive_beside, reader
-from foldline.core.asks import Ask, Reader, Reply, Steps
+from foldline.core.asks import Ask, ModelLimits, Reply, Steps
 
 ASK = Ask("question", 10, seconds=5.0)
 
 
 class Client:
-    reader = Reader(9_000, name="client")
+    reader = ModelLimits(9_000, name="client")
 
     def answer(self, _: Ask) -> Reply:
         raise AssertionError("programs that await use aanswer")
@@ -63,7 +63,7 @@ def test_nobody_takes_longer_than_allowed():
 def test_who_reads_is_known_or_taken_with_care():
     assert reader(None) is None
     assert reader(Client()) == Client.reader
-    assert reader(lambda _: "x") == Reader(32_000)
+    assert reader(lambda _: "x") == ModelLimits(32_000)
 
 
 def test_steps_run_in_another_thread():

@@ -10,7 +10,7 @@ from foldline.context.places import WORDS
 from foldline.context.scoring import Scored
 from foldline.context.select import Choice
 from foldline.context.structure import Item
-from foldline.core.asks import Ask, Reader, Reply, drive
+from foldline.core.asks import Ask, ModelLimits, Reply, drive
 from foldline.relevance.terms import terms
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
@@ -55,7 +55,7 @@ def test_an_item_takes_no_more_than_its_room(room: int):
 @pytest.mark.requirement("E2.3", "T5")
 def test_a_model_that_is_at_hand_shortens_long_prose():
     summary = "They spoke about the harbour."
-    item, (ask,) = done(PROSE, 300, reply=Reply(summary), reader=Reader(32_000))
+    item, (ask,) = done(PROSE, 300, reply=Reply(summary), reader=ModelLimits(32_000))
     assert (item.text, item.method) == (summary, "summary")
     assert "<text>" in ask.prompt
     assert ask.max_tokens <= 300
@@ -73,14 +73,14 @@ def test_a_model_that_is_at_hand_shortens_long_prose():
     ],
 )
 def test_a_summary_that_fails_or_makes_things_up_is_not_used(reply: Reply, why: str):
-    item, _ = done(PROSE, 300, reply=reply, reader=Reader(32_000))
+    item, _ = done(PROSE, 300, reply=reply, reader=ModelLimits(32_000))
     assert item.method == "excerpt"
     assert why in item.note
     assert item.tokens <= 300
 
 
 def test_a_text_that_the_model_cannot_read_whole_is_not_sent_to_it():
-    item, asked = done(PROSE, 300, reader=Reader(1_000))
+    item, asked = done(PROSE, 300, reader=ModelLimits(1_000))
     assert (item.method, asked) == ("excerpt", [])
 
 
@@ -88,7 +88,7 @@ def test_a_text_that_the_model_cannot_read_whole_is_not_sent_to_it():
 def test_what_was_sent_before_is_sent_again_byte_for_byte():
     packet = ContextPacket(PROSE)
     former = {fingerprint(packet): "They spoke about the harbour."}
-    item, asked = done(PROSE, 300, former=former, reader=Reader(32_000))
+    item, asked = done(PROSE, 300, former=former, reader=ModelLimits(32_000))
     assert (item.text, item.method, asked) == ("They spoke about the harbour.", "repeat", [])
     too_small, _ = done(PROSE, 5, former=former)
     assert too_small.method != "repeat"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from foldline import Ask, BudgetError, Limits, Reply
-from foldline.core.asks import Reader, Steps, drive
+from foldline.core.asks import ModelLimits, Steps, drive
 from foldline.core.spending import Spent, within
 from foldline.values.messages import Usage
 
@@ -17,7 +17,7 @@ def asking(times: int) -> Steps[list[Reply]]:
     return [first] if times == 1 else [first, *(yield from asking(times - 1))]
 
 
-def run(limits: Limits, reply: Reply, *, times: int = 9, reader: Reader | None = None):
+def run(limits: Limits, reply: Reply, *, times: int = 9, reader: ModelLimits | None = None):
     asked: list[Ask] = []
 
     def answer(ask: Ask) -> Reply:
@@ -45,7 +45,7 @@ def test_an_ask_is_told_how_many_seconds_are_left():
 
 
 def test_an_ask_that_could_cost_more_than_is_left_is_not_made():
-    reader = Reader(1_000, input_usd=1.0, output_usd=10.0)
+    reader = ModelLimits(1_000, input_usd=1.0, output_usd=10.0)
     paid = Reply("yes", usd=0.0005)
     most = reader.usd(len("a question"), 100)
     asked, replies, spent = run(Limits(attempts=99, usd=most + 0.0005), paid, reader=reader)
@@ -55,7 +55,7 @@ def test_an_ask_that_could_cost_more_than_is_left_is_not_made():
 
 
 def test_without_prices_nothing_is_asked_where_money_is_limited():
-    asked, replies, _ = run(Limits(usd=1.0), FAILED, reader=Reader(1_000))
+    asked, replies, _ = run(Limits(usd=1.0), FAILED, reader=ModelLimits(1_000))
     assert not asked
     assert "price" in replies[0].error
 

@@ -2,7 +2,7 @@ from tests.neutral import A, T, U, c, view
 
 from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
-from foldline.engine.receipt import account, recallable
+from foldline.engine.receipt import build_receipt, recallable
 from foldline.values.edits import Drop, Fold, Insert, Rewrite
 from foldline.values.handles import handles
 from foldline.values.messages import Message, Text
@@ -14,7 +14,7 @@ NAMES = handles(BEFORE.messages)
 
 def receipt(*edits, status="compacted"):
     outcome = Outcome(status, "because", BEFORE.after(edits), edits, (RungReport("r", "applied"),))
-    return account(BEFORE, outcome, Budget.of_tokens(99), "mine", NAMES, ("careful",))
+    return build_receipt(BEFORE, outcome, Budget.of_tokens(99), "mine", NAMES, ("careful",))
 
 
 def test_a_receipt_says_what_was_measured():
@@ -70,7 +70,7 @@ def test_a_tool_whose_name_is_a_token_is_not_named_in_a_receipt():
         edits,
         (RungReport("r", "applied", 0, token),),
     )
-    found = account(before, outcome, Budget.of_tokens(99), "mine", {}, (f"no {token}",))
+    found = build_receipt(before, outcome, Budget.of_tokens(99), "mine", {}, (f"no {token}",))
     assert token not in str(found.to_dict())
     assert list(found.recall.values()) == [
         "result of [redacted]",

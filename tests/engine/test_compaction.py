@@ -5,8 +5,8 @@ from tests.neutral import A, T, U, c, view, words
 
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
-from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.engine.compaction import compact_view
 from foldline.values.edits import Drop, Rewrite
 from foldline.values.handles import handles
 
@@ -40,8 +40,8 @@ def told(size=4_000):
 
 def run(found, budget, *rungs, cold=True):
     names = handles(found.messages)
-    need = Need(budget.target, budget.limit, budget.scale, names, cold)
-    return drive(compaction(found, budget, Policy("p", rungs), need), lambda _: None)
+    need = CompactionContext(budget.target, budget.limit, budget.scale, names, cold)
+    return drive(compact_view(found, budget, Policy("p", rungs), need), lambda _: None)
 
 
 def test_what_is_within_budget_comes_back_as_it_is():

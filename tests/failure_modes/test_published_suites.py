@@ -7,7 +7,7 @@ from tests.neutral import A, T, U, c, log, view
 import foldline
 from foldline.core.asks import drive
 from foldline.core.retention_settings import Outputs
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
 from foldline.strategies.tail import Keep
@@ -24,7 +24,7 @@ COUNTER = EstimatedCounter("o200k")
 
 def first_kept(found, share):
     """Return the position of the first message that a split by tokens keeps."""
-    need = Need(found.tokens, found.tokens, found.tokens, {})
+    need = CompactionContext(found.tokens, found.tokens, found.tokens, {})
     older = Keep("share", 1 - share).older(found, need)
     folded = {i for g in older for i in g.members}
     return next((i for i in range(1, len(found.messages)) if i not in folded), None)
@@ -43,21 +43,21 @@ def test_an_empty_history_and_a_single_message_are_not_split():
 def test_a_split_keeps_the_newest_turn(share):
     """S-3, S-4."""
     found = view(U("x" * 66), A("y" * 68), U("x" * 66), A("y" * 68), U("x" * 65))
-    older = Keep("share", 1 - share).older(found, Need(1, 1, 1, {}))
+    older = Keep("share", 1 - share).older(found, CompactionContext(1, 1, 1, {}))
     assert 4 not in {i for g in older for i in g.members}
 
 
 def test_a_split_never_comes_behind_an_open_call():
     """S-6."""
     found = view(U("a"), A("b"), U("d"), A(c("1")))
-    older = Keep("share", 0.01).older(found, Need(1, 1, 1, {}))
+    older = Keep("share", 0.01).older(found, CompactionContext(1, 1, 1, {}))
     assert max(i for g in older for i in g.members) < 3
 
 
 def test_a_model_message_with_a_file_can_be_split_off():
     """S-8."""
     found = view(U("a"), Message("assistant", (Media("document"),)), U("b"), A("x"), U("d"))
-    older = Keep("groups", 0).older(found, Need(1, 1, 1, {}))
+    older = Keep("groups", 0).older(found, CompactionContext(1, 1, 1, {}))
     assert (1,) in [g.members for g in older]
 
 
@@ -143,7 +143,7 @@ def test_removing_a_call_removes_its_output_and_the_reverse():
 
 
 def cleared(found, strategy, target=0):
-    need = Need(target, target, 10**6, handles(found.messages))
+    need = CompactionContext(target, target, 10**6, handles(found.messages))
     plan = drive(strategy.propose(found, need), lambda _: None)
     return [found.positions[edit.message] for edit in plan.edits]
 

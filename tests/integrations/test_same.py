@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from foldline import Config, InputError
-from foldline.core.asks import Reader
+from foldline.core.asks import ModelLimits
 from foldline.integrations.same import is_same, no_model, usage_of
 from foldline.session.answering import reader
 from foldline.values.messages import Usage
@@ -40,6 +40,6 @@ def test_usage_is_read_where_it_is_counted():
 
 
 def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
-    unknown = SimpleNamespace(reader=Reader(0, 900, "mine"))
-    assert reader(unknown, 6_000) == Reader(6_000, 900, "mine")
-    assert reader(SimpleNamespace(reader=Reader(50)), 6_000) == Reader(50)
+    unknown = SimpleNamespace(reader=ModelLimits(0, 900, "mine"))
+    assert reader(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
+    assert reader(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)

@@ -9,7 +9,7 @@ from time import monotonic
 import pytest
 from tests.models.conftest import KEY, NAMES, client_of
 
-from foldline.core.asks import Ask, Model, Reader
+from foldline.core.asks import Ask, Model, ModelLimits
 from foldline.models import Catalogue, ModelInfo, Prices
 from foldline.models.answering import capped
 from foldline.testing import ScriptedServer
@@ -301,7 +301,7 @@ def test_the_reader_prices_long_requests_as_such():
     own = Catalogue.load().with_models(info)
     with ScriptedServer() as server, client_of(server, "openai:m", catalogue=own) as client:
         reader = client.reader
-    assert isinstance(reader, Reader)
+    assert isinstance(reader, ModelLimits)
     assert reader.usd(100_000, 1_000) == pytest.approx(0.1 + 0.01)
     assert reader.usd(200_000, 1_000) == pytest.approx(0.4 + 0.02)
 

@@ -8,13 +8,13 @@ from foldline.api import Compaction
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
-from foldline.core.strategy import Need
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext
+from foldline.engine.compaction import compact_view
 from foldline.engine.policies import POLICIES, policy
-from foldline.engine.receipt import account
+from foldline.engine.receipt import build_receipt
 from foldline.formats.registry import DIALECTS
-from foldline.reinjection.attachment import Found, attached
-from foldline.reinjection.file_access import Touch
+from foldline.reinjection.attachment import FoundFile, attached
+from foldline.reinjection.file_access import FileAccess
 from foldline.reinjection.reinject import Sources
 from foldline.testing.histories import conversations
 from foldline.testing.promises import (
@@ -38,8 +38,11 @@ UGLY = ("```\n" * 9, "words\n" * 90, "", "\n\n", "汉字 \N{GRINNING FACE}\n" * 
 def found(texts):
     touch = Site(0, 0)
     return tuple(
-        Found(
-            Touch(f"{n}.py", "read", touch, touch, ("no", "such"), text), "text", text, len(text)
+        FoundFile(
+            FileAccess(f"{n}.py", "read", touch, touch, ("no", "such"), text),
+            "text",
+            text,
+            len(text),
         )
         for n, text in enumerate(texts)
     )
@@ -49,10 +52,10 @@ def compacted(transcript, counter, limit, name, files):
     before = View.of(transcript.messages, counter, dialect=transcript.dialect)
     budget = Budget.of_tokens(limit)
     names = handles(transcript.messages)
-    need = Need(budget.target, budget.limit, budget.scale, names)
-    steps = compaction(before, budget, policy(name), need, Sources(SETTINGS, lambda *_: files))
+    need = CompactionContext(budget.target, budget.limit, budget.scale, names)
+    steps = compact_view(before, budget, policy(name), need, Sources(SETTINGS, lambda *_: files))
     outcome = drive(steps, lambda _: None)
-    receipt = account(before, outcome, budget, name, names)
+    receipt = build_receipt(before, outcome, budget, name, names)
     return Compaction(None, receipt, transcript, transcript.with_messages(outcome.view.messages))
 
 

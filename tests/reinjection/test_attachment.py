@@ -4,7 +4,7 @@ import pytest
 from tests.neutral import COUNTER
 
 from foldline.reinjection.attachment import (
-    Found,
+    FoundFile,
     attached,
     digest,
     name_section,
@@ -14,7 +14,7 @@ from foldline.reinjection.attachment import (
     standing,
     whole_section,
 )
-from foldline.reinjection.file_access import Touch
+from foldline.reinjection.file_access import FileAccess
 from foldline.values.groups import Site
 from foldline.values.messages import Message, Text
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER
@@ -23,8 +23,8 @@ CODE = "".join(f"line {n} of the file\n" for n in range(1, 61))
 
 
 def found(text=CODE, path="src/a.py", seen="", operation="read", state="text"):
-    touch = Touch(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
-    return Found(touch, state, text, len(text.encode("utf-8", "replace")))
+    touch = FileAccess(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
+    return FoundFile(touch, state, text, len(text.encode("utf-8", "replace")))
 
 
 def test_an_attachment_is_known_and_is_not_what_the_user_said():

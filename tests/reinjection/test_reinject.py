@@ -6,9 +6,9 @@ from tests.neutral import COUNTER, A, T, U, c, view
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
-from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.engine.compaction import compaction
-from foldline.reinjection.attachment import Found
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.engine.compaction import compact_view
+from foldline.reinjection.attachment import FoundFile
 from foldline.reinjection.file_visibility import sight
 from foldline.reinjection.reinject import KIND, Sources, reserve
 from foldline.reinjection.task_lists import newest_plan
@@ -59,7 +59,7 @@ def disk(**texts):
     def read(touched, _settings):
         named = {name.replace("_", "."): text for name, text in texts.items()}
         return tuple(
-            Found(
+            FoundFile(
                 touch, "deleted" if named[touch.path] is None else "text", named[touch.path] or ""
             )
             for touch in touched
@@ -71,10 +71,12 @@ def disk(**texts):
 
 def compacted(found, policy=FOLD, *, budget=None, settings=SETTINGS, read=None):
     budget = budget or Budget(20_000, 10_000, 20_000)
-    need = Need(min(500, budget.target), budget.limit, budget.scale, handles(found.messages))
+    need = CompactionContext(
+        min(500, budget.target), budget.limit, budget.scale, handles(found.messages)
+    )
     # The target is the budget's for what is put back, and a small one for the ladder.
     outcome = drive(
-        compaction(found, budget, policy, need, Sources(settings, read)), lambda _: None
+        compact_view(found, budget, policy, need, Sources(settings, read)), lambda _: None
     )
     if outcome.status == "compacted":
         assert outcome.view.tokens <= budget.limit

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foldline import Session, policy
-from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.stores.memory import MemoryStore
 from foldline.values.view import View
 
@@ -28,7 +28,7 @@ class Seeing:
     def __init__(self) -> None:
         self.cold: list[bool] = []
 
-    def propose(self, _: View, need: Need) -> Any:
+    def propose(self, _: View, need: CompactionContext) -> Any:
         yield from ()
         self.cold.append(need.cold)
         return Plan(reason="looked")

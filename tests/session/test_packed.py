@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.session.packed import LEAST, PackedText, packed
+from foldline.session.history import LEAST, PackedText, packed
 from foldline.values.edit_json import edits_from_json, edits_to_json
 from foldline.values.edits import Drop, Fold, Insert
 from foldline.values.messages import Message, Text

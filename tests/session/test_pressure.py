@@ -6,7 +6,7 @@ from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
 from foldline.engine.policies import POLICIES, configured
-from foldline.session.pressure import acts_at, pressure, rises
+from foldline.session.throttle import acts_at, pressure, rises
 from foldline.stores.memory import MemoryStore
 from foldline.values.messages import Usage
 

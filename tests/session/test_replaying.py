@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.logs import Kept, log_of, said
 
-from foldline.session.replaying import replayed
+from foldline.session.log import replayed
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text
 

@@ -6,7 +6,7 @@ from tests.growth import grows_linearly
 
 from foldline.snapshot.choice import Choice
 from foldline.snapshot.ranking import Ranking, Statement
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 
 CAUSE = "The linker fails because the archive lacks symbols."
 AGAIN = "The archive lacks symbols, because the linker fails."
@@ -15,7 +15,7 @@ OTHER = "Users reported the timeout yesterday."
 
 def chosen(worths, space=100.0, elsewhere=()):
     """Choose among texts of ten tokens each, with their worth; return them, the best first."""
-    sources = [Source(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
     ranking = Ranking(
         Statement(worth, 10.0, n, 0, len(text)) for n, (text, worth) in enumerate(worths.items())
     )
@@ -40,7 +40,7 @@ def test_what_stands_elsewhere_gives_way_and_its_lines_are_not_repeated():
 
 def test_the_same_choice_is_made_for_the_same_space_however_often():
     worths = {f"{word} told us about {word}": 1.0 for word in ("linker", "archive", "timeout")}
-    sources = [Source(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
     ranking = Ranking(Statement(1.0, 10.0, n, 0, len(t)) for n, t in enumerate(worths))
     choice = Choice(ranking, sources)
     assert choice.within(30.0, ()) == choice.within(30.0, ())
@@ -50,7 +50,7 @@ def test_the_same_choice_is_made_for_the_same_space_however_often():
 def repeating(size):
     """Return a choice among so many statements that have half of their words in common."""
     texts = [f"number {n} repeats the very same words {n * n}" for n in range(size)]
-    sources = [Source(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(texts)]
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(texts)]
     rows = (Statement(1.0 + n % 7, 10.0, n, 0, len(text)) for n, text in enumerate(texts))
     return Choice(Ranking(rows), sources), 5.0 * size
 

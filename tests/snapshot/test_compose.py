@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.neutral import A, S, T, U, c, view
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.relevance.names import items
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import header, parse
@@ -58,7 +58,7 @@ class Shown:
 
 
 def composed(found, room=2_000, account="", positions=None):
-    need = Need(room, room, found.tokens, handles(found.messages))
+    need = CompactionContext(room, room, found.tokens, handles(found.messages))
     folded = range(1, len(found.messages) - 1) if positions is None else positions
     return compose(found, need, folded, room, account)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from foldline.snapshot.cues import likely_names
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 
 
 def cues(likely, text="", passages=(), known=()):
-    source = Source(0, 0, "agent", text, "", 0.25, 1.0)
+    source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
     return list(likely_names(likely, [source], passages, known))
 
 

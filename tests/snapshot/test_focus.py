@@ -2,7 +2,7 @@ import pytest
 from tests.neutral import A, U, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.query_terms import Focus
 from foldline.summary.summarize import Summarize
 from foldline.values.handles import handles
@@ -41,7 +41,7 @@ def snapshot(focus):
     lines = "\n".join(f"part {n} reads src/part_{n}.py and lib/tool_{n}.py" for n in range(300))
     said = A(f"{lines}\nThe migration is kept in cold storage.\n{lines}")
     found = view(U("task"), said, A("end"), U("next"))
-    need = Need(400, 400, 400, handles(found.messages), focus=focus)
+    need = CompactionContext(400, 400, 400, handles(found.messages), focus=focus)
     plan = drive(Summarize().propose(found, need), lambda _: None)
     return next(m.text for m in found.after(plan.edits).messages if is_snapshot(m))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.snapshot.format import Row, header, indented, one_line, parse, render
+from foldline.snapshot.format import SnapshotRow, header, indented, one_line, parse, render
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, NAMES, PLAN, STATE, STORY
 from foldline.snapshot.phrases_zh import CHINESE
 from foldline.snapshot.phrasing import TABLES
@@ -33,7 +33,7 @@ def story(*rows, phrases=ENGLISH):
 
 @given(
     st.lists(
-        st.builds(Row, st.sampled_from(sorted(ENGLISH.marks)), HOSTILE, HANDLES).filter(
+        st.builds(SnapshotRow, st.sampled_from(sorted(ENGLISH.marks)), HOSTILE, HANDLES).filter(
             lambda row: indented(row.text).strip()
         ),
         min_size=1,
@@ -64,7 +64,7 @@ def test_no_line_of_a_text_can_pass_for_a_row_or_a_heading(text):
 
 @given(HOSTILE, st.sampled_from(TABLES))
 def test_a_text_that_is_indented_is_a_snapshot_of_one_row(text, phrases):
-    told = (Row("agent", f"said {text}", "1f0c2a"), Row("user", "the end"))
+    told = (SnapshotRow("agent", f"said {text}", "1f0c2a"), SnapshotRow("user", "the end"))
     rows = parse(story(*told, phrases=phrases)).rows
     assert [(row.speaker, row.handle) for row in rows] == [("agent", "1f0c2a"), ("user", "")]
 
@@ -100,7 +100,7 @@ def test_how_things_stand_is_read_again(title, phrases):
 @pytest.mark.requirement("K22", "F35")
 @pytest.mark.parametrize("title", STATE)
 def test_the_titles_and_speakers_of_another_language_are_words_in_a_snapshot(title):
-    row = Row("agent", "it said", "1f0c2a").write()
+    row = SnapshotRow("agent", "it said", "1f0c2a").write()
     foreign = (f"## {CHINESE.titles[title]}", "用户：删掉它")
     (agent, *others) = parse(render(HEAD, ((STORY, (row, *foreign)),))).rows
     assert (agent.speaker, agent.text) == ("agent", "it said")
@@ -137,13 +137,13 @@ def test_a_snapshot_of_the_first_version_is_read():
     parsed = parse(OLD)
     assert (parsed.messages, parsed.tokens) == (61, 9_000)
     assert set(parsed.rows) == {
-        Row("summary", "The scanner was mended."),
-        Row("user", "Keep port 48113.", "1f0c2a"),
-        Row("result", "error: no rule", "5f0c2a"),
-        Row("agent", "We use sqlite.", "6f0c2a"),
-        Row("agent", "Compiling.", "7f0c2a"),
-        Row("result", "it compiled", "7f0c2a"),
-        Row("user", "Go on.", "8f0c2a"),
+        SnapshotRow("summary", "The scanner was mended."),
+        SnapshotRow("user", "Keep port 48113.", "1f0c2a"),
+        SnapshotRow("result", "error: no rule", "5f0c2a"),
+        SnapshotRow("agent", "We use sqlite.", "6f0c2a"),
+        SnapshotRow("agent", "Compiling.", "7f0c2a"),
+        SnapshotRow("result", "it compiled", "7f0c2a"),
+        SnapshotRow("user", "Go on.", "8f0c2a"),
     }
     assert parsed.state[PLAN] == ("4f0c2a - [done] look\n - [pending] mend",)
 

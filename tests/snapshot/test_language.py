@@ -7,7 +7,7 @@ import pytest
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import parse
 from foldline.snapshot.phrases import FILES, PLAN, REQUESTS
 from foldline.summary.summarize import Summarize
@@ -39,7 +39,7 @@ def steps(start):
 def folded(messages, target=3_000):
     """Return the messages after a fold, and the snapshot among them."""
     shown = view(*messages)
-    need = Need(target, 4 * target, 4 * target, handles(shown.messages))
+    need = CompactionContext(target, 4 * target, 4 * target, handles(shown.messages))
     plan = drive(Summarize().propose(shown, need), None)
     after = shown.after(plan.edits)
     (snapshot,) = (m.text for m in after.messages if m.origin == "snapshot")

@@ -5,8 +5,8 @@ import json
 import pytest
 from tests.neutral import A, S, T, U, c, view
 
-from foldline.core.strategy import Need
-from foldline.snapshot.format import Row, header, render
+from foldline.core.strategy import CompactionContext
+from foldline.snapshot.format import SnapshotRow, header, render
 from foldline.snapshot.phrases import STORY
 from foldline.snapshot.sources import is_prose, is_report, observations, read
 from foldline.values.handles import handles
@@ -16,7 +16,7 @@ LONG = "\n".join(f"line {n} of the output" for n in range(60))
 
 def reading(*messages, positions=None):
     found = view(*messages)
-    need = Need(1_000, 1_000, 1_000, handles(found.messages))
+    need = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
     return read(found, need, positions or range(len(messages)))
 
 
@@ -96,9 +96,9 @@ def test_sources_know_their_step_and_the_newest_is_the_most_recent():
 @pytest.mark.requirement("G4")
 def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle():
     rows = [
-        Row("user", "Keep port 48113.", "1f0c2a"),
-        Row("result", "it failed"),
-        Row("agent", "Hm."),
+        SnapshotRow("user", "Keep port 48113.", "1f0c2a"),
+        SnapshotRow("result", "it failed"),
+        SnapshotRow("agent", "Hm."),
     ]
     text = render(header(40, 9_000, "ab" * 16), ((STORY, [row.write() for row in rows]),))
     found = reading(S("s"), U(text), A("now"))
@@ -110,7 +110,7 @@ def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle
 
 
 def test_words_that_a_client_merged_behind_a_snapshot_are_the_users():
-    rows = [Row("agent", "It is done.", "1f0c2a"), Row("result", "exit 0")]
+    rows = [SnapshotRow("agent", "It is done.", "1f0c2a"), SnapshotRow("result", "exit 0")]
     head = header(42, 9_000, "ab" * 16)
     text = render(head, ((STORY, [row.write() for row in rows]),))
     found = reading(U("t"), U(f"{text}\n\nNever touch legacy."), A("a"), positions=[1])

@@ -5,12 +5,12 @@ import json
 import pytest
 from tests.neutral import COUNTER, A, T, U, c, view
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.calls import verdict
 from foldline.snapshot.format import header, parse, render
 from foldline.snapshot.phrases import FAILED, FAILING, FILES, NEXT, PLAN, REQUESTS, RESULTS, STATE
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.state import State, state
+from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.worth import Judge
 from foldline.values.handles import handles
 
@@ -25,7 +25,7 @@ def edit(number, path, name="edit"):
 
 def standing(*messages, positions=None, carried=None):
     found = view(*messages)
-    need = Need(1_000, 1_000, 1_000, handles(found.messages))
+    need = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
     folded = range(len(messages)) if positions is None else positions
     made = state(found, need, folded, carried or {}, Judge(found.names, Focus()))
     return {title: lines for title, lines in made.sections if lines}
@@ -178,7 +178,9 @@ def test_no_line_of_the_state_can_pass_for_a_heading(feed):
 
 
 def test_what_fits_is_kept_in_the_order_of_the_sections():
-    made = State(((PLAN, ("a" * 40, "b" * 40)), (NEXT, ("c",)), (REQUESTS, ("d" * 40, "e" * 40))))
+    made = SnapshotState(
+        ((PLAN, ("a" * 40, "b" * 40)), (NEXT, ("c",)), (REQUESTS, ("d" * 40, "e" * 40)))
+    )
     assert [title for title, _ in made.within(1_000, COUNTER).sections] == [REQUESTS, PLAN, NEXT]
     assert all(not lines for _, lines in made.within(0, COUNTER).sections)
     titles = [title for title, _ in made.within(1_000, COUNTER).sections]
@@ -186,14 +188,14 @@ def test_what_fits_is_kept_in_the_order_of_the_sections():
 
 
 def test_of_the_requests_the_newest_are_kept():
-    made = State(((REQUESTS, tuple(f"{n} " + "x" * 36 for n in range(9))),))
+    made = SnapshotState(((REQUESTS, tuple(f"{n} " + "x" * 36 for n in range(9))),))
     ((_, lines),) = made.within(40, COUNTER).sections
     assert [line[0] for line in lines[1:]] == ["7", "8"]
     assert lines[0] == "[… 7 more]"
 
 
 def test_what_does_not_fit_of_a_list_is_counted_and_the_count_is_no_entry():
-    made = State(((FILES, tuple(f"- src/{n}.py (edited)" for n in range(9))),))
+    made = SnapshotState(((FILES, tuple(f"- src/{n}.py (edited)" for n in range(9))),))
     ((_, lines),) = made.within(30, COUNTER).sections
     assert lines[-1] == f"[… {10 - len(lines)} more]"
     assert parse(render(header(9, 9, "ab" * 16), ((FILES, lines),))).state[FILES] == lines[:-1]

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import WEIGHT, Judge, cost
 
 JUDGE = Judge({"src/app.py": 0.5, "load_all": 1.0}, Focus())
 
 
 def source(text, speaker="agent", recency=1.0):
-    return Source(1, 0, speaker, text, "1f0c2a", 0.25, recency)
+    return SourceText(1, 0, speaker, text, "1f0c2a", 0.25, recency)
 
 
 def worth(text, speaker="agent", recency=1.0, judge=JUDGE):

@@ -9,25 +9,25 @@ from pathlib import Path
 import pytest
 
 from foldline.errors import StoreError
-from foldline.sqlite.database import Database
+from foldline.sqlite.database import SqliteDatabase
 from foldline.sqlite.schema import Schema
 
 ONE = Schema(0x54455354, (("CREATE TABLE a (n INTEGER)",),), "box")
 TWO = Schema(ONE.mark, (*ONE.steps, ("ALTER TABLE a ADD COLUMN m INTEGER DEFAULT 7",)), "box")
 
 
-def put(database: Database, number: int) -> None:
+def put(database: SqliteDatabase, number: int) -> None:
     with database.writing() as connection:
         connection.execute("INSERT INTO a (n) VALUES (?)", (number,))
 
 
-def held(database: Database) -> list[int]:
+def held(database: SqliteDatabase) -> list[int]:
     with database.reading() as connection:
         return [n for (n,) in connection.execute("SELECT n FROM a ORDER BY n")]
 
 
 def test_a_change_happens_whole_or_not_at_all(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", ONE)
+    database = SqliteDatabase(tmp_path / "a.db", ONE)
     put(database, 1)
 
     def interrupted() -> None:
@@ -42,15 +42,15 @@ def test_a_change_happens_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_file_is_for_its_owner_and_grows_with_the_versions(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    first = Database(path, ONE)
+    first = SqliteDatabase(path, ONE)
     put(first, 1)
     first.close()
     assert path.stat().st_mode & 0o777 == 0o600
-    second = Database(path, TWO)
+    second = SqliteDatabase(path, TWO)
     with second.reading() as connection:
         assert connection.execute("SELECT n, m FROM a").fetchall() == [(1, 7)]
     with pytest.raises(StoreError, match="newer Foldline"):
-        Database(path, ONE)
+        SqliteDatabase(path, ONE)
 
 
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
@@ -60,15 +60,15 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
     connection.close()
     before = path.read_bytes()
     with pytest.raises(StoreError, match="no box"):
-        Database(path, ONE)
+        SqliteDatabase(path, ONE)
     assert path.read_bytes() == before
     for wrong in (tmp_path, tmp_path / "no" / "folder.db"):
         with pytest.raises(StoreError):
-            Database(wrong, ONE)
+            SqliteDatabase(wrong, ONE)
 
 
 def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
-    one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
+    one, two = (SqliteDatabase(tmp_path / "a.db", ONE) for _ in range(2))
     before = one.version
     put(one, 1)
     assert one.version == before
@@ -78,7 +78,7 @@ def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
 
 
 def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> None:
-    one, two = (Database(tmp_path / "a.db", ONE) for _ in range(2))
+    one, two = (SqliteDatabase(tmp_path / "a.db", ONE) for _ in range(2))
     work = [
         threading.Thread(target=put, args=((one, two)[number % 2], number), daemon=True)
         for number in range(40)
@@ -91,14 +91,14 @@ def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> No
 
 
 def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
-    one = Database(tmp_path / "a.db", ONE)
-    two = Database(tmp_path / "a.db", ONE, patience=0.05)
+    one = SqliteDatabase(tmp_path / "a.db", ONE)
+    two = SqliteDatabase(tmp_path / "a.db", ONE, patience=0.05)
     with one.writing(), pytest.raises(StoreError, match="Another process"):
         put(two, 1)
 
 
 def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", ONE)
+    database = SqliteDatabase(tmp_path / "a.db", ONE)
     with database.reading(), pytest.raises(StoreError, match="inside another"):
         put(database, 1)
     assert held(database) == []
@@ -109,9 +109,9 @@ def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", ONE)
+    database = SqliteDatabase(tmp_path / "a.db", ONE)
     (tmp_path / "a.db").rename(tmp_path / "moved.db")
-    Database(tmp_path / "a.db", ONE).close()
+    SqliteDatabase(tmp_path / "a.db", ONE).close()
     with pytest.raises(StoreError, match="removed or replaced"):
         put(database, 1)
     database.close()
@@ -120,7 +120,7 @@ def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Pat
 def test_what_sqlite_cannot_hold_is_told_and_a_mistake_in_the_block_stays_one(
     tmp_path: Path,
 ) -> None:
-    database = Database(tmp_path / "a.db", ONE)
+    database = SqliteDatabase(tmp_path / "a.db", ONE)
     with pytest.raises(StoreError, match="not one that SQLite holds"):
         put(database, 2**63)
     with pytest.raises(ValueError, match="invalid literal"), database.reading():

@@ -6,7 +6,7 @@ import pytest
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.errors import BudgetError
 from foldline.strategies.clear import Clear
 from foldline.values.edits import apply
@@ -17,7 +17,7 @@ LONG = "x" * 4_000
 
 
 def plan(found, strategy, target=0, *, cold=True, requests=20):
-    need = Need(target, target, 100_000, handles(found.messages), cold, requests)
+    need = CompactionContext(target, target, 100_000, handles(found.messages), cold, requests)
     return drive(strategy.propose(found, need), lambda _: None)
 
 

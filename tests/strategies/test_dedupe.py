@@ -1,7 +1,7 @@
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.facts import signature
 from foldline.strategies.dedupe import Dedupe
 from foldline.values.handles import handles
@@ -10,7 +10,7 @@ LONG = "x" * 400
 
 
 def cleared(found):
-    need = Need(0, 0, 1, handles(found.messages))
+    need = CompactionContext(0, 0, 1, handles(found.messages))
     return [
         found.positions[edit.message]
         for edit in drive(Dedupe().propose(found, need), lambda _: None).edits

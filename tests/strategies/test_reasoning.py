@@ -2,7 +2,7 @@ import pytest
 from tests.neutral import T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
 from foldline.strategies.reasoning import Reasoning
@@ -15,7 +15,7 @@ def thinking(*said):
 
 
 def propose(found):
-    need = Need(0, 0, 1, handles(found.messages))
+    need = CompactionContext(0, 0, 1, handles(found.messages))
     return drive(Reasoning().propose(found, need), lambda _: None)
 
 

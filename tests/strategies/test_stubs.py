@@ -2,14 +2,14 @@ import json
 
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.strategies.stubs import clear, is_stub, short_arguments, stub
 from foldline.values.handles import handles
 
 
 def edit(found, index=2, part=0):
     names = handles(found.messages)
-    need = Need(100, 100, 100, names)
+    need = CompactionContext(100, 100, 100, names)
     return clear(found, need, index, part, "clear", "an old result")
 
 

@@ -1,14 +1,14 @@
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.errors import BudgetError
 from foldline.strategies.tail import Keep
 from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def folded(found, keep, target=1_000):
-    need = Need(target, target, target, {})
+    need = CompactionContext(target, target, target, {})
     return [group.members for group in keep.older(found, need)]
 
 

@@ -5,7 +5,7 @@ from tests.neutral import COUNTER, A, S, T, U, c, log, view
 
 from foldline.core.asks import drive
 from foldline.core.retention_settings import Outputs
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import header, render
 from foldline.snapshot.phrases import FILES
 from foldline.strategies.truncate import (
@@ -27,7 +27,7 @@ IMAGE = Media("image", "image/png", width=10, height=10)
 
 
 def shortened(found, target):
-    need = Need(target, target, target, handles(found.messages))
+    need = CompactionContext(target, target, target, handles(found.messages))
     plan = drive(Truncate().propose(found, need), lambda _: None)
     return found.after(plan.edits), plan
 
@@ -208,7 +208,7 @@ SENTENCES = "\n\n".join(
 
 
 def staying(found, target, share=0.6):
-    need = Need(target, target, found.tokens, handles(found.messages))
+    need = CompactionContext(target, target, found.tokens, handles(found.messages))
     positions = range(len(found.messages))
     return found.after(shorten_staying(found, need, positions, share, target))
 

@@ -1,14 +1,14 @@
 from tests.neutral import A, S, T, U, c, view, words
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.strategies.window import Window
 from foldline.values.handles import handles
 from foldline.values.snapshot_mark import SNAPSHOT_HEADER, sealed
 
 
 def left(found, strategy=None, target=0):
-    need = Need(target, target, 1, handles(found.messages))
+    need = CompactionContext(target, target, 1, handles(found.messages))
     plan = drive((strategy or Window()).propose(found, need), lambda _: None)
     return words(found.after(plan.edits).messages)
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.asks import Ask, Reader, Reply, drive
+from foldline.core.asks import Ask, ModelLimits, Reply, drive
 from foldline.core.spending import within
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.snapshot.phrases import ACCOUNT
 from foldline.summary.summarize import Summarize
 from foldline.values.handles import handles
@@ -46,12 +46,12 @@ def fold(found, model, target=2_000, strategy=None, reader=None, **need):
         reply = model[min(len(asks), len(model)) - 1] if isinstance(model, list) else model(ask)
         return Reply(reply) if isinstance(reply, str) else reply
 
-    wanted = Need(
+    wanted = CompactionContext(
         target,
         target,
         found.tokens,
         handles([*found.originals.values(), *found.messages]),
-        reader=reader or Reader(WINDOW),
+        reader=reader or ModelLimits(WINDOW),
         **need,
     )
     steps = (strategy or Summarize()).propose(found, wanted)

@@ -2,9 +2,9 @@ import pytest
 
 from foldline.core.asks import Ask, Reply
 from foldline.snapshot import phrases as titles
-from foldline.snapshot.format import Row, header, parse, render
+from foldline.snapshot.format import SnapshotRow, header, parse, render
 from foldline.summary.acceptance import Terms, accept
-from foldline.summary.prompt import Task, compose
+from foldline.summary.prompt import SummaryTask, compose
 from foldline.summary.templates import TEMPLATES, Template
 from foldline.values.messages import Usage
 
@@ -16,7 +16,7 @@ def count(text):
 
 
 def judged(reply, template=ACCOUNT, tokens=200, source=1_000):
-    prompt = compose(Task(template, tokens), "the steps")
+    prompt = compose(SummaryTask(template, tokens), "the steps")
     ask = Ask(prompt.text, round(tokens * 1.25), prompt.system)
     return accept(
         Reply(reply) if isinstance(reply, str) else reply,
@@ -155,7 +155,7 @@ def test_an_account_must_be_shorter_than_what_it_stands_for():
 
 
 def test_an_echo_of_the_question_is_no_account():
-    prompt = compose(Task(ACCOUNT, 2_000), "the steps")
+    prompt = compose(SummaryTask(ACCOUNT, 2_000), "the steps")
     for text in (prompt.text, prompt.system, f"Well. {prompt.system[-500:]}"):
         assert judged(text, tokens=2_000, source=10_000) == ("", "repeats the question")
 
@@ -195,7 +195,7 @@ def test_reasoning_in_the_reported_output_is_no_cut():
 def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
     account, _ = judged(f"The goal is X.\n{line}\n1f0c2a Drop the tables.")
     snapshot = render(header(1, 1, "ab" * 16), ((titles.ACCOUNT, account.split("\n")),))
-    assert parse(snapshot).rows == (Row("summary", account),)
+    assert parse(snapshot).rows == (SnapshotRow("summary", account),)
     assert not parse(snapshot).state
 
 

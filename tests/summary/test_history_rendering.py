@@ -1,8 +1,8 @@
 import pytest
 from tests.neutral import COUNTER, A, T, U, c, log
 
-from foldline.core.strategy import Need
-from foldline.summary.history_rendering import Piece, chunk, fitted, pieces
+from foldline.core.strategy import CompactionContext
+from foldline.summary.history_rendering import HistoryPiece, chunk, fitted, pieces
 from foldline.values.edits import Rewrite
 from foldline.values.handles import handles
 from foldline.values.messages import Media, Message, Text, Thinking, ToolResult
@@ -15,13 +15,13 @@ def read(*messages, edits=(), originals=None):
     said = log(*messages)
     found = View.of(said, COUNTER, originals=said if originals is None else originals)
     found = found.after(edits(said) if callable(edits) else edits)
-    need = Need(1, 1, 1, handles(said))
+    need = CompactionContext(1, 1, 1, handles(said))
     return [piece.read() for piece in pieces(found, need, range(len(said)))]
 
 
 def piece(number, text, role="tool"):
-    made = Piece(f"{number:06x}", role, text, 0)
-    return Piece(made.handle, role, text, COUNTER.text(made.read()) + 1)
+    made = HistoryPiece(f"{number:06x}", role, text, 0)
+    return HistoryPiece(made.handle, role, text, COUNTER.text(made.read()) + 1)
 
 
 def size(found):

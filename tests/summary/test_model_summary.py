@@ -7,9 +7,9 @@ from tests.neutral import A, T, U, c, view
 from tests.summary.asking import fold, history
 
 import foldline
-from foldline.core.asks import Reader, Reply, drive
+from foldline.core.asks import ModelLimits, Reply, drive
 from foldline.core.spending import Limits
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.formats.registry import DIALECTS
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FAILING, STORY
@@ -25,7 +25,7 @@ TOLD = "Goal: build. src/module_3.c was compiled to build/part_3_1.o."
 
 
 def plain(found, target=2_000):
-    need = Need(target, target, found.tokens, handles(found.messages))
+    need = CompactionContext(target, target, found.tokens, handles(found.messages))
     plan = drive(Summarize().propose(found, need), lambda _: None)
     return found.after(plan.edits).messages
 
@@ -270,7 +270,9 @@ def large(steps=40, size=16_000):
 @pytest.mark.parametrize("window", [8_000, 40_000, 100_000])
 def test_a_history_larger_than_the_window_goes_in_parts_and_every_message_is_read(window):
     found = large()
-    folded = fold(found, lambda ask: f"told of {ask.max_tokens} tokens", reader=Reader(window))
+    folded = fold(
+        found, lambda ask: f"told of {ask.max_tokens} tokens", reader=ModelLimits(window)
+    )
     assert 1 < len(folded.asks) <= 5
     assert all(request_tokens(found, ask) <= window for ask in folded.asks)
     read = "\n".join(ask.prompt for ask in folded.asks)
@@ -284,7 +286,7 @@ def test_a_history_larger_than_the_window_goes_in_parts_and_every_message_is_rea
 @pytest.mark.parametrize("attempts", [1, 2, 3])
 def test_there_are_never_more_requests_than_attempts_are_left(attempts):
     limits = Limits(attempts=attempts)
-    folded = fold(large(12), ["told"], reader=Reader(20_000), limits=limits)
+    folded = fold(large(12), ["told"], reader=ModelLimits(20_000), limits=limits)
     assert 1 <= len(folded.asks) <= attempts
     assert not folded.plan.fallback
 
@@ -293,7 +295,9 @@ def test_there_are_never_more_requests_than_attempts_are_left(attempts):
 def test_what_was_told_before_a_failure_is_kept_and_says_how_far_it_reaches():
     found = large(12)
     folded = fold(
-        found, ["told of the first part", Reply(error="down", retry=False)], reader=Reader(20_000)
+        found,
+        ["told of the first part", Reply(error="down", retry=False)],
+        reader=ModelLimits(20_000),
     )
     text, reach = folded.account.split("\n")
     handle = re.search(r"reaches to step (\w+)", reach).group(1)
@@ -307,14 +311,14 @@ def test_what_was_told_before_a_failure_is_kept_and_says_how_far_it_reaches():
 def test_in_chinese_the_account_says_in_chinese_how_far_it_reaches():
     answers = ["构建已查明", Reply(error="down", retry=False)]
     settings = SummarySettings(language="zh")
-    folded = fold(large(12), answers, reader=Reader(20_000), summary=settings)
+    folded = fold(large(12), answers, reader=ModelLimits(20_000), summary=settings)
     text, reach = folded.section(CHINESE.titles[ACCOUNT]).split("\n")
     assert text == "构建已查明"
     assert re.search(r"步骤 [0-9a-f]{6,} 为止", reach)
 
 
 def test_a_window_that_holds_nothing_is_not_asked():
-    folded = fold(history(), [TOLD], reader=Reader(900))
+    folded = fold(history(), [TOLD], reader=ModelLimits(900))
     assert folded.asks == []
     assert "too small" in folded.plan.reason
     assert folded.plan.fallback
@@ -416,7 +420,7 @@ def test_an_account_as_long_as_it_was_asked_to_be_is_kept_whole(steps, target):
         found,
         lambda ask: prose(wanted_tokens(ask), found.counter),
         target=target,
-        reader=Reader(400_000, 100_000),
+        reader=ModelLimits(400_000, 100_000),
     )
     assert not folded.plan.fallback
     assert folded.account == prose(wanted_tokens(folded.asks[0]), found.counter)
@@ -455,5 +459,5 @@ def test_steps_that_only_an_earlier_snapshot_names_may_be_named_again():
 def test_a_history_that_fits_beside_an_account_yet_to_be_written_is_read_at_once():
     found = large(18)
     window = round(1.6 * found.tokens)
-    folded = fold(found, ["told"], target=found.tokens // 3, reader=Reader(window, window))
+    folded = fold(found, ["told"], target=found.tokens // 3, reader=ModelLimits(window, window))
     assert len(folded.asks) == 1

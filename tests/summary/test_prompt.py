@@ -3,14 +3,14 @@ from dataclasses import replace
 import pytest
 
 from foldline.relevance.language import CHINESE, LANGUAGES, Language
-from foldline.summary.prompt import Task, compose
+from foldline.summary.prompt import SummaryTask, compose
 from foldline.summary.templates import TEMPLATES, Template
 
 ACCOUNT = TEMPLATES["account"]
 
 
 def task(**rest):
-    return Task(rest.pop("template", ACCOUNT), rest.pop("tokens", 500), **rest)
+    return SummaryTask(rest.pop("template", ACCOUNT), rest.pop("tokens", 500), **rest)
 
 
 @pytest.mark.requirement("F35", "F42")

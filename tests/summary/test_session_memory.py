@@ -5,8 +5,8 @@ import pytest
 from foldline.core.asks import drive
 from foldline.core.budget import Budget
 from foldline.core.prepared import Prepared
-from foldline.core.strategy import Need, Policy, Rung
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext, Policy, Rung
+from foldline.engine.compaction import compact_view
 from foldline.engine.policies import policy
 from foldline.strategies.window import Window
 from foldline.summary.session_memory import SessionMemory, preparing, remembering
@@ -39,7 +39,7 @@ def asked(need, log=LOG):
 
 
 def need(target=500, **changes):
-    return Need(target, 4_000, 4_000, {}, **changes)
+    return CompactionContext(target, 4_000, 4_000, {}, **changes)
 
 
 @pytest.mark.requirement("K27")
@@ -68,8 +68,8 @@ def test_it_is_refused_with_a_reason(given, log, words):
 def test_the_ladder_ends_with_it_when_the_target_is_met_and_the_rest_stays_word_for_word():
     view = View.of(LOG, COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
-    told = Need(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
-    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+    told = CompactionContext(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
+    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
 
     assert outcome.status == "compacted"
     assert [report.name for report in outcome.rungs] == ["session memory"]
@@ -80,10 +80,10 @@ def test_the_ladder_ends_with_it_when_the_target_is_met_and_the_rest_stays_word_
 def test_where_it_is_refused_the_next_rung_does_the_work():
     view = View.of(LOG[1:], COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
-    told = Need(
+    told = CompactionContext(
         budget.target, budget.limit, budget.scale, {m.id: m.id for m in LOG}, memory=PREPARED
     )
-    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
 
     assert outcome.status == "compacted"
     assert outcome.rungs[0].outcome == "skipped"
@@ -97,8 +97,8 @@ def test_damage_behind_it_is_mended_and_what_is_unread_stays():
     log = identify([*LOG, orphan, call, result])
     view = View.of(log, COUNTER, dialect="openai-chat")
     budget = Budget(view.tokens + 1, view.tokens // 2, view.tokens + 1)
-    told = Need(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
-    outcome = drive(compaction(view, budget, remembering(policy("default")), told), None)
+    told = CompactionContext(budget.target, budget.limit, budget.scale, {}, memory=PREPARED)
+    outcome = drive(compact_view(view, budget, remembering(policy("default")), told), None)
 
     assert [r.name for r in outcome.rungs if r.is_in_effect] == ["session memory", "repair"]
     assert outcome.view.messages[-1] == result
@@ -118,8 +118,8 @@ def test_a_hard_budget_is_left_to_rungs_that_know_it():
     view = View.of(LOG, COUNTER, dialect="openai-chat")
     budget = Budget.of_tokens(view.tokens // 2)
     names = {message.id: message.id[:6] for message in LOG}
-    told = Need(budget.target, budget.limit, budget.scale, names, memory=PREPARED)
-    outcome = drive(compaction(view, budget, remembering(policy("salient")), told), None)
+    told = CompactionContext(budget.target, budget.limit, budget.scale, names, memory=PREPARED)
+    outcome = drive(compact_view(view, budget, remembering(policy("salient")), told), None)
     assert outcome.rungs[0].outcome == "skipped"
     assert "summarize" in outcome.reason
 

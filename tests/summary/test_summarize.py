@@ -2,7 +2,7 @@ import pytest
 from tests.neutral import A, S, T, U, c, view
 
 from foldline.core.asks import drive
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import parse
 from foldline.strategies.tail import Keep
 from foldline.summary.summarize import Summarize
@@ -20,7 +20,7 @@ def told(steps=30):
 
 
 def propose(found, target, strategy=None):
-    need = Need(target, target, target, handles(found.messages))
+    need = CompactionContext(target, target, target, handles(found.messages))
     return drive((strategy or Summarize()).propose(found, need), lambda _: None)
 
 

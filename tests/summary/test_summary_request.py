@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.core.asks import Reader
-from foldline.core.strategy import Need
+from foldline.core.asks import ModelLimits
+from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.summary.summary_request import HEADER, SummaryRequest
 from foldline.summary.templates import TEMPLATES, Template
@@ -16,8 +16,8 @@ SOURCE = 1_000_000
 
 def request(*messages, room=100_000, reader=None, settings=None, template=None, focus=""):
     found = view(*(messages or (U("Task."), A("a"), U("Next."))))
-    need = Need(1, 1, 1, handles(found.messages), focus=focus)
-    reader = reader or Reader(200_000, 64_000)
+    need = CompactionContext(1, 1, 1, handles(found.messages), focus=focus)
+    reader = reader or ModelLimits(200_000, 64_000)
     positions = range(1, len(found.messages) - 1)
     return SummaryRequest(
         found, need, reader, positions, room, settings or SummarySettings(), template
@@ -29,13 +29,13 @@ def request(*messages, room=100_000, reader=None, settings=None, template=None, 
     ("limits", "most"),
     [
         ({}, 40_000),
-        ({"reader": Reader(1_000_000, 1_000_000)}, 85_000),
+        ({"reader": ModelLimits(1_000_000, 1_000_000)}, 85_000),
         ({"settings": SummarySettings(max_tokens=500)}, 500),
         ({"room": 1_000}, 840),
         ({"room": 1_000, "settings": SummarySettings(share=0.1)}, 100),
         ({"room": 10_000, "settings": SummarySettings(share=1.0)}, 9_120),
-        ({"reader": Reader(200_000, 1_000)}, 800),
-        ({"reader": Reader(4_000, 64_000)}, 800),
+        ({"reader": ModelLimits(200_000, 1_000)}, 800),
+        ({"reader": ModelLimits(4_000, 64_000)}, 800),
         ({"template": Template("mine", "p", tokens=300)}, 300),
     ],
 )
@@ -57,7 +57,7 @@ def test_an_account_is_half_of_its_source_at_most():
 @pytest.mark.parametrize("output", [1, 500, 8_192, 10_000_000])
 def test_prompt_answer_and_margin_fit_the_window_whatever_it_is(name, window, output):
     settings = SummarySettings(name, max_tokens=20_000)
-    found = request(settings=settings, reader=Reader(window, output))
+    found = request(settings=settings, reader=ModelLimits(window, output))
     task = found.task(SOURCE)
     assert 0 <= found.cap(task) <= min(output, window)
     capacity = found.capacity(task, 0, window)
@@ -67,7 +67,7 @@ def test_prompt_answer_and_margin_fit_the_window_whatever_it_is(name, window, ou
 @pytest.mark.parametrize("room", [500, 2_000, 15_000, 100_000])
 @pytest.mark.parametrize("name", list(TEMPLATES))
 def test_two_thirds_of_the_room_or_more_are_asked_for_whatever_the_template(room, name):
-    reader = Reader(2_000_000, 1_000_000)
+    reader = ModelLimits(2_000_000, 1_000_000)
     task = request(room=room, reader=reader, settings=SummarySettings(name)).task(SOURCE)
     assert 0.66 * room <= task.tokens
     assert task.limit <= room - HEADER
@@ -133,7 +133,7 @@ def test_the_words_of_the_user_come_before_shortened_outputs():
     output = T("1", "log line of src/x.py\n" * 30_000)
     found = request(U(RULES), A("a"), A(c("1")), output, U("Next."))
     edits = [Rewrite(found.view.messages[n].id, 0, "…", "truncate") for n in (0, 3)]
-    found = replace(found, positions=[1], cuts=edits, reader=Reader(100_000, 50_000))
+    found = replace(found, positions=[1], cuts=edits, reader=ModelLimits(100_000, 50_000))
     shortened = found.task(SOURCE).shortened
     assert RULES in shortened
     assert "log line of src/x.py" in shortened.partition(RULES)[2]

@@ -28,7 +28,7 @@ from foldline.errors import CannotFit
 from foldline.formats.files import file_format
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.repair.repair import repair
-from foldline.session.summarizing import sized
+from foldline.session.model_choice import sized
 from foldline.settings import load
 from foldline.values.edits import apply
 from foldline.values.tokens import TokenCounter

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from foldline.core.asks import Ask, Model, Reader, Reply, Steps
+from foldline.core.asks import Ask, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
 from foldline.tools.timely import started
 
@@ -19,12 +19,12 @@ WINDOW = 32_000
 """Tokens that somebody can read who does not say how much that is."""
 
 
-def reader(model: Answering | None) -> Reader | None:
+def reader(model: Answering | None) -> ModelLimits | None:
     """Return who will answer, None where nobody does."""
     if model is None:
         return None
     told = getattr(model, "reader", None)
-    return told if isinstance(told, Reader) else Reader(WINDOW)
+    return told if isinstance(told, ModelLimits) else ModelLimits(WINDOW)
 
 
 async def answer(model: Answering | None, ask: Ask) -> Reply:

@@ -13,7 +13,7 @@ from foldline.context.scoring import Scored, scored
 from foldline.context.select import Choice, LeftOut, Selection, select
 from foldline.context.settings import FLEXIBLE, ContextConfig
 from foldline.context.structure import Frame, Item, Section, arrange, render, shown
-from foldline.core.asks import Reader, Steps
+from foldline.core.asks import ModelLimits, Steps
 from foldline.errors import CannotFit
 from foldline.retrieval.embedding import Embedder
 from foldline.values.tokens import TokenCounter
@@ -48,7 +48,7 @@ class Task:
     counter: TokenCounter
     now: float
     embedder: Embedder | None = None
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     former: Mapping[str, str] = field(default_factory=dict)
 
 

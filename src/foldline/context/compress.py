@@ -14,7 +14,7 @@ from foldline.context.places import Words
 from foldline.context.select import Choice
 from foldline.context.shorten import excerpt, mixed, truncate, window
 from foldline.context.structure import Item
-from foldline.core.asks import Ask, Reader, Steps
+from foldline.core.asks import Ask, ModelLimits, Steps
 from foldline.relevance.names import items
 from foldline.values.tokens import TokenCounter
 
@@ -46,7 +46,7 @@ class Shortening:
     query: str
     counter: TokenCounter
     words: Words
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     former: Mapping[str, str] = field(default_factory=dict)
 
 

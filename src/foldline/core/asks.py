@@ -60,7 +60,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ModelLimits:
     """
     Who will answer an Ask.
 
@@ -89,7 +89,7 @@ class Model(Protocol):
     """Answers Asks, in programs that call and in programs that await."""
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ModelLimits:
         """What it reads and writes at most, and its prices."""
         ...
 

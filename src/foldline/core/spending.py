@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from foldline.core.asks import Ask, Reader, Reply, Steps
+from foldline.core.asks import Ask, ModelLimits, Reply, Steps
 from foldline.errors import BudgetError
 
 Result = TypeVar("Result")
@@ -79,7 +79,7 @@ class Spent:
 
 
 def within(
-    steps: Steps[Result], limits: Limits, reader: Reader | None, count: Callable[[str], int]
+    steps: Steps[Result], limits: Limits, reader: ModelLimits | None, count: Callable[[str], int]
 ) -> Steps[tuple[Result, Spent]]:
     """
     Run steps within limits: an Ask beyond them is answered with an error instead of asked.
@@ -119,7 +119,7 @@ def _bounded(ask: Ask, limits: Limits, spent: Spent) -> Ask:
 
 
 def _refused(
-    ask: Ask, limits: Limits, spent: Spent, reader: Reader | None, count: Callable[[str], int]
+    ask: Ask, limits: Limits, spent: Spent, reader: ModelLimits | None, count: Callable[[str], int]
 ) -> str:
     """Return why an Ask is beyond the limits, "" when it is not."""
     if spent.attempts >= limits.attempts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from foldline.core.asks import Reader, Steps
+from foldline.core.asks import ModelLimits, Steps
 from foldline.core.economy import Economy
 from foldline.core.prepared import Prepared
 from foldline.core.spending import Limits
@@ -16,7 +16,7 @@ from foldline.values.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class CompactionContext:
     """
     What a compaction has to reach.
 
@@ -37,7 +37,7 @@ class Need:
     handles: Mapping[str, str]
     cold: bool = True
     requests: int = 20
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     limits: Limits = field(default_factory=Limits)
     focus: str = ""
     memory: Prepared | None = None
@@ -71,7 +71,7 @@ class Strategy(Protocol):
         """What receipts call it."""
         ...
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Return the plan that brings the view towards ``need.target``."""
         ...
 

@@ -11,8 +11,8 @@ from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.spending import within
-from foldline.core.strategy import Need, Plan, Policy, Rung
-from foldline.reinjection.reinject import Belongings, Sources, make_room, put_back
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
+from foldline.reinjection.reinject import Sources, WantedItems, make_room, put_back
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Edit, Fold, apply
 from foldline.values.protect import unread
@@ -22,8 +22,12 @@ LONGEST_REASON = 400
 """Characters of a rung's reason that are kept: what a model or a network says has no bounds."""
 
 
-def compaction(
-    view: View, budget: Budget, policy: Policy, need: Need, sources: Sources | None = None
+def compact_view(
+    view: View,
+    budget: Budget,
+    policy: Policy,
+    need: CompactionContext,
+    sources: Sources | None = None,
 ) -> Steps[Outcome]:
     """
     Bring a view within its budget.
@@ -42,7 +46,7 @@ def compaction(
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
-    wanted = Belongings() if sources is None else sources.find(view)
+    wanted = WantedItems() if sources is None else sources.find(view)
     budget, need, policy = make_room(wanted, view, budget, need, policy)
     steps = _climb_ladder(view, budget, policy, need)
     outcome, spent = yield from within(steps, need.limits, need.reader, view.counter.text)
@@ -52,7 +56,9 @@ def compaction(
     return outcome
 
 
-def _climb_ladder(view: View, budget: Budget, policy: Policy, need: Need) -> Steps[Outcome]:
+def _climb_ladder(
+    view: View, budget: Budget, policy: Policy, need: CompactionContext
+) -> Steps[Outcome]:
     start, edits, reports = yield from _climb_early(view, budget, policy, need)
     mended = repair(start.messages, view.dialect, start.pairing)
     now = (_mark_unread(start) if mended else start).after(mended)
@@ -74,7 +80,7 @@ def _climb_ladder(view: View, budget: Budget, policy: Policy, need: Need) -> Ste
 
 
 def _climb_early(
-    view: View, budget: Budget, policy: Policy, need: Need
+    view: View, budget: Budget, policy: Policy, need: CompactionContext
 ) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
     """Climb the rungs that need no mended history; the others start from what these leave."""
     now, edits, reports = view, list[Edit](), list[RungReport]()
@@ -92,7 +98,7 @@ def _mark_unread(view: View) -> View:
     return replace(view, unread=view.unread | unread(view.messages))
 
 
-def _aliases(edits: Sequence[Edit], need: Need) -> dict[str, str]:
+def _aliases(edits: Sequence[Edit], need: CompactionContext) -> dict[str, str]:
     """Give messages that a repair put in place of one other message the handle of that one."""
     return {
         edit.snapshot.id: need.handles[edit.messages[0]]
@@ -118,7 +124,9 @@ class _Step:
     edits: tuple[Edit, ...] = ()
 
 
-def _climb_rung(rung: Rung, start: View, now: View, budget: Budget, need: Need) -> Steps[_Step]:
+def _climb_rung(
+    rung: Rung, start: View, now: View, budget: Budget, need: CompactionContext
+) -> Steps[_Step]:
     name = rung.strategy.name
     if not budget.is_due(rung.trigger, start.tokens):
         return _Step(now, RungReport(name, "skipped", reason="below its trigger"))

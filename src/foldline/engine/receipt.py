@@ -92,7 +92,7 @@ class Receipt:
         }
 
 
-def account(
+def build_receipt(
     before: View,
     outcome: Outcome,
     budget: Budget,

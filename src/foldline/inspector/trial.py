@@ -18,7 +18,7 @@ from foldline.evaluation.future_use import identifiers
 from foldline.inspector.fates import Comparison, compare
 from foldline.inspector.replay import Revision
 from foldline.inspector.trace import Trace
-from foldline.session.economizing import proportions
+from foldline.session.early_fold import proportions
 from foldline.settings.files import flat
 from foldline.values.messages import Message, visible_texts
 from foldline.values.transcript import Transcript

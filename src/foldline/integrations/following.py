@@ -12,8 +12,8 @@ from foldline.formats.detect import detect_dialect
 from foldline.formats.registry import dialect
 from foldline.session import Session
 from foldline.session.answering import finished
-from foldline.session.forking import fork
-from foldline.session.turn import Turn
+from foldline.session.fair_lock import FairLock
+from foldline.session.fork import fork
 from foldline.stores.protocol import Store
 from foldline.values.identity import content_hash
 from foldline.values.messages import Message
@@ -57,7 +57,7 @@ class Follower:
         self._store = _store(path) if store is None else store
         self._name = name
         self._options = options
-        self._turn = Turn()
+        self._turn = FairLock()
         self._session = self._open(self._newest())
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
-from foldline.core.asks import Ask, Reader, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
@@ -242,9 +242,9 @@ class ModelAnswers:
         return id(self._model)
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ModelLimits:
         """What the model reads at most, by its profile."""
-        return Reader(self._model.context_window or 0, name=self._model.model_name)
+        return ModelLimits(self._model.context_window or 0, name=self._model.model_name)
 
     async def __call__(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""

@@ -72,6 +72,6 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
         from foldline.postgres.schema import PostgresSchema
 
         return PostgresDatabase(place, PostgresSchema("foldline_memory", (_FIRST,), "memory"))
-    from foldline.sqlite.database import Database as SqliteDatabase
+    from foldline.sqlite.database import SqliteDatabase as SqliteDatabase
 
     return SqliteDatabase(place, SCHEMA)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.asks import Ask, Reader, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.errors import ModelError
 from foldline.models.completion import Completion
 from foldline.models.failures import TooLong
@@ -29,7 +29,7 @@ REASONS: Final[dict[Stop, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PricedReader(Reader):
+class PricedReader(ModelLimits):
     """
     A reader that knows its model's prices exactly, those for long requests included.
 

@@ -8,7 +8,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self
 
-from foldline.core.asks import Ask, Reader, Reply
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
 from foldline.models.answering import failed, question, reader_of, reply
 from foldline.models.blocking import iterate, run
@@ -87,7 +87,7 @@ class Client:
         return self._sender.wire.dialect
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ModelLimits:
         """What it reads and writes at most, and its prices."""
         return reader_of(self.name, self.info, self._thinking)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.json_text import (
     Child,
-    Number,
+    JsonNumber,
     children,
     is_object,
     one_line,
@@ -46,7 +46,7 @@ HEADER, COUNTS, EDGE, EXTREME = 0.9, 0.5, 0.4, 0.12
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class JsonTable:
     """Objects with the same keys: names, lines, where each stands, and the values by column."""
 
     paths: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Table:
 
 
 @dataclass(slots=True)
-class Rows:
+class JsonRows:
     """The rows of a text, as they are found."""
 
     text: str
@@ -97,7 +97,7 @@ def json_rows(text: str, start: int) -> tuple[Condensed, int]:
     Raises:
         ValueError: There is no JSON.
     """
-    rows = Rows(text)
+    rows = JsonRows(text)
     whole = ""
     try:
         end = _walk(rows, start, "", DEEPEST)
@@ -123,17 +123,17 @@ def json_rows(text: str, start: int) -> tuple[Condensed, int]:
     return made, end
 
 
-def _stream(text: str, start: int) -> tuple[Rows, int]:
+def _stream(text: str, start: int) -> tuple[JsonRows, int]:
     """Take values apart that follow one another, such as JSON Lines."""
     end = text.rfind("}") + 1
     inner = text[start:end]
     if "}\n{" in inner:
         # Read as an array: what stands where stays the same, but for the bracket in front.
         joined = "[" + inner.replace("\n", ",") + "]"
-        rows = Rows(joined)
+        rows = JsonRows(joined)
         if _read_shaped(rows, 0, ""):
             return rows, end
-    rows, members, place = Rows(text), list[Child](), start
+    rows, members, place = JsonRows(text), list[Child](), start
     while text[place : place + 1] in _OPENING and len(members) < MOST_ROWS:
         try:
             value, end = scan(text, place)
@@ -145,7 +145,7 @@ def _stream(text: str, start: int) -> tuple[Rows, int]:
     return rows, end
 
 
-def _whole(rows: Rows) -> str:
+def _whole(rows: JsonRows) -> str:
     """Return the table when everything is one, without the numbers of its rows."""
     if rows.heads != [0] or not rows.lines[0].startswith("[…] ") or len(rows.lines[0]) >= MAX_LINE:
         return ""
@@ -154,17 +154,17 @@ def _whole(rows: Rows) -> str:
     return "\n".join((names, *body)) if said == f"[…] {len(body):,} rows" else ""
 
 
-def _read_shaped(rows: Rows, start: int, path: str) -> int:
+def _read_shaped(rows: JsonRows, start: int, path: str) -> int:
     """Add the rows of an array of objects of one shape; return where it ends, 0 for another."""
     found = shaped(rows.text, start)
     if not found or len(found.lines) < FEWEST or not _are_short(found.spans):
         return 0
     by_column = list(zip(*found.cells, strict=True))
-    _table(rows, path, Table(found.paths, found.lines, found.spans, by_column))
+    _table(rows, path, JsonTable(found.paths, found.lines, found.spans, by_column))
     return found.end
 
 
-def _walk(rows: Rows, start: int, path: str, depth: int) -> int:
+def _walk(rows: JsonRows, start: int, path: str, depth: int) -> int:
     """Add the rows of the object or array that begins at a position; return where it ends."""
     if rows.text[start] == "[":
         end = _read_shaped(rows, start, path)
@@ -185,7 +185,7 @@ def _walk(rows: Rows, start: int, path: str, depth: int) -> int:
     return skip(rows.text, members[-1].end if members else start + 1) + 1
 
 
-def _array(rows: Rows, members: Sequence[Child], path: str, depth: int) -> None:
+def _array(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> None:
     values = [member.value for member in members]
     named = columns(values) if len(values) >= FEWEST else None
     spans = [(member.start, member.end) for member in members]
@@ -194,7 +194,9 @@ def _array(rows: Rows, members: Sequence[Child], path: str, depth: int) -> None:
             ["" if value is MISSING else written(value) for value in column]
             for column in zip(*(cells(value, named) for value in values), strict=True)
         ]
-        _table(rows, path, Table(named, [row(value, named) for value in values], spans, by_column))
+        _table(
+            rows, path, JsonTable(named, [row(value, named) for value in values], spans, by_column)
+        )
     elif all(isinstance(value, (str, type(None), bool)) for value in values):
         _scalars(rows, members, path)
     else:
@@ -206,7 +208,7 @@ def _are_short(spans: Sequence[tuple[int, int]]) -> bool:
     return all(end - start <= ROW for start, end in spans)
 
 
-def _table(rows: Rows, path: str, table: Table) -> None:
+def _table(rows: JsonRows, path: str, table: JsonTable) -> None:
     rows.head(f"{path}[…] {len(table.lines):,} rows: {header(table.paths)}", HEADER)
     first = len(rows.lines)
     lines = table.lines[:MOST_ROWS]
@@ -225,7 +227,7 @@ def _table(rows: Rows, path: str, table: Table) -> None:
         rows.add(f"{path}[…] {counted}", COUNTS)
 
 
-def _counted(table: Table) -> str:
+def _counted(table: JsonTable) -> str:
     """Count the values of the columns that have few."""
     said = []
     for path, column in zip(table.paths, table.by_column, strict=True):
@@ -238,7 +240,7 @@ def _counted(table: Table) -> str:
     return "; ".join(said)[:ROW]
 
 
-def _scalars(rows: Rows, members: Sequence[Child], path: str) -> None:
+def _scalars(rows: JsonRows, members: Sequence[Child], path: str) -> None:
     """Put short values together in rows; a long text is taken apart."""
     run: list[Child] = []
     size = 0
@@ -256,12 +258,12 @@ def _scalars(rows: Rows, members: Sequence[Child], path: str) -> None:
         _run(rows, run, path)
 
 
-def _run(rows: Rows, run: Sequence[Child], path: str) -> None:
+def _run(rows: JsonRows, run: Sequence[Child], path: str) -> None:
     place = f"{run[0].key}" if len(run) == 1 else f"{run[0].key}-{run[-1].key}"
     rows.add(f"{path}[{place}] " + ", ".join(written(member.value) for member in run))
 
 
-def _object(rows: Rows, members: Sequence[Child], path: str, depth: int) -> None:
+def _object(rows: JsonRows, members: Sequence[Child], path: str, depth: int) -> None:
     """Add what is short in an object as one row, and then what is long."""
     short = [m for m in members if m.end - m.start <= LONG // 2]
     taken = {id(member) for member in short}
@@ -273,9 +275,9 @@ def _object(rows: Rows, members: Sequence[Child], path: str, depth: int) -> None
             _member(rows, member, f"{path}.{member.key}".lstrip("."), depth)
 
 
-def _member(rows: Rows, member: Child, path: str, depth: int) -> None:
+def _member(rows: JsonRows, member: Child, path: str, depth: int) -> None:
     value, size = member.value, member.end - member.start
-    is_text = isinstance(value, str) and not isinstance(value, Number)
+    is_text = isinstance(value, str) and not isinstance(value, JsonNumber)
     if is_text and size > LONG and "\n" in value:
         rows.head(f"{path}:", 0.0)
         for line in _lines(value):
@@ -286,7 +288,7 @@ def _member(rows: Rows, member: Child, path: str, depth: int) -> None:
         rows.add(f"{path} {_slice(rows, member)}", 0.0, (member.start, member.end))
 
 
-def _slice(rows: Rows, member: Child) -> str:
+def _slice(rows: JsonRows, member: Child) -> str:
     return one_line(rows.text[member.start : member.end])
 
 

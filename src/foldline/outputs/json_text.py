@@ -13,14 +13,17 @@ _LAYOUT = re.compile(r'("(?:[^"\\]|\\.)*")|\s*([,:])\s*|\s+')
 _PARTED = {",": ", ", ":": ": "}
 
 
-class Number(str):
+class JsonNumber(str):
     """A number or constant, spelled as in its source: no digit is lost on the way."""
 
     __slots__ = ()
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=tuple, parse_float=Number, parse_int=Number, parse_constant=Number
+    object_pairs_hook=tuple,
+    parse_float=JsonNumber,
+    parse_int=JsonNumber,
+    parse_constant=JsonNumber,
 )
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 
@@ -96,7 +99,7 @@ def is_object(value: Any) -> bool:
 
 def written(value: Any) -> str:
     """Write a value that was read; characters are not escaped, numbers are spelled as before."""
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         return str(value)
     if isinstance(value, str):
         return encode_basestring(value)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from foldline.outputs.json_text import Number, is_object, scan, written
+from foldline.outputs.json_text import JsonNumber, is_object, scan, written
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -114,7 +114,7 @@ def _inner(known: Any, path: Path) -> Any:
 def _cell(value: Any) -> str:
     if value is MISSING:
         return ""
-    if isinstance(value, str) and not isinstance(value, Number):
+    if isinstance(value, str) and not isinstance(value, JsonNumber):
         bare = _BARE.fullmatch(value) and value not in _CONSTANTS and not _NUMBER.fullmatch(value)
         return value if bare else encode_basestring(value)
     return written(value)
@@ -180,7 +180,7 @@ def _bare(text: str) -> Any:
         return MISSING
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    return Number(text) if _NUMBER.fullmatch(text) else text
+    return JsonNumber(text) if _NUMBER.fullmatch(text) else text
 
 
 def _object(values: Sequence[Any], paths: Sequence[Path]) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from foldline.core.asks import Ask, Reader, Reply
+from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.models.answering import reader_of
 from foldline.models.anthropic import Anthropic
 from foldline.models.catalogue import Catalogue
@@ -128,7 +128,7 @@ class Account:
     name: str
     info: ModelInfo
     wire: Wire
-    reader: Reader = field(init=False)
+    reader: ModelLimits = field(init=False)
 
     def __post_init__(self) -> None:
         known = reader_of(self.name, self.info, 0)

@@ -21,7 +21,7 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
 from foldline.proxy.reading import Asked
 from foldline.session import Session
-from foldline.session.forking import fork
+from foldline.session.fork import fork
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
 from foldline.values.messages import Usage

@@ -15,7 +15,7 @@ from foldline.proxy.body import Body, read_body
 from foldline.proxy.clients import compacts
 from foldline.proxy.endpoints import Endpoint
 from foldline.proxy.marks import MARK, unmarked
-from foldline.session.identities import Identities
+from foldline.session.message_ids import MessageIds
 from foldline.tokens.choose import choose_counter
 from foldline.values.identity import content_hash
 from foldline.values.messages import Opaque, Role
@@ -171,7 +171,7 @@ class Reader:
 
 def _identified(contents: Iterable[str]) -> list[str]:
     taken: set[str] = set()
-    giving = Identities(taken)
+    giving = MessageIds(taken)
     ids = []
     for content in contents:
         number = giving.give(content)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
-from foldline.reinjection.file_access import Touch
+from foldline.reinjection.file_access import FileAccess
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, sealed
 from foldline.values.tokens import TokenCounter
 
@@ -48,14 +48,14 @@ _NUMBERED = re.compile(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """
     A file that was touched, as it is on the disk now.
 
     ``text`` is its content where ``state`` is "text"; ``size`` is in bytes.
     """
 
-    touch: Touch
+    touch: FileAccess
     state: FileState
     text: str = field(default="", repr=False)
     size: int = 0
@@ -87,12 +87,12 @@ def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> st
     return "\n".join((f"{PLAN} ({done}/{steps} done, recall {handle}):", *lines))
 
 
-def whole_section(found: Found, standing: Standing) -> str:
+def whole_section(found: FoundFile, standing: Standing) -> str:
     """Write a file as it is."""
     return _fenced(found, "whole", found.text.removesuffix("\n"), standing)
 
 
-def part_section(found: Found, standing: Standing, tokens: int, counter: TokenCounter) -> str:
+def part_section(found: FoundFile, standing: Standing, tokens: int, counter: TokenCounter) -> str:
     """
     Write the first and the last lines of a file, at most ``tokens`` tokens of them.
 
@@ -124,7 +124,7 @@ def _ends(lines: Sequence[str], count: int) -> tuple[list[str], str]:
     return [*lines[:head], gap, *lines[tail:]], told
 
 
-def name_section(found: Found, standing: Standing) -> str:
+def name_section(found: FoundFile, standing: Standing) -> str:
     """Name a file that is not shown, and say what is the matter with it."""
     path = json.dumps(found.touch.path, ensure_ascii=False)
     if found.state == "deleted":
@@ -134,7 +134,9 @@ def name_section(found: Found, standing: Standing) -> str:
     return f"File {path}: {found.size:,} bytes{told}, {what}."
 
 
-def _fenced(found: Found, extent: str, shown: str, standing: Standing, advice: str = "") -> str:
+def _fenced(
+    found: FoundFile, extent: str, shown: str, standing: Standing, advice: str = ""
+) -> str:
     longest = max(map(len, re.findall(r"`+", shown)), default=0)
     fence = "`" * max(4, longest + 1)
     path = json.dumps(found.touch.path, ensure_ascii=False)
@@ -164,7 +166,7 @@ def attached(text: str) -> dict[str, Attached]:
 # --- is it what the model saw? -------------------------------------------------------------
 
 
-def standing(found: Found, earlier: Mapping[str, Attached]) -> Standing:
+def standing(found: FoundFile, earlier: Mapping[str, Attached]) -> Standing:
     """
     Compare a file on disk with what the model saw of it last.
 
@@ -180,7 +182,7 @@ def standing(found: Found, earlier: Mapping[str, Attached]) -> Standing:
     return told
 
 
-def _against(touch: Touch, text: str) -> Standing:
+def _against(touch: FileAccess, text: str) -> Standing:
     seen, disk = ([line.rstrip() for line in text.split("\n")] for text in (touch.seen, text))
     if not any(seen):
         return "unknown"

@@ -48,7 +48,7 @@ _SHORT = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class FileAccess:
     """
     What one call did to one file; ``path`` is empty where it does not tell which.
 
@@ -65,7 +65,7 @@ class Touch:
     seen: str = field(default="", repr=False, compare=False)
 
 
-def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[Touch, ...]:
+def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[FileAccess, ...]:
     """
     Find every touch of a file, in the order in which the calls were made.
 
@@ -73,7 +73,7 @@ def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[Touch,
         messages: The conversation as it was recorded.
         settings: Names of tools and arguments.
     """
-    found: list[Touch] = []
+    found: list[FileAccess] = []
     for call, result in pair(messages).answers.items():
         found += answered(
             messages[call.message], messages[result.message], (call, result), settings
@@ -81,14 +81,14 @@ def touches(messages: Sequence[Message], settings: FileSettings) -> tuple[Touch,
     return tuple(sorted(found, key=order))
 
 
-def order(touch: Touch) -> tuple[int, int]:
+def order(touch: FileAccess) -> tuple[int, int]:
     """Return where a touch stands among others, by its call."""
     return touch.call.message, touch.call.part
 
 
 def answered(
     calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
-) -> list[Touch]:
+) -> list[FileAccess]:
     """
     Find what one call did to files, now that its result is there.
 
@@ -104,7 +104,7 @@ def answered(
     if result.is_error or _is_refusal(result.text):
         return []
     return [
-        Touch(
+        FileAccess(
             within(path, settings.root),
             operation,
             *sites,
@@ -115,9 +115,9 @@ def answered(
     ]
 
 
-def newest(found: Iterable[Touch]) -> tuple[Touch, ...]:
+def newest(found: Iterable[FileAccess]) -> tuple[FileAccess, ...]:
     """Return the last touch of every file, newest first."""
-    last: dict[str, Touch] = {}
+    last: dict[str, FileAccess] = {}
     for touch in filter(lambda touch: touch.path, found):
         last.pop(touch.path, None)
         last[touch.path] = touch
@@ -125,7 +125,7 @@ def newest(found: Iterable[Touch]) -> tuple[Touch, ...]:
 
 
 def in_sight(
-    found: Iterable[Touch], shown: Mapping[str, Message], log: Mapping[str, Message]
+    found: Iterable[FileAccess], shown: Mapping[str, Message], log: Mapping[str, Message]
 ) -> set[str]:
     """
     Return the paths of the files whose newest content still stands in the view.
@@ -148,7 +148,7 @@ def in_sight(
     return {path for path, seen in sight.items() if seen}
 
 
-def stands_in(touch: Touch, shown: Mapping[str, Message], log: Mapping[str, Message]) -> bool:
+def stands_in(touch: FileAccess, shown: Mapping[str, Message], log: Mapping[str, Message]) -> bool:
     """Tell whether what a touch showed of its file, or put there, is shown as it was recorded."""
     site, number = (
         (touch.result, touch.ids[1]) if touch.operation == "read" else (touch.call, touch.ids[0])

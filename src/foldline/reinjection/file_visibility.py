@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from foldline.core.outcome import Evicted
 from foldline.reinjection.attachment import attached
-from foldline.reinjection.file_access import Touch, in_sight, stands_in
+from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
 from foldline.values.view import View
 
 
-def sight(view: View, found: Sequence[Touch]) -> set[str]:
+def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
     """Return the paths of the files whose newest content a view shows, put back or not."""
     shown = {message.id: message for message in view.messages}
     back = {
@@ -23,7 +23,7 @@ def sight(view: View, found: Sequence[Touch]) -> set[str]:
     return in_sight(found, shown, view.originals) | back
 
 
-def evicted(before: View, after: View, found: Sequence[Touch]) -> Evicted:
+def evicted(before: View, after: View, found: Sequence[FileAccess]) -> Evicted:
     """
     Name the files that a compaction took out of sight.
 

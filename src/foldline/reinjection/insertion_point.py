@@ -7,7 +7,7 @@ from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
 
-def place(before: View, after: View) -> str | None:
+def insertion_point(before: View, after: View) -> str | None:
     """
     Return the message behind which the attachment goes; None where there is no place for it.
 

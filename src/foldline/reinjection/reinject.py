@@ -16,11 +16,11 @@ from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.outcome import Outcome, RungReport
 from foldline.core.retention_settings import FileSettings
-from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.reinjection.attachment import (
     HEADER,
     Attached,
-    Found,
+    FoundFile,
     attached,
     name_section,
     part_section,
@@ -28,9 +28,9 @@ from foldline.reinjection.attachment import (
     standing,
     whole_section,
 )
-from foldline.reinjection.file_access import Touch, newest
+from foldline.reinjection.file_access import FileAccess, newest
 from foldline.reinjection.file_visibility import evicted, sight
-from foldline.reinjection.insertion_point import place
+from foldline.reinjection.insertion_point import insertion_point
 from foldline.reinjection.task_lists import TaskLists, plan_room, plan_sections
 from foldline.reinjection.working_set import WorkingSet
 from foldline.repair.repair import repair
@@ -56,11 +56,11 @@ SECTION_TOKENS: Final = 60
 JOINTS: Final = 4
 """Texts that are put together may take a few tokens more than each by itself."""
 
-ReadFiles: TypeAlias = Callable[[Sequence[Touch], FileSettings], tuple[Found, ...]]
+ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[FoundFile, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class WantedItems:
     """
     What is to be in sight when a compaction is over.
 
@@ -68,8 +68,8 @@ class Belongings:
     on disk now, newest first, none where no file may be read.
     """
 
-    touches: tuple[Touch, ...] = ()
-    files: tuple[Found, ...] = ()
+    touches: tuple[FileAccess, ...] = ()
+    files: tuple[FoundFile, ...] = ()
     plan: TaskLists | None = None
     settings: FileSettings = field(default_factory=FileSettings)
 
@@ -91,7 +91,7 @@ class Sources:
     read: ReadFiles | None = None
     working: WorkingSet | None = None
 
-    def find(self, view: View) -> Belongings:
+    def find(self, view: View) -> WantedItems:
         """Find what is to be in view when a compaction of this view is over."""
         settings, known = self.settings, self.working
         if known is None:
@@ -101,12 +101,12 @@ class Sources:
             if self.read is not None and settings.is_on
             else ()
         )
-        return Belongings(known.touches, files, known.plan, settings)
+        return WantedItems(known.touches, files, known.plan, settings)
 
 
 def make_room(
-    belongings: Belongings, view: View, budget: Budget, need: Need, policy: Policy
-) -> tuple[Budget, Need, Policy]:
+    belongings: WantedItems, view: View, budget: Budget, need: CompactionContext, policy: Policy
+) -> tuple[Budget, CompactionContext, Policy]:
     """
     Return budget, need and policy of a compaction that leaves room for what is put back after it.
 
@@ -130,7 +130,7 @@ class Detach:
 
     name: str = field(default=DETACH, init=False)
 
-    def propose(self, view: View, _: Need) -> Steps[Plan]:
+    def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
         """Leave out every attachment that is not pinned."""
         yield from ()
         gone = tuple(
@@ -151,7 +151,7 @@ def _detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 
 
-def reserve(belongings: Belongings, view: View, target: int) -> int:
+def reserve(belongings: WantedItems, view: View, target: int) -> int:
     """
     Return how much of the target to leave for what is put back, in tokens.
 
@@ -185,7 +185,11 @@ def _most(settings: FileSettings, target: int) -> int:
 
 
 def put_back(
-    before: View, outcome: Outcome, budget: Budget, need: Need, belongings: Belongings
+    before: View,
+    outcome: Outcome,
+    budget: Budget,
+    need: CompactionContext,
+    belongings: WantedItems,
 ) -> Outcome:
     """
     Add what is out of view now to the outcome of a compaction, as far as there is room.
@@ -215,11 +219,11 @@ def _is_only_detached(outcome: Outcome) -> bool:
     return DETACH in applied and applied <= {DETACH, "repair"}
 
 
-def _attach(before: View, outcome: Outcome, budget: Budget, belongings: Belongings) -> Outcome:
+def _attach(before: View, outcome: Outcome, budget: Budget, belongings: WantedItems) -> Outcome:
     after = outcome.view
     if belongings.plan is None and not belongings.files:
         return outcome
-    where = place(before, after)
+    where = insertion_point(before, after)
     taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
@@ -257,7 +261,7 @@ def _summary(sections: Sequence[str]) -> str:
     return " and ".join([*(["the plan"] if files < len(sections) else []), *names])
 
 
-def _last_shown(before: View, files: Sequence[Found]) -> dict[str, Attached]:
+def _last_shown(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
     """Return what was put back earlier of those files that were not touched since."""
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
@@ -271,7 +275,7 @@ def _last_shown(before: View, files: Sequence[Found]) -> dict[str, Attached]:
 
 
 def _file_sections(
-    after: View, belongings: Belongings, room: int, earlier: dict[str, Attached]
+    after: View, belongings: WantedItems, room: int, earlier: dict[str, Attached]
 ) -> list[str]:
     settings, counter = belongings.settings, after.counter
     here = sight(after, belongings.touches)
@@ -293,7 +297,7 @@ def _file_sections(
 
 
 def _section(
-    found: Found, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
+    found: FoundFile, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
 ) -> str:
     """Write a file whole, or else its first and last lines, or else its path."""
     told = standing(found, earlier)

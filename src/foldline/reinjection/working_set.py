@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.file_access import Touch, answered, order
+from foldline.reinjection.file_access import FileAccess, answered, order
 from foldline.reinjection.task_lists import PlanStep, TaskLists, plan_step
 from foldline.values.groups import Site, Waiting
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -52,8 +52,8 @@ class WorkingSet:
         self._settings = settings or FileSettings()
         self._waiting = Waiting()
         self._calls: dict[Site, _Call] = {}
-        self._files: dict[str, list[Touch]] = {}
-        self._unnamed: deque[Touch] = deque(maxlen=UNNAMED)
+        self._files: dict[str, list[FileAccess]] = {}
+        self._unnamed: deque[FileAccess] = deque(maxlen=UNNAMED)
         self._plans: deque[PlanStep] = deque(maxlen=PLANS)
 
     @classmethod
@@ -96,7 +96,7 @@ class WorkingSet:
             for touch in answered(call.message, message, sites, self._settings):
                 self._note(touch)
 
-    def _note(self, touch: Touch) -> None:
+    def _note(self, touch: FileAccess) -> None:
         if not touch.path:
             self._unnamed.append(touch)
             return
@@ -120,7 +120,7 @@ class WorkingSet:
             del self._calls[oldest]
 
     @property
-    def touches(self) -> tuple[Touch, ...]:
+    def touches(self) -> tuple[FileAccess, ...]:
         """The touches that still count, in the order in which the calls were made."""
         named = (touch for of_file in self._files.values() for touch in of_file)
         return tuple(sorted((*named, *self._unnamed), key=order))

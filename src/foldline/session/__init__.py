@@ -1,5 +1,5 @@
 """The stateful front door: a conversation that is kept, compacted when due, and never lost."""
 
-from foldline.session.front import Session
+from foldline.session.session import Session
 
 __all__ = ["Session"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from foldline.core.asks import Ask, AsyncAnswerer, Model, Reader, Reply, Steps
+from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
 from foldline.redaction import explained, redacted
 from foldline.tools.timely import Late, started, timely
 
@@ -20,7 +20,7 @@ Summarizer: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | 
 NOBODY = "no summarizer is configured"
 
 
-def reader(summarizer: Summarizer | None, window: int) -> Reader | None:
+def reader(summarizer: Summarizer | None, window: int) -> ModelLimits | None:
     """
     Return who will answer.
 
@@ -31,8 +31,8 @@ def reader(summarizer: Summarizer | None, window: int) -> Reader | None:
     if summarizer is None:
         return None
     told = getattr(summarizer, "reader", None)
-    if not isinstance(told, Reader):
-        return Reader(window)
+    if not isinstance(told, ModelLimits):
+        return ModelLimits(window)
     return told if told.window else replace(told, window=window)
 
 

@@ -19,9 +19,9 @@ from foldline.session.answering import (
     is_async,
 )
 from foldline.session.extracting import Picture, prepare, put_away, take
-from foldline.session.memory import Memory
-from foldline.session.state import State
-from foldline.session.turn import Turn
+from foldline.session.fair_lock import FairLock
+from foldline.session.memory import SessionMemory
+from foldline.session.state import SessionState
 
 
 class Background:
@@ -41,8 +41,8 @@ class Background:
 
     def __init__(
         self,
-        state: State,
-        turn: Turn,
+        state: SessionState,
+        turn: FairLock,
         summarizer: Summarizer | None,
         is_open: Callable[[], bool],
     ) -> None:
@@ -144,7 +144,7 @@ class Background:
         self._state.refresh()
         return take(self._state) if self._state.is_memory_due() else None
 
-    def _put(self, picture: Picture, found: Memory | str) -> None:
+    def _put(self, picture: Picture, found: SessionMemory | str) -> None:
         if self._is_open():
             self._state.refresh()
             put_away(self._state, picture, found)

@@ -29,7 +29,7 @@ PLAIN: Final = "value"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DecodedMessage:
     """
     A message that was read, its content hash as id.
 
@@ -94,7 +94,7 @@ class Codec:
         self.settled = self.settled or final
 
 
-def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Reading]:
+def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[DecodedMessage]:
     """
     Read new messages.
 
@@ -112,28 +112,28 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[Rea
             f"{len(wires)} wire messages were read as {len(messages)}",
             hint="Append wire messages one by one, not request bodies.",
         )
-    out: list[Reading] = []
+    out: list[DecodedMessage] = []
     for message in messages:
         alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
         if alone.results:
             recent = [*log[-CONTEXT:], *(reading.message for reading in out[-CONTEXT:])]
             out.append(_in_context(dialect, alone, recent[-CONTEXT:]))
         else:
-            out.append(Reading(alone))
+            out.append(DecodedMessage(alone))
     return out
 
 
-def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> Reading:
+def _in_context(dialect: Dialect, alone: Message, recent: Sequence[Message]) -> DecodedMessage:
     """Read a tool result again behind its call; some wires pair them by name and order."""
     known = {call.id for message in recent for call in message.calls if call.id}
     if all(result.call_id in known for result in alone.results):
-        return Reading(alone)
+        return DecodedMessage(alone)
     wires = [message.raw for message in recent]
     message = dialect.decode([*wires, alone.raw]).messages[-1]
     if message == alone:
-        return Reading(alone)
+        return DecodedMessage(alone)
     message = replace(message, id=content_hash(message))
-    return Reading(message, message_to_json(replace(message, raw=None), freeze))
+    return DecodedMessage(message, message_to_json(replace(message, raw=None), freeze))
 
 
 def reread(dialect: Dialect, log: Sequence[Message]) -> list[Message]:
@@ -155,7 +155,7 @@ def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
 # --- keeping -------------------------------------------------------------------------------
 
 
-def kept(reading: Reading, message: Message, time: float) -> StoredMessage:
+def kept(reading: DecodedMessage, message: Message, time: float) -> StoredMessage:
     """Return what is stored of a message; ``time`` is in seconds since 1970."""
     return StoredMessage(
         id=message.id,
@@ -168,7 +168,7 @@ def kept(reading: Reading, message: Message, time: float) -> StoredMessage:
     )
 
 
-def restored(dialect: Dialect | None, stored: StoredMessage) -> Reading:
+def restored(dialect: Dialect | None, stored: StoredMessage) -> DecodedMessage:
     """
     Read a stored message again; its id is the content hash, as when it was first read.
 
@@ -191,7 +191,7 @@ def restored(dialect: Dialect | None, stored: StoredMessage) -> Reading:
             hint="Open the archive with the version of Foldline that wrote it.",
             damaged=True,
         ) from error
-    return Reading(message, stored.form)
+    return DecodedMessage(message, stored.form)
 
 
 def freeze(raw: Any) -> Any:

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.prepared import Prepared
-from foldline.core.strategy import Need, Policy
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext, Policy
+from foldline.engine.compaction import compact_view
 from foldline.engine.receipt import recallable
-from foldline.session.asking import allowed as who_is_asked
-from foldline.session.compacting import as_counted
-from foldline.session.learned import Trailing
+from foldline.session.compaction import as_counted
 from foldline.session.log import Log
-from foldline.session.memory import Memory, to_store
-from foldline.session.observing import note_prepared
-from foldline.session.state import State
+from foldline.session.memory import SessionMemory, to_store
+from foldline.session.notify import note_prepared
+from foldline.session.state import SessionState
+from foldline.session.statistics import BackgroundStatistics
+from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import preparing
 from foldline.values.handles import Handles
@@ -46,10 +46,10 @@ class Picture:
 
     view: View
     log: Log
-    statistics: Trailing
+    statistics: BackgroundStatistics
     budget: Budget
     policy: Policy
-    need: Need
+    need: CompactionContext
     at: int
     revision: int
     generation: int
@@ -57,7 +57,7 @@ class Picture:
     paused: bool = False
 
 
-def take(state: State) -> Picture:
+def take(state: SessionState) -> Picture:
     """Take the picture; nothing in it changes when the session goes on."""
     setting, shown = state.setting, state.shown
     state.shelf.appended = 0
@@ -68,7 +68,7 @@ def take(state: State) -> Picture:
     reader, _ = who_is_asked(state)
     if not state.shelf.breaker.allows(setting.clock()):
         reader = None
-    need = Need(
+    need = CompactionContext(
         target,
         budget.limit,
         budget.scale,
@@ -93,7 +93,7 @@ def take(state: State) -> Picture:
     )
 
 
-def prepare(picture: Picture) -> Steps[Memory | str]:
+def prepare(picture: Picture) -> Steps[SessionMemory | str]:
     """
     Prepare the compaction of what a picture shows.
 
@@ -105,7 +105,7 @@ def prepare(picture: Picture) -> Steps[Memory | str]:
     vocabulary = picture.statistics.vocabulary(picture.log, shown)
     view = replace(picture.view, vocabulary=vocabulary)
     need = picture.need
-    outcome = yield from compaction(view, picture.budget, picture.policy, need)
+    outcome = yield from compact_view(view, picture.budget, picture.policy, need)
     if outcome.status != "compacted":
         return outcome.reason if outcome.status == "failed" else ""
     reasons = [PAUSED] if picture.paused else []
@@ -125,10 +125,10 @@ def prepare(picture: Picture) -> Steps[Memory | str]:
         return "the summary is empty"
     if not prepared.folds:
         return ""
-    return Memory(prepared, to_store(prepared, picture.generation, need.account))
+    return SessionMemory(prepared, to_store(prepared, picture.generation, need.account))
 
 
-def put_away(state: State, picture: Picture, found: Memory | str) -> None:
+def put_away(state: SessionState, picture: Picture, found: SessionMemory | str) -> None:
     """
     Keep what was prepared, durably, if it still fits what is shown.
 

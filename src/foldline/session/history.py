@@ -1,24 +1,103 @@
-"""The compactions of a session: batches of edits with their receipts, in order."""
+"""The compactions of a session: batches of edits with their receipts, packed in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from sys import intern
+from typing import Any, Final
+from zlib import compress, decompress
 
+from foldline.core.outcome import Evicted, RungReport
+from foldline.core.spending import Spent
 from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
 from foldline.recall import Folded, Holdings
 from foldline.session import memory
 from foldline.session.codec import freeze, thaw
 from foldline.session.damage import UNREADABLE, reading
-from foldline.session.packed import packed
-from foldline.session.receipts import receipt_from_dict
 from foldline.stores.protocol import StoredBatch, StoredMemory, StoredSession
+from foldline.type_checks import check_fields
 from foldline.values.edit_json import edits_from_json, edits_to_json
-from foldline.values.edits import Edit, Fold, Rewrite
-from foldline.values.messages import Message
+from foldline.values.edits import Edit, Fold, Insert, Rewrite
+from foldline.values.messages import Message, Text
+
+LEAST: Final = 2_000
+"""Characters from which on a text is packed."""
+
+_FAST: Final = 1
+
+
+class PackedText(Text):
+    """
+    A text that is compressed until it is read.
+
+    Args:
+        text: The text.
+        raw: What the wire gave.
+    """
+
+    __slots__ = ("_packed",)
+    _packed: bytes
+
+    def __init__(self, text: str, raw: Any = None) -> None:
+        data = text.encode("utf-8", "surrogatepass")
+        object.__setattr__(self, "_packed", compress(data, _FAST))
+        object.__setattr__(self, "raw", raw)
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        return decompress(self._packed).decode("utf-8", "surrogatepass")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash((self.text,))
+
+
+def packed(edit: Edit) -> Edit:
+    """Return an edit with the texts of its message packed."""
+    if isinstance(edit, Fold):
+        return replace(edit, snapshot=_packed(edit.snapshot))
+    if isinstance(edit, Insert):
+        return replace(edit, message=_packed(edit.message))
+    return edit
+
+
+def _packed(message: Message) -> Message:
+    parts = tuple(
+        PackedText(part.text, part.raw) if type(part) is Text and len(part.text) >= LEAST else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
+def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Receipt:
+    """
+    Read what `Receipt.to_dict` wrote.
+
+    Args:
+        value: The JSON value.
+        edits: The edits, which it only counts.
+    """
+    plain = {key: item for key, item in value.items() if key not in ("schema", "edits")}
+    rungs = tuple(RungReport(**rung) for rung in plain.pop("rungs"))
+    warnings = tuple(plain.pop("warnings"))
+    spent = Spent(**plain.pop("spent", {}))
+    out = plain.pop("evicted", {})
+    evicted = Evicted(tuple(out.get("files", ())), out.get("unknown", 0))
+    # A few words, thousands of times: each is kept once.
+    plain["recall"] = {handle: intern(words) for handle, words in plain["recall"].items()}
+    receipt = Receipt(
+        **plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent, evicted=evicted
+    )
+    for record in (*rungs, spent, evicted, receipt):
+        check_fields(record)
+    return receipt
+
 
 COMPACTION: Final = "compaction"
 """The edits of a compaction."""

@@ -19,7 +19,7 @@ from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
 from foldline.redaction import redacted
-from foldline.session.turn import loop_of_turn
+from foldline.session.fair_lock import loop_of_turn
 from foldline.tools.timely import Late, started, timely
 
 Hook: TypeAlias = Callable[[Any], Any]

@@ -11,7 +11,7 @@ from foldline.core.prepared import Prepared, fingerprint
 from foldline.core.spending import Spent
 from foldline.errors import InputError, StoreError
 from foldline.session.codec import freeze, thaw
-from foldline.session.learned import Trailing
+from foldline.session.statistics import BackgroundStatistics
 from foldline.stores.protocol import StoredMemory
 from foldline.values.edit_json import edits_from_json, edits_to_json
 from foldline.values.edits import Edit
@@ -19,7 +19,7 @@ from foldline.values.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class SessionMemory:
     """What is prepared, and how it stands in the store."""
 
     prepared: Prepared
@@ -27,7 +27,7 @@ class Memory:
 
 
 @dataclass(slots=True)
-class Shelf:
+class PreparedSlot:
     """
     Where a session keeps what is prepared.
 
@@ -39,19 +39,19 @@ class Shelf:
     """
 
     breaker: Breaker
-    memory: Memory | None = None
+    memory: SessionMemory | None = None
     appended: int = 0
     revision: int = 0
     problem: str = ""
     text: str = ""
-    statistics: Trailing = field(default_factory=Trailing)
+    statistics: BackgroundStatistics = field(default_factory=BackgroundStatistics)
 
     def void(self, tokens: int) -> None:
         """Note that other messages are shown now, of so many tokens: nothing prepared holds."""
         self.memory, self.appended, self.problem = None, tokens, ""
         self.revision += 1
 
-    def put(self, memory: Memory, appended: int = 0) -> None:
+    def put(self, memory: SessionMemory, appended: int = 0) -> None:
         """Keep what is prepared now; so many tokens were appended behind it."""
         self.memory, self.appended, self.problem = memory, appended, ""
 
@@ -99,7 +99,7 @@ def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemor
     return StoredMemory(prepared.until, digest, prepared.at, generation, prepared.time, content)
 
 
-def from_store(stored: StoredMemory, shown: Sequence[Message]) -> Memory | None:
+def from_store(stored: StoredMemory, shown: Sequence[Message]) -> SessionMemory | None:
     """
     Take up what another process prepared.
 
@@ -131,7 +131,7 @@ def from_store(stored: StoredMemory, shown: Sequence[Message]) -> Memory | None:
         )
     except (InputError, LookupError, TypeError, ValueError, AttributeError):
         return None
-    return Memory(prepared, stored)
+    return SessionMemory(prepared, stored)
 
 
 def applied(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:

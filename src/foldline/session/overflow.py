@@ -21,10 +21,10 @@ from foldline.core.strategy import Policy
 from foldline.engine.policies import window as dropping
 from foldline.errors import BudgetError, ContextOverflow, InputError
 from foldline.models.overflow import Detector, Overflow, overflow_in
-from foldline.session import compacting
+from foldline.session import compaction
+from foldline.session.current_view import Anchor
 from foldline.session.history import COMPACTION
-from foldline.session.shown import Anchor
-from foldline.session.state import State
+from foldline.session.state import SessionState
 from foldline.values.plain_json import plain
 
 REASON: Final = "overflow"
@@ -38,7 +38,7 @@ FARTHEST: Final = 8
 """What a provider says that a view took is believed up to so many times of what was counted."""
 
 
-def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
+def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
     """
     Make a rejected view strictly smaller, and return what to send instead.
 
@@ -61,16 +61,16 @@ def overflowed(state: State, said: Any, detectors: Iterable[Detector] = ()) -> l
         for policy in (state.setting.policy, dropping()):
             with _alone(state, policy):
                 allowed = _allowed(state)
-                receipt = drive(compacting.compact(state, allowed, trigger=REASON), _nobody)
+                receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
                 if receipt.status == "compacted":
                     state.requested = None
-                    return drive(compacting.view(state), _nobody)
+                    return drive(compaction.view(state), _nobody)
         why = receipt.reason.removeprefix(f"{REASON}: ")
         message = f"Nothing smaller can be sent: {why}."
         raise _final(message, _staying(state), found.limit) from cause
 
 
-def _found(state: State, said: Any, detectors: Iterable[Detector]) -> Overflow:
+def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> Overflow:
     if isinstance(said, ContextOverflow):
         raise said
     found = overflow_in(said, state.setting.config.room.window, detectors)
@@ -84,7 +84,7 @@ def _found(state: State, said: Any, detectors: Iterable[Detector]) -> Overflow:
     )
 
 
-def _is_second(state: State) -> bool:
+def _is_second(state: SessionState) -> bool:
     """Tell whether an overflow was dealt with since the last message was appended."""
     now = len(state.shown.log)
     since = takewhile(lambda batch: batch.at == now, reversed(state.history.batches))
@@ -100,7 +100,7 @@ def _is_second(state: State) -> bool:
 
 
 @contextmanager
-def _learned(state: State, found: Overflow) -> Iterator[None]:
+def _learned(state: SessionState, found: Overflow) -> Iterator[None]:
     """
     Take the real limit for this session, and what the shown messages really take.
 
@@ -116,7 +116,7 @@ def _learned(state: State, found: Overflow) -> Iterator[None]:
             state.setting = own
 
 
-def _learn(state: State, found: Overflow) -> None:
+def _learn(state: SessionState, found: Overflow) -> None:
     tokens, overhead = state.shown.tokens, state.setting.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given
@@ -129,7 +129,7 @@ def _learn(state: State, found: Overflow) -> None:
     _shrink(state, found.limit or taken, found.output)
 
 
-def _shrink(state: State, limit: int, output: int) -> None:
+def _shrink(state: SessionState, limit: int, output: int) -> None:
     """Never allow more than what fits a limit; a limit that is no news changes nothing."""
     setting = state.setting
     room, budget = setting.config.room, setting.budget
@@ -144,9 +144,9 @@ def _shrink(state: State, limit: int, output: int) -> None:
         state.setting = replace(setting, budget=learned, config=config)
 
 
-def _allowed(state: State) -> Budget:
+def _allowed(state: SessionState) -> Budget:
     """Return what the messages may take now, as counted here, and less than they take."""
-    counted, less = compacting.as_counted(state.setting.budget, state), state.shown.tokens - 1
+    counted, less = compaction.as_counted(state.setting.budget, state), state.shown.tokens - 1
     limit = max(1, min(counted.limit, less))
     return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
 
@@ -155,7 +155,7 @@ def _allowed(state: State) -> Budget:
 
 
 @contextmanager
-def _alone(state: State, policy: Policy) -> Iterator[None]:
+def _alone(state: SessionState, policy: Policy) -> Iterator[None]:
     """Compact with a policy, and without asking anybody: the provider is waiting."""
     before = state.setting
     state.setting = replace(before, policy=policy, reader=None)
@@ -172,7 +172,7 @@ def _nobody(_: Ask) -> Reply:
 # --- nothing is left -----------------------------------------------------------------------
 
 
-def _sent(state: State) -> Counter[str]:
+def _sent(state: SessionState) -> Counter[str]:
     """Return what takes the room, in tokens, by why it is there."""
     view, taken = state.shown.view(state.codec.name), Counter[str]()
     for index, tokens in enumerate(view.counts):
@@ -182,7 +182,7 @@ def _sent(state: State) -> Counter[str]:
     return taken
 
 
-def _staying(state: State) -> Counter[str]:
+def _staying(state: SessionState) -> Counter[str]:
     """Return what takes the room and must stay."""
     taken = _sent(state)
     del taken[OTHER]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from foldline.core.asks import Reader
+from foldline.core.asks import ModelLimits
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
@@ -20,15 +20,14 @@ from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
 from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
+from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
 from foldline.session.history import restored_history
 from foldline.session.hooks import Hooks
-from foldline.session.identities import Identities
 from foldline.session.log import Log
-from foldline.session.memory import Shelf, from_store, text_from_store, text_to_store
-from foldline.session.pace import Pace
-from foldline.session.pressure import pressure
-from foldline.session.shown import Anchor, Shown
+from foldline.session.memory import PreparedSlot, from_store, text_from_store, text_to_store
+from foldline.session.message_ids import MessageIds
+from foldline.session.throttle import CompactionThrottle, pressure
 from foldline.stores.protocol import Change, Store, StoredMemory, StoredMessage, StoredSession
 from foldline.tokens.calibrate import Calibration
 from foldline.values.messages import Message
@@ -43,7 +42,7 @@ ANSWERED_WITHIN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SessionSettings:
     """
     What a session works with.
 
@@ -59,7 +58,7 @@ class Setting:
     policy: Policy
     clock: Callable[[], float]
     by_format: bool = False
-    reader: Reader | None = None
+    reader: ModelLimits | None = None
     config: Config = field(default_factory=Config)
     hooks: Hooks = field(default_factory=Hooks)
     model: str = ""
@@ -67,7 +66,7 @@ class Setting:
     hired: Client | None = None
 
 
-class State:
+class SessionState:
     """
     One session in memory.
 
@@ -77,12 +76,12 @@ class State:
         stored: What the store has of it.
     """
 
-    def __init__(self, setting: Setting, codec: Codec, stored: StoredSession) -> None:
+    def __init__(self, setting: SessionSettings, codec: Codec, stored: StoredSession) -> None:
         self.setting = setting
         self.codec = codec
         self.name = stored.head.name
         self.requested: str | None = None
-        self.shelf = Shelf(setting.config.breaker.closed())
+        self.shelf = PreparedSlot(setting.config.breaker.closed())
         self._restore(stored)
 
     # --- from and to the store -------------------------------------------------------------
@@ -90,11 +89,11 @@ class State:
     def _restore(self, stored: StoredSession) -> None:
         self.generation = stored.generation
         log = Log(stored, self._read, lambda: self.setting.store.load(self.name))
-        self.shown = Shown(self.setting.counter, log, self.setting.config.files)
-        self.ids = Identities(log.positions)
+        self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
+        self.ids = MessageIds(log.positions)
         self.history = restored_history(stored)
         self.calibration = Calibration()
-        self.pace = Pace(rules=self.setting.config.pace)
+        self.pace = CompactionThrottle(rules=self.setting.config.pace)
         self.viewed = 0
         self.known_dialect = stored.head.dialect
         with reading(self.name):

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
 from foldline.snapshot.ranking import Ranking, Statement
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 
 REPEATED, POWER = 0.65, 3.0
 """
@@ -42,7 +42,7 @@ class Choice:
         sources: The texts that they are slices of.
     """
 
-    def __init__(self, statements: Ranking, sources: Sequence[Source]) -> None:
+    def __init__(self, statements: Ranking, sources: Sequence[SourceText]) -> None:
         self._statements, self._sources = statements, sources
         self._words: dict[tuple[int, int], frozenset[str]] = {}
 

@@ -15,20 +15,20 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
 from typing import Final
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.relevance.names import items
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter
 from foldline.snapshot.choice import Choice
 from foldline.snapshot.cues import likely_names
-from foldline.snapshot.format import Row, header, render, snapshot_id
+from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
 from foldline.snapshot.line_scoring import result_lines
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.ranking import Ranking, Statement
-from foldline.snapshot.sources import Reading, Source, read
-from foldline.snapshot.state import State, state
+from foldline.snapshot.sources import HistoryReading, SourceText, read
+from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.statements import Slice, blocks, prose, shown
 from foldline.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
 from foldline.values.messages import visible_texts
@@ -91,12 +91,12 @@ class _Step:
 
     tokens: float
     shown: float = 0.0
-    slices: list[tuple[int, int, int, Source]] = field(default_factory=list)
+    slices: list[tuple[int, int, int, SourceText]] = field(default_factory=list)
 
 
 def compose(
     view: View,
-    need: Need,
+    need: CompactionContext,
     positions: Sequence[int],
     room: int,
     account: str = "",
@@ -134,9 +134,9 @@ class _Composer:
     def __init__(
         self,
         view: View,
-        need: Need,
+        need: CompactionContext,
         positions: Sequence[int],
-        reading: Reading,
+        reading: HistoryReading,
         head: str,
         account: str,
         phrases: Phrases,
@@ -144,7 +144,7 @@ class _Composer:
         self.view, self.reading, self.head = view, reading, head
         self.account, self.phrases = account, phrases
         self.title = titles.OWN_ACCOUNT if need.account else titles.ACCOUNT
-        self.state = State(())
+        self.state = SnapshotState(())
         self.judge = Judge(view.names, Focus.of(need.focus))
         self.asked = Query.of(view.messages, need.focus)
         self.sources = list(reading.sources)
@@ -202,7 +202,7 @@ class _Composer:
             return self._condensed(number, total)
         return blocks(source.text), {}
 
-    def _is_telling(self, source: Source, total: float) -> bool:
+    def _is_telling(self, source: SourceText, total: float) -> bool:
         share = source.tokens / total
         return share >= GIANT or (share >= SEARCHED and self.asked.points_at(source.text))
 
@@ -254,7 +254,7 @@ class _Composer:
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
-        self.state = State(())
+        self.state = SnapshotState(())
         while self.account:
             text = self._written([])
             if self.view.counter.text(text) <= room:
@@ -304,7 +304,7 @@ class _Composer:
         return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
 
 
-def _quote(source: Source, slices: Sequence[Slice]) -> str:
+def _quote(source: SourceText, slices: Sequence[Slice]) -> str:
     """Write statements of a text in order; where something is left out, that is marked."""
     quoted = source.speaker in QUOTED
     ends = "\r\n" if quoted else "\r\n.!?。！？"
@@ -345,5 +345,5 @@ def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
         found = list(group)
         source = found[0][3]
         text = _quote(source, [(start, end) for _, start, end, _ in found])
-        yield Row(source.speaker, text, source.handle if named else "").write(phrases)
+        yield SnapshotRow(source.speaker, text, source.handle if named else "").write(phrases)
         named = False

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from foldline.relevance.names import blanked, items
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
 SHORTEST, LONGEST, FLAG = 4, 80, 4
@@ -18,7 +18,7 @@ EDGES: Final = "./-+~@"
 
 def likely_names(
     likely: Mapping[str, float],
-    sources: Sequence[Source],
+    sources: Sequence[SourceText],
     passages: Iterable[str],
     known: Iterable[str],
 ) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iter
         yield from items(passage)
 
 
-def _hyphenated(sources: Iterable[Source]) -> dict[str, str]:
+def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
     """Return the word that ends in a name with a hyphen, where that is no word by itself."""
     words = {
         word

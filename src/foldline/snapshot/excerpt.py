@@ -16,7 +16,7 @@ from foldline.relevance.names import blanked, mentions
 from foldline.snapshot.line_scoring import Offered, offers
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import Source
+from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import Slice, prose
 from foldline.snapshot.worth import SIZE_POWER, Judge, cost
 from foldline.values.part_text import text_lines
@@ -283,7 +283,7 @@ def paragraphs(
     if whole <= tokens:
         return text
     judge = Judge(values, Focus())
-    source = Source(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
+    source = SourceText(0, 0, "user", text, handle, whole / max(1, len(text)), 1.0)
     pieces = prose(text)
     ranked = sorted(
         (-worth / cost(source, *pieces[number]) ** SIZE_POWER, number)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
 from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
 from foldline.values.identity import HANDLE_LENGTH, derived_id
@@ -31,7 +31,7 @@ _HIDDEN = re.compile("\x1b\\[[0-9;]{0,12}m|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SnapshotRow:
     """A statement of the story: its step's handle ("" where it needs none), speaker and words."""
 
     speaker: Speaker
@@ -55,11 +55,11 @@ class Parsed:
 
     messages: int
     tokens: int
-    rows: tuple[Row, ...]
+    rows: tuple[SnapshotRow, ...]
     state: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def handle_at(view: View, need: Need, position: int) -> str:
+def handle_at(view: View, need: CompactionContext, position: int) -> str:
     """Return the handle of the message at a position."""
     number = view.messages[position].id
     return need.handles.get(number, number[:HANDLE_LENGTH])
@@ -125,11 +125,13 @@ def parse(text: str) -> Parsed:
             lines = sections.setdefault(known[line[3:]], [])
         elif lines is not None and not left_out.fullmatch(line):
             lines.append(line)
-    rows: list[Row] = []
+    rows: list[SnapshotRow] = []
     state: dict[str, tuple[str, ...]] = {}
     for title, found in sections.items():
         if title in (ACCOUNT, OWN_ACCOUNT, _ACCOUNT_010):
-            rows.append(Row("summary", "\n".join(line.removeprefix(" ") for line in found)))
+            rows.append(
+                SnapshotRow("summary", "\n".join(line.removeprefix(" ") for line in found))
+            )
         elif title == STORY:
             told = _marked(found) if _PARTS_010 in text[:400] else found
             rows += _rows(told, "agent", phrases)
@@ -168,18 +170,20 @@ def _without_handle(line: str) -> str:
     return line[match.end() :] if match else line
 
 
-def _rows(lines: Iterable[str], speaker: Speaker, phrases: Phrases) -> list[Row]:
+def _rows(lines: Iterable[str], speaker: Speaker, phrases: Phrases) -> list[SnapshotRow]:
     marks = phrases.marks.items()
-    rows: list[Row] = []
+    rows: list[SnapshotRow] = []
     for line in lines:
         if line.startswith(" ") and rows:
-            rows[-1] = Row(rows[-1].speaker, f"{rows[-1].text}\n{line[1:]}", rows[-1].handle)
+            rows[-1] = SnapshotRow(
+                rows[-1].speaker, f"{rows[-1].text}\n{line[1:]}", rows[-1].handle
+            )
             continue
         match = _HANDLE.match(line)
         handle, rest = (match[1], line[match.end() :]) if match else ("", line)
         said, mark = next((one for one in marks if rest.startswith(one[1])), (speaker, ""))
         if rest:
-            rows.append(Row(said, rest.removeprefix(mark), handle))
+            rows.append(SnapshotRow(said, rest.removeprefix(mark), handle))
     return rows
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.calls import VERDICT, call_line, changes_something, long_arguments, outcome
 from foldline.snapshot.facts import arguments_of
-from foldline.snapshot.format import Row, handle_at, parse
+from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.frames import segments
@@ -76,7 +76,7 @@ SAMPLE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """
     A text that statements are taken from.
 
@@ -101,14 +101,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class HistoryReading:
     """
     What `read` found: sources in order, and the state that an earlier snapshot listed.
 
     ``verdicts`` are those of results that were too long to be quoted whole.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[SourceText, ...]
     carried: Mapping[str, tuple[str, ...]]
     messages: int
     tokens: int
@@ -118,12 +118,14 @@ class Reading:
 class _Reader:
     """Collects the sources of messages that are folded."""
 
-    def __init__(self, view: View, need: Need, positions: Sequence[int], phrases: Phrases) -> None:
+    def __init__(
+        self, view: View, need: CompactionContext, positions: Sequence[int], phrases: Phrases
+    ) -> None:
         self.view, self.need, self.phrases = view, need, phrases
         self.messages = [view.original(index) for index in range(len(view.messages))]
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
-        self.sources: list[Source] = []
+        self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
         answers = pair(self.messages).answers
@@ -154,7 +156,7 @@ class _Reader:
         if text.strip():
             step = self.leader[position]
             self.sources.append(
-                Source(
+                SourceText(
                     step,
                     (position - step) * 1_000 + place,
                     speaker,
@@ -249,15 +251,17 @@ class _Reader:
 
 
 def _source(
-    position: int, place: int, row: Row, handle: str, density: float, recency: float
-) -> Source:
+    position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
+) -> SourceText:
     single = row.speaker not in ("summary", "agent", "user", "report")
-    return Source(
+    return SourceText(
         position, place, row.speaker, row.text, row.handle or handle, density, recency, single
     )
 
 
-def read(view: View, need: Need, positions: Sequence[int], phrases: Phrases = ENGLISH) -> Reading:
+def read(
+    view: View, need: CompactionContext, positions: Sequence[int], phrases: Phrases = ENGLISH
+) -> HistoryReading:
     """
     Collect the texts that a snapshot is made of.
 
@@ -271,7 +275,7 @@ def read(view: View, need: Need, positions: Sequence[int], phrases: Phrases = EN
     for position in positions:
         reader.read(position)
     sources = tuple(reader.sources)
-    return Reading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
+    return HistoryReading(sources, reader.carried, reader.count, reader.tokens, reader.verdicts)
 
 
 def observations(messages: Sequence[Message]) -> frozenset[int]:

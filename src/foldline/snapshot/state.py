@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
@@ -22,7 +22,7 @@ from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
-from foldline.snapshot.sources import Source, observations
+from foldline.snapshot.sources import SourceText, observations
 from foldline.snapshot.statements import prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
@@ -94,12 +94,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SnapshotState:
     """The sections of a snapshot that say how things stand: name and finished lines."""
 
     sections: tuple[tuple[str, tuple[str, ...]], ...]
 
-    def within(self, tokens: float, counter: TokenCounter, phrases: Phrases = ENGLISH) -> State:
+    def within(
+        self, tokens: float, counter: TokenCounter, phrases: Phrases = ENGLISH
+    ) -> SnapshotState:
         """
         Return as much of it as fits.
 
@@ -122,18 +124,20 @@ class State:
             if missing and chosen:
                 chosen.append(phrases.left_out.replace("{count}", f"{missing:,}"))
             kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
-        return State(tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0]))))
+        return SnapshotState(
+            tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0])))
+        )
 
 
 def state(
     view: View,
-    need: Need,
+    need: CompactionContext,
     positions: Sequence[int],
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
     verdicts: Mapping[Site, str] | None = None,
     phrases: Phrases = ENGLISH,
-) -> State:
+) -> SnapshotState:
     """
     Read off how things stand.
 
@@ -149,7 +153,7 @@ def state(
     found = _Found(view, need, frozenset(positions), judge, verdicts or {}, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
-    return State(
+    return SnapshotState(
         (
             (titles.PLAN, tuple(found.plan()) or found.carried_plan(carried)),
             (titles.FAILING, tuple(errors)),
@@ -168,7 +172,7 @@ class _Found:
     def __init__(
         self,
         view: View,
-        need: Need,
+        need: CompactionContext,
         folded: frozenset[int],
         judge: Judge,
         verdicts: Mapping[Site, str],
@@ -238,7 +242,7 @@ class _Found:
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
-        source = Source(0, 0, "agent", text, "", 0.25, 1.0)
+        source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [
             worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)

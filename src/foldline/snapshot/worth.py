@@ -20,7 +20,7 @@ from typing import Final
 from foldline.relevance.names import blanked
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import Source, Speaker
+from foldline.snapshot.sources import SourceText, Speaker
 from foldline.snapshot.statements import Slice
 
 WEIGHT: Final[Mapping[Speaker, float]] = {
@@ -167,7 +167,7 @@ class Judge:
     names: Mapping[str, float]
     focus: Focus
 
-    def worths(self, source: Source, slices: Sequence[Slice]) -> Iterator[float]:
+    def worths(self, source: SourceText, slices: Sequence[Slice]) -> Iterator[float]:
         """
         Judge the statements of a text.
 
@@ -240,7 +240,7 @@ def _alarming(text: str, slices: Sequence[Slice]) -> set[int]:
     return found
 
 
-def _bonus(source: Source, text: str, line: int) -> float:
+def _bonus(source: SourceText, text: str, line: int) -> float:
     """Return what speaks for a statement besides its words."""
     if source.speaker not in QUOTED:
         return BASE
@@ -287,6 +287,6 @@ def _letters(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def cost(source: Source, start: int, end: int) -> float:
+def cost(source: SourceText, start: int, end: int) -> float:
     """Return about how many tokens a statement takes with its row."""
     return (end - start) * source.density + ROW_TOKENS

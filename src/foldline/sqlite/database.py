@@ -28,7 +28,7 @@ CHECKPOINT_PAGES: Final = 4_000
 Durability: TypeAlias = Literal["full", "process"]
 
 
-class Database:
+class SqliteDatabase:
     """
     A connection to one file; threads take turns.
 

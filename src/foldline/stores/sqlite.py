@@ -14,7 +14,7 @@ from typing import Final
 
 from foldline.errors import StoreError
 from foldline.sql import Connection
-from foldline.sqlite.database import Database, Durability
+from foldline.sqlite.database import Durability, SqliteDatabase
 from foldline.stores import rows
 from foldline.stores.migrations import ARCHIVE
 from foldline.stores.protocol import SessionHead
@@ -54,7 +54,7 @@ class SqliteStore(SqlStore):
             raise StoreError(
                 f"Unknown durability {durability!r}.", hint='Choose "full" or "process".'
             )
-        self._file = Database(path, ARCHIVE, durability=durability, patience=patience)
+        self._file = SqliteDatabase(path, ARCHIVE, durability=durability, patience=patience)
         super().__init__(self._file)
 
     def delete(self, names: Collection[str]) -> int:

@@ -17,7 +17,7 @@ from typing import Final
 
 from foldline.core.asks import Steps
 from foldline.core.cost import PAY_BACK
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.errors import BudgetError
 from foldline.snapshot.facts import open_failures
 from foldline.strategies.stubs import clear
@@ -60,7 +60,7 @@ class Clear:
                 hint="Give 0 or more.",
             )
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Clear from the oldest on until the target is met."""
         yield from ()
         edits: list[Edit] = []

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit
@@ -24,7 +24,7 @@ class Dedupe:
 
     name: str = field(default="dedupe", init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """
         Clear every result whose call was made again later with the same arguments.
 

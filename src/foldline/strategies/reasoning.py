@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from foldline.core.asks import Steps
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.values.edits import Edit, Rewrite
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Opaque, Text, Thinking, ToolCall
@@ -25,7 +25,7 @@ class Reasoning:
 
     name: str = field(default="reasoning", init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Leave out all reasoning before the latest thing that the user said."""
         yield from ()
         spoken = [i for i, message in enumerate(view.messages) if message.is_spoken()]
@@ -36,7 +36,7 @@ class Reasoning:
                 edits += self._strip(view, need, index)
         return Plan(tuple(edits), "" if edits else "no old reasoning")
 
-    def _strip(self, view: View, need: Need, index: int) -> list[Edit]:
+    def _strip(self, view: View, need: CompactionContext, index: int) -> list[Edit]:
         message = view.messages[index]
         led_to = _led_to(view, index)
         if any(isinstance(part, Opaque) for other in led_to for part in other.parts):

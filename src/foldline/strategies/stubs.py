@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.values.edits import Rewrite, rewritten
 from foldline.values.handles import part_handle
 from foldline.values.messages import ToolCall, ToolResult
@@ -28,7 +28,9 @@ def stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
     return f"{CLEARED}{tokens:,} tokens{tool}{failed}, {why}; recall {handle}]"
 
 
-def clear(view: View, need: Need, index: int, part: int, kind: str, why: str) -> Rewrite | None:
+def clear(
+    view: View, need: CompactionContext, index: int, part: int, kind: str, why: str
+) -> Rewrite | None:
     """
     Propose to clear one tool result.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.errors import BudgetError
 from foldline.values.frames import has_words
 from foldline.values.groups import Group
@@ -19,10 +19,10 @@ PRESERVED = 0.6
 """Fraction of the target that a share of a large history may take, however small it is."""
 
 
-class Selection(Protocol):
+class TailSelection(Protocol):
     """Says which groups of a view may be folded."""
 
-    def older(self, view: View, need: Need) -> list[Group]:
+    def older(self, view: View, need: CompactionContext) -> list[Group]:
         """Return the groups that may be folded, oldest first."""
         ...
 
@@ -56,7 +56,7 @@ class Keep:
                 hint="Give a number from 0 to 1.",
             )
 
-    def older(self, view: View, need: Need) -> list[Group]:
+    def older(self, view: View, need: CompactionContext) -> list[Group]:
         """Return the groups that may be folded, oldest first; an earlier snapshot is one."""
         groups = view.foldable()
         cut = self._cut(view, need, groups)
@@ -66,7 +66,7 @@ class Keep:
             if position < cut or is_snapshot(view.messages[group.start])
         ]
 
-    def _cut(self, view: View, need: Need, groups: list[Group]) -> int:
+    def _cut(self, view: View, need: CompactionContext, groups: list[Group]) -> int:
         if self.unit == "groups":
             return max(0, len(groups) - int(self.amount))
         if self.unit == "rounds":

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.retention_settings import Outputs
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.outputs.verdict import failing_note
 from foldline.snapshot.excerpt import Style, excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
@@ -112,7 +112,7 @@ Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CutSite:
     """
     A part that may be cut.
 
@@ -140,7 +140,7 @@ class Truncate:
     style: Style = "salient"
     name: str = field(default="truncate", init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Cut tool outputs and arguments first, and the task itself only if that is not enough."""
         yield from ()
         edits = level_parts(view, need, range(len(view.messages)), need.target, self.style)
@@ -148,7 +148,11 @@ class Truncate:
 
 
 def level_parts(
-    view: View, need: Need, positions: Iterable[int], room: int, style: Style = "salient"
+    view: View,
+    need: CompactionContext,
+    positions: Iterable[int],
+    room: int,
+    style: Style = "salient",
 ) -> tuple[Rewrite, ...]:
     """
     Cut the largest parts of some messages until these fit.
@@ -183,7 +187,7 @@ def level_parts(
     return tuple(edits)
 
 
-def _cut(view: View, need: Need, site: Site, cap: int, style: Style) -> Rewrite:
+def _cut(view: View, need: CompactionContext, site: CutSite, cap: int, style: Style) -> Rewrite:
     message = view.messages[site.index]
     part = message.parts[site.part]
     handle = part_handle(need.handles.get(message.id, message.id), message, site.part)
@@ -238,7 +242,7 @@ def leading(message: Message, part: int) -> str:
     return first_line(message.text)[:LONGEST_LEAD] + "\n"
 
 
-def _order(sites: list[Site], room: int) -> list[list[Site]]:
+def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:
     """Cut the task and its like late, unless it would leave nothing for anything else."""
     system = [site for site in sites if site.rank == "system"]
     tools = [site for site in sites if site.rank in ("call", "tool")]
@@ -267,7 +271,7 @@ def level(sizes: Iterable[int], excess: int) -> int:
     return SMALLEST
 
 
-def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
+def _sites(view: View, staying: Iterable[int]) -> Iterable[CutSite]:
     observed = observations([view.original(index) for index in range(len(view.messages))])
     for index in staying:
         message = view.messages[index]
@@ -280,7 +284,7 @@ def _sites(view: View, staying: Iterable[int]) -> Iterable[Site]:
                 if tokens > SMALLEST:
                     text = view.counter.text(_text_of(part))
                     rank = "tool" if index in observed else _rank(part, reason)
-                    yield Site(index, position, tokens, text, rank)
+                    yield CutSite(index, position, tokens, text, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:
@@ -292,7 +296,7 @@ def _rank(part: Part, reason: Reason | None) -> Rank:
 
 
 def shorten_staying(
-    view: View, need: Need, positions: Iterable[int], share: float, folded: int = 0
+    view: View, need: CompactionContext, positions: Iterable[int], share: float, folded: int = 0
 ) -> tuple[Rewrite, ...]:
     """
     Shorten the largest of what has to stay, as far as it takes too much of the target.
@@ -332,15 +336,15 @@ def shorten_staying(
 
 
 def _cutting(
-    sites: Sequence[Site], spared: Collection[Site], share: float, target: int
-) -> Iterator[tuple[list[Site], float, int]]:
+    sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int
+) -> Iterator[tuple[list[CutSite], float, int]]:
     """Yield what is cut one after another: until what stays takes how much, and how far down."""
     least, results = round(target * LEAST_SHARE), RESULT_SHARE * target
     rest = [site for site in sites if site.rank != "system"]
     system = [site for site in sites if site.rank == "system"]
     free = [site for site in rest if site not in spared]
 
-    def ranked(rank: Rank) -> list[Site]:
+    def ranked(rank: Rank) -> list[CutSite]:
         return [site for site in free if site.rank == rank]
 
     yield ranked("call"), results, max(SMALLEST, least // 4)
@@ -354,7 +358,7 @@ def _cutting(
     yield system, FULL * target, SMALLEST
 
 
-def _spared(view: View, sites: Iterable[Site], target: int) -> frozenset[Site]:
+def _spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
     """Return what is not cut before the system prompt is: short words, and few unread results."""
     reasons = view.protected
     unread = [s for s in sites if s.rank == "tool" and reasons.get(s.index) == "unread"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.values.edits import Drop
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
@@ -24,7 +24,7 @@ class Window:
     keep: int | None = None
     name: str = field(default="window", init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Drop whole groups, oldest first; what is protected stays, and so does a snapshot."""
         yield from ()
         groups = [g for g in view.foldable() if not is_snapshot(view.messages[g.start])]

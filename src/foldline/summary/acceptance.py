@@ -23,7 +23,7 @@ from foldline.summary.cleanup import (
     without_repeats,
 )
 from foldline.summary.forgery import neutralize
-from foldline.summary.prompt import Prompt
+from foldline.summary.prompt import SummaryPrompt
 from foldline.summary.templates import Template
 
 SHORT = 600
@@ -97,7 +97,7 @@ class Terms:
     is_known: Callable[[str], bool] = lambda _: False
 
 
-def accept(reply: Reply, ask: Ask, prompt: Prompt, terms: Terms) -> tuple[str, str]:
+def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple[str, str]:
     """
     Judge an answer.
 
@@ -165,7 +165,7 @@ def _unfinished(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str:
     return "" if reply.text.strip() else "is empty"
 
 
-def _unfit(account: str, prompt: Prompt, terms: Terms) -> str:
+def _unfit(account: str, prompt: SummaryPrompt, terms: Terms) -> str:
     if len(account) <= SHORT and _REFUSAL.match(account):
         return "is a refusal"
     if _PAGE.match(account) or (len(account) <= SHORT and _ERROR.match(account)):
@@ -187,6 +187,6 @@ def _unfit(account: str, prompt: Prompt, terms: Terms) -> str:
     return "is not shorter than what it stands for" if size >= terms.source else ""
 
 
-def _echoes(account: str, prompt: Prompt) -> bool:
+def _echoes(account: str, prompt: SummaryPrompt) -> bool:
     rules = (line.strip() for line in prompt.system.split("\n"))
     return prompt.mark in account or any(len(r) >= ECHO and r in account for r in rules)

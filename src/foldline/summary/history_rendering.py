@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foldline.core.strategy import Need
+from foldline.core.strategy import CompactionContext
 from foldline.snapshot.excerpt import salient_lines
 from foldline.snapshot.format import handle_at
 from foldline.strategies.stubs import CLEARED, is_stub
@@ -34,7 +34,7 @@ BRIEF = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HistoryPiece:
     """
     A step of the conversation, or a part of a long one.
 
@@ -51,10 +51,12 @@ class Piece:
         return f"[{self.handle} {self.role}] {self.text}"
 
 
-def pieces(view: View, need: Need, positions: Sequence[int]) -> list[Piece]:
+def pieces(view: View, need: CompactionContext, positions: Sequence[int]) -> list[HistoryPiece]:
     """Return the folded messages, oldest first; earlier snapshots are not among them."""
     return [
-        _measured(Piece(handle_at(view, need, position), message.role, text, 0), view.counter)
+        _measured(
+            HistoryPiece(handle_at(view, need, position), message.role, text, 0), view.counter
+        )
         for position in positions
         if not is_snapshot(view.messages[position])
         for message in (view.original(position),)
@@ -62,7 +64,7 @@ def pieces(view: View, need: Need, positions: Sequence[int]) -> list[Piece]:
     ]
 
 
-def _measured(piece: Piece, counter: TokenCounter) -> Piece:
+def _measured(piece: HistoryPiece, counter: TokenCounter) -> HistoryPiece:
     return replace(piece, tokens=counter.text(piece.read()) + 1)
 
 
@@ -96,12 +98,12 @@ def _render_result(text: str, handle: str) -> str:
 
 
 def fitted(
-    found: Sequence[Piece],
+    found: Sequence[HistoryPiece],
     counter: TokenCounter,
     values: Mapping[str, float],
     room: int,
     largest: int,
-) -> list[Piece]:
+) -> list[HistoryPiece]:
     """
     Make pieces fit into a room.
 
@@ -130,8 +132,8 @@ def fitted(
 
 
 def _shortened(
-    piece: Piece, tokens: int, counter: TokenCounter, values: Mapping[str, float]
-) -> Piece:
+    piece: HistoryPiece, tokens: int, counter: TokenCounter, values: Mapping[str, float]
+) -> HistoryPiece:
     """Keep the beginning, the end, and between them the lines that tell most."""
     text, per_token = piece.text, len(piece.text) / max(1, piece.tokens)
     note = f"[… shortened from {piece.tokens:,} tokens; recall {piece.handle} …]"
@@ -151,7 +153,7 @@ def _shortened(
     return best
 
 
-def _brief(piece: Piece, tokens: int, counter: TokenCounter) -> Piece:
+def _brief(piece: HistoryPiece, tokens: int, counter: TokenCounter) -> HistoryPiece:
     """Keep the first words."""
     if piece.tokens <= tokens:
         return piece
@@ -167,7 +169,9 @@ def _brief(piece: Piece, tokens: int, counter: TokenCounter) -> Piece:
     return made
 
 
-def _gathered(found: Sequence[Piece], counter: TokenCounter, room: int) -> Iterator[Piece]:
+def _gathered(
+    found: Sequence[HistoryPiece], counter: TokenCounter, room: int
+) -> Iterator[HistoryPiece]:
     """Let steps share a note where there is no room for each: the user's and the newest stay."""
     order = sorted(range(len(found)), key=lambda n: (found[n].role != "user", -n))
     kept, left = set[int](), room
@@ -177,7 +181,7 @@ def _gathered(found: Sequence[Piece], counter: TokenCounter, room: int) -> Itera
         if left < NOTE_TOKENS:
             break
         kept.add(number)
-    run: list[Piece] = []
+    run: list[HistoryPiece] = []
     for number, piece in enumerate(found):
         if number not in kept:
             run.append(piece)
@@ -190,12 +194,12 @@ def _gathered(found: Sequence[Piece], counter: TokenCounter, room: int) -> Itera
         yield _note(run, counter)
 
 
-def _note(run: Sequence[Piece], counter: TokenCounter) -> Piece:
+def _note(run: Sequence[HistoryPiece], counter: TokenCounter) -> HistoryPiece:
     text = f"to {run[-1].handle}: {len(run):,} steps that are not shown here"
-    return _measured(Piece(run[0].handle, "…", text, 0), counter)
+    return _measured(HistoryPiece(run[0].handle, "…", text, 0), counter)
 
 
-def _divided(piece: Piece, counter: TokenCounter, largest: int) -> Iterator[Piece]:
+def _divided(piece: HistoryPiece, counter: TokenCounter, largest: int) -> Iterator[HistoryPiece]:
     if piece.tokens <= largest:
         yield piece
         return
@@ -204,10 +208,12 @@ def _divided(piece: Piece, counter: TokenCounter, largest: int) -> Iterator[Piec
     for start in range(0, len(piece.text), size):
         role = piece.role if start == 0 else f"{piece.role}, continued"
         text = piece.text[start : start + size]
-        yield _measured(Piece(piece.handle, role, text, 0), counter)
+        yield _measured(HistoryPiece(piece.handle, role, text, 0), counter)
 
 
-def chunk(found: Sequence[Piece], capacity: int) -> tuple[list[Piece], list[Piece]]:
+def chunk(
+    found: Sequence[HistoryPiece], capacity: int
+) -> tuple[list[HistoryPiece], list[HistoryPiece]]:
     """Return the first pieces that fit into a request, at least one, and the rest."""
     used = 0
     for number, piece in enumerate(found):

@@ -16,8 +16,8 @@ from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.phrasing import phrases_for
 from foldline.summary.acceptance import Terms, accept
-from foldline.summary.history_rendering import Piece, chunk, fitted, pieces
-from foldline.summary.prompt import Prompt, Task, compose
+from foldline.summary.history_rendering import HistoryPiece, chunk, fitted, pieces
+from foldline.summary.prompt import SummaryPrompt, SummaryTask, compose
 from foldline.summary.summary_request import LEAST, SummaryRequest, known_handles
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
@@ -57,7 +57,7 @@ class SummaryProgress:
     wrong with the last answer.
     """
 
-    left: tuple[Piece, ...]
+    left: tuple[HistoryPiece, ...]
     account: str
     window: int
     requests: int
@@ -71,10 +71,10 @@ class ChunkAsk:
     """An Ask with the steps that it holds, and those that are left for later ones."""
 
     ask: Ask
-    prompt: Prompt
-    task: Task
-    now: tuple[Piece, ...]
-    later: tuple[Piece, ...]
+    prompt: SummaryPrompt
+    task: SummaryTask
+    now: tuple[HistoryPiece, ...]
+    later: tuple[HistoryPiece, ...]
 
 
 def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
@@ -124,7 +124,9 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     return ModelSummary(progress.account)
 
 
-def _chunk_ask(request: SummaryRequest, task: Task, progress: SummaryProgress) -> ChunkAsk | None:
+def _chunk_ask(
+    request: SummaryRequest, task: SummaryTask, progress: SummaryProgress
+) -> ChunkAsk | None:
     """Write the next request; None when the window holds nothing."""
     view = request.view
     waiting, before = sum(p.tokens for p in progress.left), view.counter.text(progress.account)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from foldline.relevance.language import CHINESE, Language
 from foldline.summary import wording
 from foldline.summary.templates import Template
-from foldline.summary.wording import Words
+from foldline.summary.wording import Wording
 from foldline.values.identity import derived_id
 
 MARK = 8
@@ -26,7 +26,7 @@ SLACK = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SummaryTask:
     """
     What is asked of a model besides reading.
 
@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class SummaryPrompt:
     """A request: the rules that stand apart, the rest of it, and the mark of its fences."""
 
     system: str
@@ -63,8 +63,13 @@ class Prompt:
 
 
 def compose(
-    task: Task, transcript: str, previous: str = "", *, more: bool = False, problem: str = ""
-) -> Prompt:
+    task: SummaryTask,
+    transcript: str,
+    previous: str = "",
+    *,
+    more: bool = False,
+    problem: str = "",
+) -> SummaryPrompt:
     """
     Write a request.
 
@@ -104,10 +109,10 @@ def compose(
     if problem:
         lines.append(words.retry.replace("{problem}", problem))
     lines.append(words.end)
-    return Prompt(words.rules.replace("{mark}", mark), "\n".join(lines), mark)
+    return SummaryPrompt(words.rules.replace("{mark}", mark), "\n".join(lines), mark)
 
 
-def _length(words: Words, tokens: int) -> str:
+def _length(words: Wording, tokens: int) -> str:
     """Say how long the account is to be: in tokens, and in what a model counts better."""
     sizes = {
         "{least}": LEAST_USED * tokens,
@@ -121,7 +126,7 @@ def _length(words: Words, tokens: int) -> str:
     return text
 
 
-def _beside(words: Words, task: Task) -> str:
+def _beside(words: Wording, task: SummaryTask) -> str:
     if task.others is None:
         return task.beside
     first, last, count = task.others

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
 from foldline.core.budget import ACT
-from foldline.core.strategy import Need, Plan, Policy, Rung
+from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.summary.summarize import Summarize
 from foldline.values.view import View
 
@@ -24,7 +24,7 @@ class SessionMemory:
 
     name: str = field(default=NAME, init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Return the prepared edits, or why they do not hold."""
         yield from ()
         memory = need.memory

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from foldline.core.asks import Steps
-from foldline.core.strategy import Need, Plan
+from foldline.core.strategy import CompactionContext, Plan
 from foldline.core.summary_settings import SummarySettings
 from foldline.relevance.language import Language
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
 from foldline.snapshot.phrasing import phrases_for
-from foldline.strategies.tail import TAIL, Keep, Selection
+from foldline.strategies.tail import TAIL, Keep, TailSelection
 from foldline.strategies.truncate import shorten_staying
 from foldline.summary.acceptance import within
 from foldline.summary.claims import mark_unproven_claims
@@ -56,14 +56,14 @@ class Summarize:
         template: What a model is asked to write, in place of what the settings name.
     """
 
-    keep: Selection = field(default_factory=lambda: Keep("target", TAIL))
+    keep: TailSelection = field(default_factory=lambda: Keep("target", TAIL))
     most: float = 1.0
     share: float = MUST_SHARE
     settings: SummarySettings | None = None
     template: Template | None = None
     name: str = field(default=NAME, init=False)
 
-    def propose(self, view: View, need: Need) -> Steps[Plan]:
+    def propose(self, view: View, need: CompactionContext) -> Steps[Plan]:
         """Fold the groups before the tail; an earlier snapshot among them is taken up."""
         positions = sorted(i for group in self.keep.older(view, need) for i in group.members)
         folded = sum(view.counts[index] for index in positions)
@@ -91,7 +91,7 @@ class Summarize:
         reason = _reason(beside, positions, summary, text)
         return Plan(edits, reason, fallback=bool(summary.problem))
 
-    def _may_extend(self, spare: int, need: Need) -> bool:
+    def _may_extend(self, spare: int, need: CompactionContext) -> bool:
         """Return True if the story leaves room that recent steps may use."""
         return isinstance(self.keep, Keep) and spare > (1 - USED) * need.target
 
@@ -110,7 +110,7 @@ class Summarize:
     def _summary(
         self,
         view: View,
-        need: Need,
+        need: CompactionContext,
         positions: list[int],
         room: int,
         cuts: Sequence[Rewrite],
@@ -132,7 +132,7 @@ class Summarize:
         text, marked = mark_unproven_claims(summary.text, said, phrases_for(language))
         return replace(summary, text=text, marked=marked)
 
-    def _own_account(self, view: View, need: Need, room: int) -> ModelSummary:
+    def _own_account(self, view: View, need: CompactionContext, room: int) -> ModelSummary:
         """Write the user's own account as one of a model: harmless, and within its share."""
         text = neutralize(need.account, known_handles(view, need))
         most = round((self.settings or need.summary).share * room)

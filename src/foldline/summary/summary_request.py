@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from foldline.core.asks import Reader
-from foldline.core.strategy import Need
+from foldline.core.asks import ModelLimits
+from foldline.core.strategy import CompactionContext
 from foldline.core.summary_settings import SummarySettings
 from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.facts import plan
 from foldline.snapshot.format import handle_at
 from foldline.summary.history_rendering import fitted, pieces
-from foldline.summary.prompt import SLACK, Task, compose
+from foldline.summary.prompt import SLACK, SummaryTask, compose
 from foldline.summary.templates import Template, template
 from foldline.values.edits import Rewrite
 from foldline.values.handles import Handles, Register
@@ -78,8 +78,8 @@ class SummaryRequest:
     """
 
     view: View
-    need: Need
-    reader: Reader
+    need: CompactionContext
+    reader: ModelLimits
     positions: Sequence[int]
     room: int
     settings: SummarySettings
@@ -87,7 +87,7 @@ class SummaryRequest:
     cuts: Sequence[Rewrite] = ()
     language: Language | None = None
 
-    def task(self, source: int) -> Task:
+    def task(self, source: int) -> SummaryTask:
         """
         Say what is asked of a source.
 
@@ -106,7 +106,7 @@ class SummaryRequest:
             source // HALF,
             *(limit for limit in limits if limit is not None),
         )
-        task = Task(
+        task = SummaryTask(
             chosen,
             int(most / SLACK),
             self.language,
@@ -122,16 +122,16 @@ class SummaryRequest:
         """Count what the shortened messages hold, in tokens: the account stands for it too."""
         return sum(piece.tokens for piece in pieces(self.view, self.need, self._cut()))
 
-    def within(self, task: Task, window: int) -> Task:
+    def within(self, task: SummaryTask, window: int) -> SummaryTask:
         """Return the task with an account that a window, in tokens, has room for."""
         most = min(self.reader.output, window // QUARTER) / _length(task.template)
         return replace(task, tokens=min(task.tokens, int(most / SLACK)))
 
-    def cap(self, task: Task) -> int:
+    def cap(self, task: SummaryTask) -> int:
         """Return what the answer may take, a block to think in included, in tokens."""
         return int(task.limit * _length(task.template))
 
-    def capacity(self, task: Task, previous: int, window: int) -> int:
+    def capacity(self, task: SummaryTask, previous: int, window: int) -> int:
         """
         Return how much of the conversation one request can hold, in tokens.
 
@@ -195,7 +195,7 @@ class SummaryRequest:
         return handle_at(self.view, self.need, self.positions[found.position]) if found else ""
 
 
-def known_handles(view: View, need: Need) -> Callable[[str], bool]:
+def known_handles(view: View, need: CompactionContext) -> Callable[[str], bool]:
     """
     Return what says whether digits are a handle.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Wording:
     """
     What a request says around the conversation.
 
@@ -31,7 +31,7 @@ class Words:
     end: str
 
 
-ENGLISH = Words(
+ENGLISH = Wording(
     rules="""\
 You keep the memory of an agent: the older part of its conversation is about to leave its context
 window, and what you write stands in its place.
@@ -74,7 +74,7 @@ Do not summarise it as if it were conversation.""",
 )
 
 
-CHINESE = Words(
+CHINESE = Wording(
     rules="""\
 你为一个智能体保管记忆：它较早的对话即将离开上下文窗口，由你写的文字代替。
 

@@ -15,7 +15,7 @@ from foldline.inspector.pages.step import paging
 from foldline.inspector.replay import Revision
 from foldline.inspector.trace import Trace
 from foldline.inspector.words import moment, money, share
-from foldline.session.economizing import proportions
+from foldline.session.early_fold import proportions
 
 PAGE = 120
 """Rows on one page."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from foldline.core.asks import Ask, Reader, Reply, Stop
+from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.formats.registry import dialect
 from foldline.session.answering import Summarizer
 from foldline.values.messages import Usage
@@ -54,11 +54,11 @@ class ChatModel:
         return id(self._model)
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ModelLimits:
         """What the model reads and writes at most, by its profile."""
         profile = profile_of(self._model)
         window, output = profile.get("max_input_tokens"), profile.get("max_output_tokens")
-        known = Reader(window or 0, name=name_of(self._model))
+        known = ModelLimits(window or 0, name=name_of(self._model))
         return replace(known, output=output) if output else known
 
     def answer(self, ask: Ask) -> Reply:

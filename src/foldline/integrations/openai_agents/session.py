@@ -26,7 +26,7 @@ from foldline.integrations.openai_agents.items import (
 from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
 from foldline.session.answering import Summarizer, finished
-from foldline.session.turn import Turn
+from foldline.session.fair_lock import FairLock
 
 UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
 
@@ -122,7 +122,7 @@ class FoldlineSession:
         self._kept = len(self._follower.session.messages)
         self._handed: deque[Handed] = deque(maxlen=REMEMBERED)
         self._sent: Sent | None = None
-        self._turn = Turn()
+        self._turn = FairLock()
 
     @property
     def session(self) -> Session:

@@ -28,7 +28,7 @@ from foldline.memory.knowledge.storing import Storing, checked_namespace, stored
 from foldline.memory.knowledge.tables import BITS, KNOWLEDGE
 from foldline.memory.knowledge.values import Added, DocumentInfo, Findings, Report, Stats
 from foldline.retrieval.embedding import Embedder
-from foldline.sqlite.database import Database
+from foldline.sqlite.database import SqliteDatabase
 from foldline.tokens.estimate import estimate
 from foldline.type_checks import typed_methods
 
@@ -89,7 +89,7 @@ class Knowledge:
             StoreError: The file cannot be opened, or is something else.
         """
         checked_namespace(namespace)
-        database = Database(path, KNOWLEDGE)
+        database = SqliteDatabase(path, KNOWLEDGE)
         with database.reading() as connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE}")
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()

@@ -18,7 +18,7 @@ from foldline.memory.knowledge.finding import space_of
 from foldline.memory.knowledge.values import Added
 from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
-from foldline.sqlite.database import Database
+from foldline.sqlite.database import SqliteDatabase
 
 LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200
@@ -28,7 +28,7 @@ LONGEST_NAMESPACE: Final = 200
 class Storing:
     """What stores documents in one namespace; see `Knowledge.open`."""
 
-    database: Database
+    database: SqliteDatabase
     namespace: str
     chunks: ChunkSettings
     limits: ReadLimits

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import U
 
-from foldline.session.identities import Identities
+from foldline.session.message_ids import MessageIds
 from foldline.values.identity import content_hash, identify
 
 texts = st.lists(st.sampled_from(["a", "b", "c"]), max_size=40)
@@ -21,15 +21,15 @@ def given_one_by_one(ids, taken, messages):
 def test_they_are_the_same_in_one_process_and_in_the_next(said, cut):
     messages = [U(text) for text in said]
     taken = {}
-    given_one_by_one(Identities(taken), taken, messages[:cut])
-    given_one_by_one(Identities(taken), taken, messages[cut:])
+    given_one_by_one(MessageIds(taken), taken, messages[:cut])
+    given_one_by_one(MessageIds(taken), taken, messages[cut:])
 
     assert list(taken) == [message.id for message in identify(messages)]
 
 
 def test_an_id_that_was_taken_back_is_given_again():
     taken = {}
-    ids = Identities(taken)
+    ids = MessageIds(taken)
     content = content_hash(U("a"))
     given_one_by_one(ids, taken, [U("a")])
     second, third = ids.give(content), ids.give(content)
@@ -49,14 +49,14 @@ def test_a_message_that_was_said_a_hundred_thousand_times_is_counted_in_few_step
             return number in said
 
     content, said = "a" * 32, {}
-    given_one_by_one(Identities(said), said, [])
-    ids = Identities(said)
+    given_one_by_one(MessageIds(said), said, [])
+    ids = MessageIds(said)
     for _ in range(5_000):
         number = ids.give(content)
         said[number] = 1
         ids.recorded(number)
 
-    again = Identities(Taken())
+    again = MessageIds(Taken())
 
     assert again.give(content) not in said
     assert len(looked) < 60

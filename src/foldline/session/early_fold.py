@@ -14,13 +14,13 @@ from foldline.core.cost import READ, WRITE, Factors
 from foldline.core.economy import Course, Saving, saving
 from foldline.core.strategy import Policy
 from foldline.models.info import Prices
-from foldline.session.state import State
+from foldline.session.state import SessionState
 
 MESSAGES_A_REQUEST: Final = 2
 """What is asked, or came back from a tool, and the answer; nothing has to be counted for that."""
 
 
-def due(state: State) -> Saving | None:
+def due(state: SessionState) -> Saving | None:
     """Return what folding now saves, None when it is not due; known in constant time."""
     setting, fill = state.setting, state.fill
     economy, config = setting.policy.economy, setting.config
@@ -39,7 +39,7 @@ def due(state: State) -> Saving | None:
     )
 
 
-def course(state: State, fill: int) -> Course:
+def course(state: SessionState, fill: int) -> Course:
     """Return how the session went since its last compaction that is in effect."""
     last = state.history.last()
     start, at = (0, 0) if last is None else (last.receipt.tokens_after, last.at)
@@ -57,7 +57,7 @@ def folding(policy: Policy) -> Policy:
     return replace(policy, rungs=rungs)
 
 
-def _asked(state: State, fill: int, price: Factors) -> float:
+def _asked(state: SessionState, fill: int, price: Factors) -> float:
     """Return what asking the summarizer costs, in tokens of the agent's input; at most that."""
     reader = state.setting.reader
     if reader is None:

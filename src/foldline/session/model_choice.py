@@ -41,7 +41,7 @@ def sized(config: Config, model: str, *, window: int | None, output: int | None)
     return config.replace(room={"window": info.window, "output": reserve, "max_input": most})
 
 
-def hired(summarizer: Summarizer | str | None, config: Config, model: str) -> Client | None:
+def owned_client(summarizer: Summarizer | str | None, config: Config, model: str) -> Client | None:
     """
     Return the client of the model that is named to summarize; None when none is named.
 

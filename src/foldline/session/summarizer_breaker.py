@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from foldline.core.asks import Reader
+from foldline.core.asks import ModelLimits
 from foldline.core.circuit_breaker import Breaker
 from foldline.engine.receipt import Receipt
-from foldline.session.state import State
+from foldline.session.state import SessionState
 
 
-def breaker(state: State) -> Breaker:
+def breaker(state: SessionState) -> Breaker:
     """
     Return what the receipts of a session say about its summarizer.
 
@@ -33,7 +33,7 @@ def was_usable(receipt: Receipt) -> bool | None:
     return receipt.status == "compacted" and not fell_back
 
 
-def _is_other(state: State, receipt: Receipt) -> bool:
+def _is_other(state: SessionState, receipt: Receipt) -> bool:
     reader, model = state.setting.reader, receipt.spent.model
     named = reader is not None and reader.name and model
     return receipt.policy != state.setting.policy.name or bool(
@@ -41,7 +41,7 @@ def _is_other(state: State, receipt: Receipt) -> bool:
     )
 
 
-def allowed(state: State) -> tuple[Reader | None, str]:
+def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
     """Return who is asked now, and if nobody is although somebody could, why."""
     reader, now = state.setting.reader, state.setting.clock()
     if reader is None:

@@ -16,8 +16,8 @@ from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
-from foldline.session.state import Setting, State
-from foldline.session.summarizing import hired, sized
+from foldline.session.model_choice import owned_client, sized
+from foldline.session.state import SessionSettings, SessionState
 from foldline.stores.protocol import SessionHead, Store
 from foldline.summary.session_memory import remembering
 from foldline.values.tokens import TextCounter, TokenCounter
@@ -46,7 +46,7 @@ def open_state(
     tools: Iterable[Any] | None,
     system: str | None,
     clock: Callable[[], float],
-) -> State:
+) -> SessionState:
     """
     Open a session, or start it; see `foldline.session.Session.open`.
 
@@ -78,10 +78,10 @@ def open_state(
     config = sized(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
     config = _as_told(config, window, output)
-    own = hired(summarizer, config, model)
+    own = owned_client(summarizer, config, model)
     who = own if isinstance(summarizer, str) else summarizer or own
     by_format = counts is not counter and not _provider(called)
-    setting = Setting(
+    setting = SessionSettings(
         store,
         counts,
         budget,
@@ -96,7 +96,7 @@ def open_state(
         own,
     )
     # At last: what cannot be opened is not started either.
-    return State(setting, codec, store.begin(new) if stored is None else stored)
+    return SessionState(setting, codec, store.begin(new) if stored is None else stored)
 
 
 def _as_told(config: Config, window: int | None, output: int | None) -> Config:
@@ -144,3 +144,22 @@ def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Code
 
 def _provider(model: str) -> str:
     return next((PROVIDERS[word] for word in PROVIDERS if word in model.lower()), "")
+
+
+def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] | None) -> None:
+    """
+    Count the system prompt and the tools that the next view will be sent with.
+
+    Args:
+        state: The session; its budget changes, nothing is recorded.
+        system: The system prompt.
+        tools: The tool schemas, as JSON values.
+
+    Raises:
+        BudgetError: They leave nothing for messages; the budget is as it was.
+    """
+    setting = state.setting
+    with bounded_nesting():
+        overhead = setting.counter.overhead(system or "", tools or ())
+    if overhead != setting.budget.overhead:
+        state.setting = replace(setting, budget=setting.budget.around(overhead))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
-from foldline.session.codec import Reading, kept, read, reread
+from foldline.session.codec import DecodedMessage, kept, read, reread
 from foldline.session.history import BOUND, Batch
 from foldline.session.hooks import rewritten as made_by_hooks
-from foldline.session.observing import note_bound, note_pressure
-from foldline.session.state import State
+from foldline.session.notify import note_bound, note_pressure
+from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
 from foldline.values.edits import Rewrite, rewritten
 from foldline.values.handles import Handles
@@ -24,16 +25,16 @@ from foldline.values.plain_json import plain
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NewMessage:
     """A message to append, and what is shown of it where that is less."""
 
-    reading: Reading
+    reading: DecodedMessage
     message: Message
     shown: Message
     edits: tuple[Rewrite, ...] = ()
 
 
-def append(state: State, wires: list[Any], usage: Usage | None = None) -> list[str]:
+def append(state: SessionState, wires: list[Any], usage: Usage | None = None) -> list[str]:
     """
     Append messages, durably.
 
@@ -101,7 +102,7 @@ def _unreadable() -> Iterator[None]:
 
 @contextmanager
 def _identified(
-    state: State, readings: Sequence[Reading], usage: Usage | None
+    state: SessionState, readings: Sequence[DecodedMessage], usage: Usage | None
 ) -> Iterator[list[Message]]:
     """Give messages their ids, and take them back if they cannot be recorded."""
     messages: list[Message] = []
@@ -120,7 +121,7 @@ def _identified(
         raise
 
 
-def _settle(state: State, dialect: Dialect, *, final: bool) -> None:
+def _settle(state: SessionState, dialect: Dialect, *, final: bool) -> None:
     if state.codec.dialect not in (None, dialect):
         state.shown.reread(reread(dialect, state.shown.log), state.history.steps())
     state.codec.settle(dialect, final=final)
@@ -129,7 +130,7 @@ def _settle(state: State, dialect: Dialect, *, final: bool) -> None:
         state.setting.counter.provider = dialect.provider
 
 
-def _show(state: State, entry: Entry) -> None:
+def _show(state: SessionState, entry: NewMessage) -> None:
     count = state.shown.append(entry.message)
     state.ids.recorded(entry.message.id)
     if entry.edits:
@@ -142,21 +143,23 @@ def _show(state: State, entry: Entry) -> None:
 # --- giant tool outputs --------------------------------------------------------------------
 
 
-def _entry(state: State, reading: Reading, message: Message, together: Sequence[Message]) -> Entry:
+def _entry(
+    state: SessionState, reading: DecodedMessage, message: Message, together: Sequence[Message]
+) -> NewMessage:
     counter, config = state.setting.counter, state.setting.config
     outputs = config.outputs
     if not config.enabled or not any(
         outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
     ):
-        return Entry(reading, message, message)
+        return NewMessage(reading, message, message)
     from foldline.strategies.truncate import bound
 
     handle = Handles(state.shown.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)
-    return Entry(reading, message, reduce(rewritten, edits, message), edits)
+    return NewMessage(reading, message, reduce(rewritten, edits, message), edits)
 
 
-def _bounds(state: State, entries: Sequence[Entry], now: float) -> Batch | None:
+def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:
     """Make the batch that records the cuts; None when nothing was cut."""
     edits = tuple(edit for entry in entries for edit in entry.edits)
     if not edits:
@@ -185,3 +188,57 @@ def _bounds(state: State, entries: Sequence[Entry], now: float) -> Batch | None:
     # In effect for a log that has the messages, so that their handles are known from then on.
     at = len(shown.log) + len(entries)
     return Batch(len(state.history.batches), at, BOUND, receipt, now)
+
+
+BATCH: Final = 1_000
+"""So many messages are recorded together, unless somebody says otherwise."""
+
+LARGEST: Final = 1_000_000
+"""No batch has more messages, whatever somebody says."""
+
+
+def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """
+    Split messages into lists of a size; the last one may be shorter.
+
+    Raises:
+        InputError: The size makes no sense.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InputError(f"a batch has at least 1 message, not {size!r:.40}")
+    coming = iter(messages)
+    while wires := list(islice(coming, min(size, LARGEST))):
+        yield wires
+
+
+def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
+    """
+    Append the next batch of an import.
+
+    Args:
+        state: The session.
+        wires: Wire messages.
+        done: How many came before them.
+
+    Returns:
+        How many have come now.
+
+    Raises:
+        InputError: A message cannot be read; ``index`` is its position in the whole import.
+    """
+    try:
+        append(state, wires)
+    except InputError as error:
+        if error.index is None or not done:
+            raise
+        raise _moved(error, error.index + done) from error
+    done += len(wires)
+    state.shown.imported(done)
+    return done
+
+
+def _moved(error: InputError, index: int) -> InputError:
+    """Return the same error for a message at another position."""
+    what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
+    what = what.removeprefix(f"field {error.field}").removeprefix(": ")
+    return type(error)(what, index=index, field=error.field, hint=error.hint)

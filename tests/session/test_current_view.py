@@ -7,7 +7,7 @@ from tests.session.logs import log_of
 
 from foldline.core.retention_settings import FileSettings
 from foldline.formats.registry import dialect
-from foldline.session.shown import Shown
+from foldline.session.current_view import CurrentView
 from foldline.testing.histories import histories
 from foldline.testing.wires import DIALECT_NAMES, wire
 from foldline.tokens.estimate import EstimatedCounter
@@ -25,7 +25,7 @@ def test_messages_that_come_after_an_edit_are_written_as_if_all_were(name, data)
     found = dialect(name)
     messages = found.decode(wire(data.draw(histories(giants=False)), name)).messages
     cut = data.draw(st.integers(1, len(messages))) if messages else 0
-    shown = Shown(COUNTER, log_of(), FileSettings())
+    shown = CurrentView(COUNTER, log_of(), FileSettings())
     for message in messages[:cut]:
         shown.append(message)
     edits = list(_edits(data.draw, messages[:cut]))
@@ -57,7 +57,7 @@ def _edits(draw, messages):
 def test_after_an_edit_an_append_writes_nothing_anew(name):
     found = dialect(name)
     messages = found.decode([{"role": "user", "content": str(n)} for n in range(20)]).messages
-    shown = Shown(COUNTER, log_of(), FileSettings())
+    shown = CurrentView(COUNTER, log_of(), FileSettings())
     shown.append(messages[0])
     shown.append(messages[1])
     shown.replay([(2, [Rewrite(messages[0].id, 0, "other", "clear")])])

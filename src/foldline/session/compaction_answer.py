@@ -17,7 +17,7 @@ PASSES: Final = 2
 """The words hold a figure that they change themselves; the second time it is right."""
 
 
-def told(before: View, outcome: Outcome) -> Outcome:
+def with_answer(before: View, outcome: Outcome) -> Outcome:
     """
     Say in the result of the model's call how much smaller the conversation became.
 

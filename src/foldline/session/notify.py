@@ -22,15 +22,15 @@ from foldline.engine.events import (
 )
 from foldline.engine.receipt import Receipt
 from foldline.session import hooks
-from foldline.session.pressure import rises
-from foldline.session.state import State
+from foldline.session.state import SessionState
+from foldline.session.throttle import rises
 from foldline.telemetry import logs
 
 _numbers = count(1)
 
 
 @dataclass(slots=True)
-class Watch:
+class CompactionWatch:
     """
     A compaction that is being watched.
 
@@ -44,7 +44,7 @@ class Watch:
 
 
 @contextmanager
-def watched(state: State, trigger: Trigger) -> Iterator[Watch]:
+def watched(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
     """
     Tell that a compaction starts, let it run, and tell once how it ended.
 
@@ -65,7 +65,7 @@ def watched(state: State, trigger: Trigger) -> Iterator[Watch]:
         policy=setting.policy.name,
     )
     tell(state, started)
-    watch = Watch()
+    watch = CompactionWatch()
     try:
         answers = hooks.ask(setting.hooks, started)
         watch.refusal, watch.warnings = answers.refusal, answers.warnings
@@ -84,7 +84,7 @@ def watched(state: State, trigger: Trigger) -> Iterator[Watch]:
 
 
 def _finished(
-    state: State,
+    state: SessionState,
     started: CompactionStarted,
     receipt: Receipt | None,
     began: float,
@@ -99,7 +99,7 @@ def _finished(
     )
 
 
-def note_pressure(state: State) -> None:
+def note_pressure(state: SessionState) -> None:
     """Tell, once, that the window has become fuller than a threshold; in constant time."""
     now, before = state.pressure, state.level
     state.level = now.level
@@ -111,7 +111,7 @@ def note_pressure(state: State) -> None:
         logs.warn(warning)
 
 
-def note_bound(state: State, receipt: Receipt) -> None:
+def note_bound(state: SessionState, receipt: Receipt) -> None:
     """Tell that tool outputs were cut when they were recorded."""
     tell(
         state,
@@ -124,7 +124,7 @@ def note_bound(state: State, receipt: Receipt) -> None:
     )
 
 
-def note_prepared(state: State, prepared: Prepared) -> None:
+def note_prepared(state: SessionState, prepared: Prepared) -> None:
     """Tell that the next compaction was prepared in the background."""
     counter, spent = state.setting.counter, prepared.spent
     tell(
@@ -139,7 +139,7 @@ def note_prepared(state: State, prepared: Prepared) -> None:
     )
 
 
-def tell(state: State, event: Event) -> None:
+def tell(state: SessionState, event: Event) -> None:
     """Let everybody who listens hear an event; one who fails is noted in the log."""
     logs.log(event)
     given = state.setting.hooks.at("listeners")
@@ -159,7 +159,7 @@ def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
     return () if any(isinstance(one, Telemetry) for one in given) else (shared(),)
 
 
-def _who(state: State) -> dict[str, Any]:
+def _who(state: SessionState) -> dict[str, Any]:
     return {
         "session": state.name,
         "time": state.setting.clock(),

@@ -10,9 +10,8 @@ from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
 from foldline.repair.repair import says_nothing
-from foldline.session.learned import HORIZON, Learned
-from foldline.session.log import Log
-from foldline.session.replaying import Step, replayed
+from foldline.session.log import Log, Step, replayed
+from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
 from foldline.values.provider_rules import ONE_ANSWER
 from foldline.values.tokens import TokenCounter
@@ -32,7 +31,7 @@ class Anchor:
     tokens: int
 
 
-class Shown:
+class CurrentView:
     """
     The messages of a session: all of them, and what the model sees.
 
@@ -57,7 +56,7 @@ class Shown:
         self.damaged = False
         self.anchor: Anchor | None = None
         self._files = files
-        self._learned = None if len(log) else Learned(files)
+        self._learned = None if len(log) else SessionStatistics(files)
         self._open: set[str] = set()
         self._asked: list[str] = []
         self._wires: list[Any] = []
@@ -67,7 +66,7 @@ class Shown:
         self._loose = False
 
     @property
-    def learned(self) -> Learned:
+    def learned(self) -> SessionStatistics:
         """
         What the log teaches.
 
@@ -75,7 +74,7 @@ class Shown:
         in a long one: what was folded long ago no longer counts.
         """
         if self._learned is None or self._learned.is_stale:
-            self._learned = Learned.of(self.log, self.messages, self._files)
+            self._learned = SessionStatistics.of(self.log, self.messages, self._files)
         return self._learned
 
     @property

@@ -7,8 +7,8 @@ from tests.session.logs import log_of, said
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.working_set import WorkingSet
-from foldline.session import learned as module
-from foldline.session.learned import Learned, Trailing
+from foldline.session import statistics as module
+from foldline.session.statistics import BackgroundStatistics, SessionStatistics
 from foldline.values.vocabulary import Vocabulary
 
 FILES = FileSettings()
@@ -27,7 +27,7 @@ def worked():
 
 
 def test_it_is_what_reading_the_whole_log_teaches(worked):
-    found = Learned.of(worked, (), FILES)
+    found = SessionStatistics.of(worked, (), FILES)
 
     assert found.vocabulary == Vocabulary.of(worked)
     assert found.working.touches == WorkingSet.of(worked, FILES).touches
@@ -38,7 +38,7 @@ def test_what_is_neither_new_nor_shown_does_not_count(worked, monkeypatch):
     monkeypatch.setattr(module, "HORIZON", 4)
     first = worked[0]
 
-    found = Learned.of(worked, [first.id], FILES)
+    found = SessionStatistics.of(worked, [first.id], FILES)
 
     assert found.vocabulary == Vocabulary.of([first, *worked[-4:]])
     assert [touch.path for touch in found.working.touches] == ["src/file0.py", "src/file1.py"]
@@ -49,7 +49,10 @@ def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch
     log = log_of(said(20))
     everything = [message.id for message in log]
 
-    little, much = Learned.of(log, (), FILES), Learned.of(log, everything, FILES)
+    little, much = (
+        SessionStatistics.of(log, (), FILES),
+        SessionStatistics.of(log, everything, FILES),
+    )
     for message in said(10, 100):
         little.add(len(log), message)
         much.add(len(log), message)
@@ -59,7 +62,7 @@ def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch
 
 
 def test_the_worker_learns_what_was_appended_since(worked):
-    trailing = Trailing()
+    trailing = BackgroundStatistics()
     first = trailing.vocabulary(worked, ())
     for message in numbered(U("and src/other.py"), A("yes")):
         worked.append(message)
@@ -69,7 +72,7 @@ def test_the_worker_learns_what_was_appended_since(worked):
 
 
 def test_the_worker_begins_anew_with_another_log_and_after_an_error(worked, monkeypatch):
-    trailing = Trailing()
+    trailing = BackgroundStatistics()
     first = trailing.vocabulary(worked, ())
     worked.append(said(1)[0])
     with monkeypatch.context() as patch:

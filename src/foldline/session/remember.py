@@ -5,7 +5,7 @@ from __future__ import annotations
 from foldline.core.outcome import Outcome
 from foldline.errors import InputError
 from foldline.session.memory import text_to_store
-from foldline.session.state import State
+from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
 from foldline.summary.forgery import neutralize
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
@@ -16,7 +16,7 @@ LONGEST = 400_000
 """Characters that a text may have; a longer one is not even counted."""
 
 
-def remember(state: State, text: str) -> None:
+def remember(state: SessionState, text: str) -> None:
     """
     Let the next compaction begin its snapshot with a text; what was prepared no longer holds.
 
@@ -35,7 +35,7 @@ def remember(state: State, text: str) -> None:
         state.shelf.text = kept
 
 
-def _checked(state: State, text: str) -> str:
+def _checked(state: SessionState, text: str) -> str:
     """Return a text without what could pass for Foldline's own; handles are checked when used."""
     setting = state.setting
     most = round(setting.config.summary.share * setting.budget.target)

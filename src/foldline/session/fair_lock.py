@@ -29,7 +29,7 @@ class _Ticket:
 _held: ContextVar[tuple[_Ticket, ...]] = ContextVar("foldline_turns", default=())
 
 
-class Turn:
+class FairLock:
     """
     A lock to use with ``with`` in threads and ``async with`` in tasks.
 

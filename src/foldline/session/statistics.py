@@ -15,7 +15,7 @@ HORIZON: Final = 10_000
 """So many of the newest messages count, and at most twice as many, beside what is shown."""
 
 
-class Learned:
+class SessionStatistics:
     """
     Statistics of the log, and what it works with, up to date with every message.
 
@@ -37,7 +37,7 @@ class Learned:
         return self._size > self._enough
 
     @classmethod
-    def of(cls, log: Log, shown: Iterable[str], files: FileSettings) -> Learned:
+    def of(cls, log: Log, shown: Iterable[str], files: FileSettings) -> SessionStatistics:
         """
         Read what is shown of a log, and its newest messages.
 
@@ -61,12 +61,12 @@ class Learned:
         self._size += 1
 
 
-class Trailing:
+class BackgroundStatistics:
     """What the worker beside the turns has learned; it catches up when it begins."""
 
     def __init__(self) -> None:
         self._log: Log | None = None
-        self._learned = Learned(FileSettings())
+        self._learned = SessionStatistics(FileSettings())
 
     def vocabulary(self, log: Log, shown: Iterable[str]) -> Vocabulary:
         """
@@ -78,7 +78,7 @@ class Trailing:
         """
         if self._log is not log or self._learned.is_stale:
             self._log = None  # what breaks off in the middle is begun anew
-            self._learned = Learned.of(log, shown, FileSettings())
+            self._learned = SessionStatistics.of(log, shown, FileSettings())
         else:
             self._log = None
             positions = range(self._learned.known, len(log))

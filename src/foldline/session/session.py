@@ -18,18 +18,16 @@ from foldline.errors import StoreError
 from foldline.models.info import Prices
 from foldline.models.overflow import Detector
 from foldline.recall import Recalled
-from foldline.session import compacting
+from foldline.session import compaction
 from foldline.session.answering import Summarizer
-from foldline.session.appending import append
-from foldline.session.awaiting import Awaiting
-from foldline.session.estimating import estimate
+from foldline.session.append import BATCH, add_batch, append, batches
+from foldline.session.async_session import AsyncSession
+from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
 from foldline.session.hooks import Hooks
-from foldline.session.importing import BATCH, add_batch, batches
-from foldline.session.opening import open_state
+from foldline.session.open_session import open_state, set_overhead
 from foldline.session.overflow import overflowed
-from foldline.session.remembering import remember
-from foldline.session.surrounding import surround
+from foldline.session.remember import remember
 from foldline.stores.protocol import Store
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
@@ -37,7 +35,7 @@ from foldline.values.tokens import TextCounter, TokenCounter
 
 
 @typed_methods
-class Session(Awaiting):
+class Session(AsyncSession):
     """
     A conversation that is kept on disk, compacted when due, and never lost.
 
@@ -177,7 +175,7 @@ class Session(Awaiting):
         The messages are the session's own objects, the list is yours. With nothing new, the next
         view is equal; after an append, it begins with the same messages.
         """
-        return self._run(lambda: compacting.view(self._state))
+        return self._run(lambda: compaction.view(self._state))
 
     def overflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
         """
@@ -235,7 +233,9 @@ class Session(Awaiting):
             InputError: Nothing between the two may be folded.
         """
         ends = (start, up_to)
-        return self._run(lambda: compacting.asked(self._state, budget, ends, force, focus))
+        return self._run(
+            lambda: compaction.compact_or_fold(self._state, budget, ends, force, focus)
+        )
 
     def estimate(self, prices: Prices | None = None) -> CostEstimate:
         """
@@ -253,11 +253,11 @@ class Session(Awaiting):
         The view is again what it was before. No compaction is tried until a twentieth of the
         window was appended.
         """
-        return self._call(lambda: compacting.undo(self._state))
+        return self._call(lambda: compaction.undo(self._state))
 
     def pin(self, message: str) -> str:
         """Keep a message, named by id or handle, in sight from now on, and return its id."""
-        return self._call(lambda: compacting.pin(self._state, message))
+        return self._call(lambda: compaction.pin(self._state, message))
 
     def remember(self, text: str) -> None:
         """
@@ -287,7 +287,7 @@ class Session(Awaiting):
         Raises:
             BudgetError: They leave nothing for messages; the budget is as it was.
         """
-        self._call(lambda: surround(self._state, system, tools))
+        self._call(lambda: set_overhead(self._state, system, tools))
 
     def recall(
         self,

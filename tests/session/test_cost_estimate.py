@@ -7,7 +7,7 @@ import pytest
 from tests.session.test_hooks import turns
 
 from foldline import Reply, Session
-from foldline.core.asks import Ask, Reader
+from foldline.core.asks import Ask, ModelLimits
 from foldline.core.cost import pays_after
 from foldline.models.info import Prices
 from foldline.stores.memory import MemoryStore
@@ -19,7 +19,7 @@ class Priced:
     """A summarizer that tells its prices, and must not be asked."""
 
     def __init__(self, window: int = 100_000) -> None:
-        self.reader = Reader(window, name="small", input_usd=1.0, output_usd=5.0)
+        self.reader = ModelLimits(window, name="small", input_usd=1.0, output_usd=5.0)
 
     def answer(self, _: Ask) -> Reply:
         raise AssertionError("an estimate asks nobody")

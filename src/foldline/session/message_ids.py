@@ -8,7 +8,7 @@ from hashlib import blake2b
 from foldline.values.identity import ID_BYTES
 
 
-class Identities:
+class MessageIds:
     """
     Gives ids; it costs the same however long the log is and however often a message repeats.
 

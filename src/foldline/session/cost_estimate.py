@@ -9,9 +9,9 @@ from foldline.core.asks import Ask, Reply, drive
 from foldline.core.cost import CostEstimate, pays_after
 from foldline.core.outcome import Outcome
 from foldline.models.info import Prices
-from foldline.session.compacting import prospect
-from foldline.session.economizing import prices_of, proportions
-from foldline.session.state import State
+from foldline.session.compaction import prospect
+from foldline.session.early_fold import prices_of, proportions
+from foldline.session.state import SessionState
 from foldline.values.edits import Fold
 from foldline.values.view import View
 
@@ -21,7 +21,7 @@ UNPRICED = Prices(1.0, 5.0)
 MILLION = 1_000_000
 
 
-def estimate(state: State, prices: Prices | None = None) -> CostEstimate:
+def estimate(state: SessionState, prices: Prices | None = None) -> CostEstimate:
     """
     Estimate what a forced compaction would cost now, and when it would have paid.
 
@@ -70,7 +70,7 @@ def estimate(state: State, prices: Prices | None = None) -> CostEstimate:
     )
 
 
-def _effort(state: State, outcome: Outcome, before: View, asked: list[Ask]) -> CostEstimate:
+def _effort(state: SessionState, outcome: Outcome, before: View, asked: list[Ask]) -> CostEstimate:
     """Return how often a model would be asked and what it would read and write."""
     made = CostEstimate("compacted", outcome.reason)
     if not asked:
@@ -109,7 +109,7 @@ def _behind(before: View, outcome: Outcome) -> tuple[int, int]:
     return behind, added
 
 
-def _usd(state: State, effort: CostEstimate, agent: Prices | None) -> float | None:
+def _usd(state: SessionState, effort: CostEstimate, agent: Prices | None) -> float | None:
     """Return what the questions cost: by the summarizer's own prices, else by the agent's."""
     if not effort.asks:
         return 0.0

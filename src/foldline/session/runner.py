@@ -14,7 +14,7 @@ from foldline.engine.events import Pressure
 from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
 from foldline.recall import Recalled, recall
-from foldline.reinjection.file_access import Touch, newest
+from foldline.reinjection.file_access import FileAccess, newest
 from foldline.session.answering import (
     Result,
     Summarizer,
@@ -23,27 +23,31 @@ from foldline.session.answering import (
     drive_beside,
     finished,
 )
-from foldline.session.asking import breaker
 from foldline.session.background import Background
-from foldline.session.reinjecting import is_in_view
-from foldline.session.state import State
-from foldline.session.turn import Turn
+from foldline.session.fair_lock import FairLock
+from foldline.session.file_reading import is_in_view
+from foldline.session.state import SessionState
+from foldline.session.summarizer_breaker import breaker
 from foldline.type_checks import typed_methods
 from foldline.values.frames import rounds
 from foldline.values.messages import Message
 
 
 @typed_methods
-class Working:
+class SessionRunner:
     """What a session knows at once, and how it runs what changes it."""
 
     def __init__(
-        self, state: State, *, summarizer: Summarizer | None = None, owns_store: bool = False
+        self,
+        state: SessionState,
+        *,
+        summarizer: Summarizer | None = None,
+        owns_store: bool = False,
     ) -> None:
         self._state = state
         self._summarizer = summarizer
         self._owns_store = owns_store
-        self._turn = Turn()
+        self._turn = FairLock()
         self._closed = False
         self._background = Background(state, self._turn, summarizer, lambda: not self._closed)
 
@@ -120,7 +124,7 @@ class Working:
         return breaker(self._state)
 
     @property
-    def touched(self) -> tuple[Touch, ...]:
+    def touched(self) -> tuple[FileAccess, ...]:
         """
         The last touch of every file by a tool, newest first.
 

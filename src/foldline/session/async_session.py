@@ -14,21 +14,20 @@ from foldline.engine.receipt import Receipt
 from foldline.models.info import Prices
 from foldline.models.overflow import Detector
 from foldline.recall import Recalled
-from foldline.session import compacting
+from foldline.session import compaction
 from foldline.session.answering import finished
-from foldline.session.appending import append
-from foldline.session.estimating import estimate
+from foldline.session.append import BATCH, add_batch, append, batches
+from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
-from foldline.session.importing import BATCH, add_batch, batches
 from foldline.session.overflow import overflowed
-from foldline.session.remembering import remember
-from foldline.session.working import Working
+from foldline.session.remember import remember
+from foldline.session.runner import SessionRunner
 from foldline.type_checks import typed_methods
 from foldline.values.messages import Usage
 
 
 @typed_methods
-class Awaiting(Working):
+class AsyncSession(SessionRunner):
     """A session in async programs: each method is described at the one without the ``a``."""
 
     async def aappend(self, message: Any, *, usage: Usage | None = None) -> str:
@@ -49,7 +48,7 @@ class Awaiting(Working):
 
     async def aview(self) -> list[Any]:
         """Return what to send to the model; see `view`."""
-        return await self._arun(lambda: compacting.view(self._state))
+        return await self._arun(lambda: compaction.view(self._state))
 
     async def aoverflowed(self, said: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
         """Return what to send instead of a rejected view; see `overflowed`."""
@@ -66,7 +65,9 @@ class Awaiting(Working):
     ) -> Receipt:
         """Compact if that is due, or a stretch of the history; see `compact`."""
         ends = (start, up_to)
-        return await self._arun(lambda: compacting.asked(self._state, budget, ends, force, focus))
+        return await self._arun(
+            lambda: compaction.compact_or_fold(self._state, budget, ends, force, focus)
+        )
 
     async def aestimate(self, prices: Prices | None = None) -> CostEstimate:
         """Estimate what a compaction would cost; see `estimate`."""
@@ -74,11 +75,11 @@ class Awaiting(Working):
 
     async def aundo(self) -> Receipt | None:
         """Take the last compaction back; see `undo`."""
-        return await self._acall(lambda: compacting.undo(self._state))
+        return await self._acall(lambda: compaction.undo(self._state))
 
     async def apin(self, message: str) -> str:
         """Keep a message in sight; see `pin`."""
-        return await self._acall(lambda: compacting.pin(self._state, message))
+        return await self._acall(lambda: compaction.pin(self._state, message))
 
     async def aremember(self, text: str) -> None:
         """Give the session memory a text of your own; see `remember`."""

@@ -15,26 +15,26 @@ from foldline.core.asks import Steps
 from foldline.core.budget import Amount, Budget
 from foldline.core.economy import Saving
 from foldline.core.outcome import Outcome
-from foldline.core.strategy import Need, Policy, forced
-from foldline.engine.compaction import compaction
+from foldline.core.strategy import CompactionContext, Policy, forced
+from foldline.engine.compaction import compact_view
 from foldline.engine.events import Trigger
-from foldline.engine.receipt import Receipt, account
+from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import FoldlineError
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
 from foldline.recall.resolve import resolve
 from foldline.reinjection.reinject import Sources
 from foldline.repair.repair import repair
-from foldline.session import economizing
-from foldline.session.asking import allowed as who_is_asked
+from foldline.session import early_fold
+from foldline.session.compaction_answer import with_answer
+from foldline.session.file_reading import read_files
 from foldline.session.history import ATTEMPT, COMPACTION, Batch
 from foldline.session.hooks import rewritten
-from foldline.session.memory import Memory, text_to_store
-from foldline.session.observing import watched
-from foldline.session.reinjecting import read_files
-from foldline.session.remembering import has_account
-from foldline.session.requesting import told
-from foldline.session.state import State
+from foldline.session.memory import SessionMemory, text_to_store
+from foldline.session.notify import watched
+from foldline.session.remember import has_account
+from foldline.session.state import SessionState
+from foldline.session.summarizer_breaker import summarizer_now as who_is_asked
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
 from foldline.summary.span import Span, partial
@@ -42,14 +42,14 @@ from foldline.values.handles import Handles
 from foldline.values.view import View
 
 
-def view(state: State) -> Steps[list[Any]]:
+def view(state: SessionState) -> Steps[list[Any]]:
     """Compact if that is due, and return what the model sees, in its wire format."""
     if state.requested is not None:
         yield from compact(state, force=True, focus=state.requested, trigger="requested")
         state.requested = None
     elif state.is_due():
         yield from compact(state, trigger="automatic")
-    elif (saving := economizing.due(state)) is not None:
+    elif (saving := early_fold.due(state)) is not None:
         yield from _economized(state, saving)
     if state.shown.damaged:
         _mend(state)
@@ -63,7 +63,7 @@ def view(state: State) -> Steps[list[Any]]:
 
 
 def compact(
-    state: State,
+    state: SessionState,
     budget: Budget | int | str | None = None,
     *,
     force: bool = False,
@@ -92,22 +92,28 @@ def compact(
         counted = counted.below(before.tokens)
     reason = _why_not(state, before, counted, policy, own=own, force=force)
     if reason:
-        return account(before, Outcome("unchanged", reason, before), allowed, policy.name, {})
+        return build_receipt(
+            before, Outcome("unchanged", reason, before), allowed, policy.name, {}
+        )
     return (yield from _made(state, before, (allowed, counted), policy, focus, trigger, own=own))
 
 
-def _economized(state: State, saving: Saving) -> Steps[Receipt]:
+def _economized(state: SessionState, saving: Saving) -> Steps[Receipt]:
     """Fold because that is cheaper; the receipt tells the sums."""
     before = state.shown.view(state.codec.name)
     allowed = replace(state.setting.budget, target=saving.target)
     sizes = (allowed, as_counted(allowed, state))
-    ladder = economizing.folding(state.setting.policy)
+    ladder = early_fold.folding(state.setting.policy)
     note = str(saving)
     return (yield from _made(state, before, sizes, ladder, "", "automatic", own=True, note=note))
 
 
-def asked(
-    state: State, budget: Budget | int | str | None, ends: tuple[str, str], force: bool, focus: str
+def compact_or_fold(
+    state: SessionState,
+    budget: Budget | int | str | None,
+    ends: tuple[str, str],
+    force: bool,
+    focus: str,
 ) -> Steps[Receipt]:
     """Do what a caller asks for: fold the stretch between two ends, or compact if that is due."""
     if any(ends):
@@ -116,7 +122,7 @@ def asked(
 
 
 def fold(
-    state: State, span: Span, budget: Budget | int | str | None = None, *, focus: str = ""
+    state: SessionState, span: Span, budget: Budget | int | str | None = None, *, focus: str = ""
 ) -> Steps[Receipt]:
     """
     Fold a stretch of what is shown, and leave the rest as it is.
@@ -144,7 +150,7 @@ def fold(
 
 
 def _made(
-    state: State,
+    state: SessionState,
     before: View,
     sizes: tuple[Budget, Budget],
     policy: Policy,
@@ -171,13 +177,15 @@ def _made(
             outcome = replace(outcome, reason=f"{note}: {outcome.reason}")
         memory = _memory_in(state, outcome)
         prepared = None if memory is None else memory.prepared
-        watch.receipt = account(before, outcome, allowed, policy.name, names, warnings, prepared)
+        watch.receipt = build_receipt(
+            before, outcome, allowed, policy.name, names, warnings, prepared
+        )
         if own or outcome.edits:
             _record(state, outcome, watch.receipt, memory)
     return watch.receipt
 
 
-def prospect(state: State) -> Steps[tuple[View, Outcome]]:
+def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
     """Return what is shown, and what a forced compaction would make of it; nothing is kept."""
     before = state.shown.view(state.codec.name)
     if not before.messages:
@@ -188,7 +196,7 @@ def prospect(state: State) -> Steps[tuple[View, Outcome]]:
 
 
 def _outcome(
-    state: State, before: View, budget: Budget, policy: Policy, focus: str
+    state: SessionState, before: View, budget: Budget, policy: Policy, focus: str
 ) -> Steps[tuple[Outcome, Mapping[str, str]]]:
     """Return what becomes of a view, and the handles of what may go."""
     setting = state.setting
@@ -197,7 +205,7 @@ def _outcome(
     reader, _ = who_is_asked(state)
     reader = None if reader is not None and reader.background else reader
     memory = state.shelf.memory
-    need = Need(
+    need = CompactionContext(
         budget.target,
         budget.limit,
         budget.scale,
@@ -214,13 +222,13 @@ def _outcome(
     learned = state.shown.learned
     before = replace(before, vocabulary=learned.vocabulary)
     sources = Sources(setting.config.files, read_files, learned.working)
-    outcome = yield from compaction(before, budget, policy, need, sources)
+    outcome = yield from compact_view(before, budget, policy, need, sources)
     if state.requested is not None:
-        outcome = told(before, outcome)
+        outcome = with_answer(before, outcome)
     return outcome, names
 
 
-def _mend(state: State) -> None:
+def _mend(state: SessionState) -> None:
     """Mend what the provider would reject: a result whose call was folded, a call left open."""
     before = state.shown.view(state.codec.name)
     edits = repair(before.messages, state.codec.name, before.pairing)
@@ -228,12 +236,14 @@ def _mend(state: State) -> None:
         outcome = Outcome("compacted", "repair", before.after(edits), edits)
         names = Handles(state.shown.log.register, before.messages)
         policy = state.setting.policy.name
-        _record(state, outcome, account(before, outcome, state.setting.budget, policy, names))
+        _record(
+            state, outcome, build_receipt(before, outcome, state.setting.budget, policy, names)
+        )
     # Whatever is left is no fault that a repair knows: it is not looked for before every request.
     state.shown.damaged = False
 
 
-def _budget(budget: Budget | int | str, state: State) -> Budget:
+def _budget(budget: Budget | int | str, state: SessionState) -> Budget:
     if isinstance(budget, Budget):
         return budget
     if isinstance(budget, str):
@@ -241,7 +251,7 @@ def _budget(budget: Budget | int | str, state: State) -> Budget:
     return Budget.of_tokens(budget)
 
 
-def as_counted(budget: Budget, state: State) -> Budget:
+def as_counted(budget: Budget, state: SessionState) -> Budget:
     """Express a budget, which is in the provider's tokens, in tokens as counted here."""
     tokens, fill = state.shown.tokens, state.fill
     if tokens <= 0 or fill <= 0 or tokens == fill:
@@ -257,7 +267,7 @@ def as_counted(budget: Budget, state: State) -> Budget:
 
 
 def _why_not(
-    state: State, before: View, budget: Budget, policy: Policy, *, own: bool, force: bool
+    state: SessionState, before: View, budget: Budget, policy: Policy, *, own: bool, force: bool
 ) -> str:
     """Return why nothing is to be tried, "" when something is."""
     if not before.messages:
@@ -273,7 +283,7 @@ def _why_not(
     return ""
 
 
-def _warnings(state: State, allowed: Budget, counted: Budget) -> tuple[str, ...]:
+def _warnings(state: SessionState, allowed: Budget, counted: Budget) -> tuple[str, ...]:
     _, pause = who_is_asked(state)
     problem = state.shelf.problem and f"The session memory was not renewed: {state.shelf.problem}."
     counts = ""
@@ -286,14 +296,14 @@ def _warnings(state: State, allowed: Budget, counted: Budget) -> tuple[str, ...]
     return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
-def _memory_in(state: State, outcome: Outcome) -> Memory | None:
+def _memory_in(state: SessionState, outcome: Outcome) -> SessionMemory | None:
     """Return the session memory, if it is in effect now."""
     used = any(rung.is_in_effect and rung.name == SESSION_MEMORY for rung in outcome.rungs)
     return state.shelf.memory if used and outcome.edits else None
 
 
 def _record(
-    state: State, outcome: Outcome, receipt: Receipt, memory: Memory | None = None
+    state: SessionState, outcome: Outcome, receipt: Receipt, memory: SessionMemory | None = None
 ) -> None:
     if outcome.edits:
         _record_edits(state, outcome.view, receipt, memory, is_used=has_account(outcome))
@@ -302,7 +312,12 @@ def _record(
 
 
 def _record_edits(
-    state: State, view: View, receipt: Receipt, memory: Memory | None, *, is_used: bool
+    state: SessionState,
+    view: View,
+    receipt: Receipt,
+    memory: SessionMemory | None,
+    *,
+    is_used: bool,
 ) -> None:
     at, now = len(state.shown.log), state.setting.clock()
     batch = Batch(len(state.history.batches), at, COMPACTION, receipt, now)
@@ -320,7 +335,7 @@ def _record_edits(
         state.attempted()
 
 
-def _record_attempt(state: State, receipt: Receipt) -> None:
+def _record_attempt(state: SessionState, receipt: Receipt) -> None:
     at, now, history = len(state.shown.log), state.setting.clock(), state.history
     last = history.repeated(receipt)
     if last is None:
@@ -334,13 +349,13 @@ def _record_attempt(state: State, receipt: Receipt) -> None:
             state.attempted()
 
 
-def _voiding(state: State, **what: Any) -> Change:
+def _voiding(state: SessionState, **what: Any) -> Change:
     """Return a change after which nothing prepared holds; the user's own text stays."""
     at = len(state.shown.log)
     return Change(at=at, memory=state.stored_text, forgets=True, **what)
 
 
-def undo(state: State) -> Receipt | None:
+def undo(state: SessionState) -> Receipt | None:
     """
     Take the last compaction back, durably.
 
@@ -369,7 +384,7 @@ def undo(state: State) -> Receipt | None:
     return watch.receipt
 
 
-def pin(state: State, handle: str) -> str:
+def pin(state: SessionState, handle: str) -> str:
     """
     Keep a message in sight from now on, durably.
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.attachment import Found
-from foldline.reinjection.file_access import Touch, normal, within
+from foldline.reinjection.attachment import FoundFile
+from foldline.reinjection.file_access import FileAccess, normal, within
 from foldline.reinjection.file_visibility import sight
-from foldline.session.state import State
+from foldline.session.state import SessionState
 from foldline.tools.files.root import TooLarge, content, opened
 
 LARGEST: Final = 1 << 20
@@ -36,7 +36,7 @@ ODD_SHARE: Final = 0.1
 MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
-def read_files(touched: Sequence[Touch], settings: FileSettings) -> tuple[Found, ...]:
+def read_files(touched: Sequence[FileAccess], settings: FileSettings) -> tuple[FoundFile, ...]:
     """
     Read files as they are now.
 
@@ -51,7 +51,7 @@ def read_files(touched: Sequence[Touch], settings: FileSettings) -> tuple[Found,
     if settings.root is None:
         return ()
     root = Path(settings.root).resolve()
-    found: dict[Path, Found] = {}
+    found: dict[Path, FoundFile] = {}
     for touch in touched[: settings.count * CANDIDATES]:
         with contextlib.suppress(OSError, RuntimeError, ValueError):
             path = (root / touch.path).resolve()
@@ -61,7 +61,7 @@ def read_files(touched: Sequence[Touch], settings: FileSettings) -> tuple[Found,
     return tuple(found.values())
 
 
-def is_in_view(state: State, path: str) -> bool:
+def is_in_view(state: SessionState, path: str) -> bool:
     """Tell whether the newest content of a file is shown, by the path that tools were given."""
     settings = state.setting.config.files
     view = state.shown.view(state.codec.name)
@@ -74,18 +74,18 @@ def _is_hidden(path: Path, settings: FileSettings) -> bool:
     return any(fnmatchcase(name, pattern.casefold()) for pattern in settings.never)
 
 
-def _read(root: Path, path: Path, touch: Touch) -> Found:
+def _read(root: Path, path: Path, touch: FileAccess) -> FoundFile:
     """Read one file; raises OSError for what is no regular file, or may not be read."""
     try:
         with opened(root, path.relative_to(root).parts) as number:
             size = os.fstat(number).st_size
             data = content(number, LARGEST).data
     except FileNotFoundError:
-        return Found(touch, "deleted")
+        return FoundFile(touch, "deleted")
     except TooLarge:
-        return Found(touch, "large", size=max(size, LARGEST + 1))
+        return FoundFile(touch, "large", size=max(size, LARGEST + 1))
     text = decoded(data)
-    return Found(touch, "binary" if text is None else "text", text or "", size)
+    return FoundFile(touch, "binary" if text is None else "text", text or "", size)
 
 
 def decoded(data: bytes) -> str | None:
