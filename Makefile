@@ -9,13 +9,14 @@ JOBS ?= 2
 
 DEMO := .venv-demo
 DEV := .venv-dev
+DOCS := .venv-docs
 BIN := $(DEV)/bin
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet \
 	--generate-hashes --no-annotate --custom-compile-command "make lock"
 
 AGENTS := @anthropic-ai/claude-code @openai/codex opencode-ai
 
-.PHONY: help demo test check bench hostile web test-web screenshots dist clients lock clean
+.PHONY: help demo test check bench hostile web test-web screenshots docs dist clients lock clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -49,6 +50,10 @@ screenshots: web  ## Draw the pictures in docs/inspect.md
 hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
 	$(BIN)/python bench/hostile.py $(HOSTILE)
 
+docs: $(DOCS)/.ready  ## Build the documentation in site/; it opens from disk, without a network
+	$(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
 dist: $(DEV)/.ready  ## Build the wheel and the sources in dist/
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -d dist
@@ -61,9 +66,10 @@ clients:  ## Install the coding agents that tests/clients runs, in .clients
 lock: $(DEV)/.ready  ## Renew the lock files in requirements/
 	$(COMPILE) --group build --extra tokens --output-file requirements/run.lock
 	$(COMPILE) --group build --group dev --all-extras --output-file requirements/dev.lock
+	$(COMPILE) --group build --group docs --extra tokens --output-file requirements/docs.lock
 
 clean:  ## Remove the environments and everything that was generated
-	rm -rf $(DEMO) $(DEV) .venv-peers .clients build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEMO) $(DEV) $(DOCS) .venv-peers .clients build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 $(DEMO)/.ready: requirements/run.lock pyproject.toml
