@@ -16,6 +16,7 @@ from foldline.snapshot.calls import (
     changes_something,
     long_arguments,
     outcome,
+    printed_verdict,
     verdict,
 )
 
@@ -146,3 +147,12 @@ def test_an_outcome_is_short_and_stands_in_the_result(text):
     assert len(came) <= max(OUTCOME, VERDICT)
     assert came in text
     assert not is_all or came == text.strip()
+
+
+def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
+    assert (
+        printed_verdict("Process exited with code 0", "Fetching\n29.5.1 linux\n") == "29.5.1 linux"
+    )
+    assert printed_verdict("exit code 2", "no such image\n") == "exit code 2: no such image"
+    assert printed_verdict("exit code 10", "") == "exit code 10"
+    assert printed_verdict("3 passed", "other") == "3 passed"

@@ -57,3 +57,9 @@ def repeating(size):
 
 def test_choosing_grows_linearly_however_much_is_repeated():
     assert grows_linearly(lambda made: made[0].within(made[1], ()), repeating, 2_000, 16_000)
+
+
+def test_a_new_value_counts_in_full_although_its_words_are_known():
+    old = "I decided to use port 1111 for the scanner."
+    new = "I decided to use port 2222 for the scanner."
+    assert chosen({old: 1.0, new: 0.9, OTHER: 0.8}) == [old, new, OTHER]

@@ -12,6 +12,7 @@ from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.snapshot.facts import only_shows
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
+from foldline.values.part_text import result_text
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -36,6 +37,9 @@ SUMMING: Final = 1_000
 
 TRACEBACK: Final = 20_000
 """Characters of a traceback behind which what was raised is looked for."""
+
+PRINTED: Final = 400
+"""Characters at the end of an output in which its last line is looked for."""
 
 WRITTEN: Final = 300
 """Characters from which on an argument is a text of its own."""
@@ -85,6 +89,7 @@ _CHANGING = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[;,|&)\]}\s]")
+_EXIT = re.compile(r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)")
 _HEREDOC = re.compile(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _INNER_COMMAND = re.compile(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
@@ -251,3 +256,14 @@ def verdict(text: str) -> str:
     failed = "" if is_failure(summary) else _raised(text, first_failure(text))
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (failed[:FAILED], summary)))
+
+
+def printed_verdict(said: str, text: str) -> str:
+    """Return what a command printed last where its verdict is but its exit code."""
+    exited = _EXIT.fullmatch(said)
+    if not exited:
+        return said
+    printed = result_text(text)[-PRINTED:].strip().rpartition("\n")[2]
+    if printed == said or printed.endswith(":"):
+        printed = ""
+    return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))

@@ -113,6 +113,10 @@ class Choice:
         words = self._words_of(statement)
         if not words:
             return statement.density
+        said = self._sources[statement.source].speaker == "agent"
+        if said and any(map(str.isdigit, words - found.words)):
+            # A value that is new may be what replaces an older one.
+            return statement.density
         share = len(words & found.words) / len(words)
         return float(statement.density * (1 - REPEATED * share**POWER))
 

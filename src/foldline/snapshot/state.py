@@ -17,7 +17,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
-from foldline.snapshot.calls import brief_command, verdict
+from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
@@ -28,7 +28,6 @@ from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
-from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
@@ -46,9 +45,6 @@ ITEM: Final = "- "
 """How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
-
-PRINTED: Final = 400
-"""Characters at the end of an output in which its last line is looked for."""
 
 INTERRUPTED: Final = "[Request interrupted by user"
 """How a client reports in the user's name that the user stopped it."""
@@ -75,7 +71,6 @@ _VAIN = re.compile(
     r"|没有(?:用|效果)|不起作用|仍然失败",
     re.IGNORECASE,
 )
-_EXIT = re.compile(r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)")
 _REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
@@ -320,14 +315,7 @@ class _Found:
     def _verdict(self, site: Site, result: ToolResult) -> str:
         known = self.verdicts.get(site)
         said = verdict(result.text) if known is None else known
-        exited = _EXIT.fullmatch(said)
-        if not exited:
-            return said
-        # How a command ended says little without what it printed last.
-        printed = result_text(result.text)[-PRINTED:].strip().rpartition("\n")[2]
-        if printed == said or printed.endswith(":"):
-            printed = ""
-        return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))
+        return printed_verdict(said, result.text)
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
