@@ -42,7 +42,7 @@ web: $(DEV)/.ready
 	</dev/null >/dev/null || echo "NO BROWSER: Chromium could not be installed." >&2
 
 test-web: web  ## Open the pages of foldline inspect in a real browser
-	$(BIN)/python -m pytest -q tests/inspector/test_browser.py
+	FOLDLINE_TEST_ALL=1 $(BIN)/python -m pytest -q tests/inspector/test_browser.py tests/inspector/test_recorded.py
 
 screenshots: web  ## Draw the pictures in docs/inspect.md
 	$(BIN)/python -m tests.inspector.screenshots

@@ -22,16 +22,14 @@ from typing import Any, get_args
 
 from context_data import COUNTER, NOW, Fact, cases, codebase, facts, filler, haystack, shaped_text
 from foldline.context.builder import ContextBuilder, Stages
-from foldline.context.chooser import Kind, choose
-from foldline.context.comparing import acompare, measured, recall
-from foldline.context.compress import Shortening, without_model
-from foldline.context.gather import Gathered, SourceReport, gather
+from foldline.context.comparison import acompare, measured, recall
+from foldline.context.compression import Kind, Shortening, choose_method, without_model
+from foldline.context.gathering import Gathered, SourceReport, gather
 from foldline.context.packets import ContextPacket
-from foldline.context.places import WORDS
-from foldline.context.select import Choice, Selection
-from foldline.context.settings import ContextConfig
-from foldline.context.sources import Source
-from foldline.context.structure import Item
+from foldline.context.selection import PacketChoice, PacketSelection
+from foldline.context.settings import WORDS, ContextConfig
+from foldline.context.sources import ContextSource
+from foldline.context.structure import ContextItem
 from foldline.relevance.terms import terms
 from foldline.retrieval.documents import Document
 from foldline.retrieval.index import Index
@@ -166,7 +164,7 @@ def _shortened(
         room = whole // 4
         query = " ".join(fact.question for fact in wanted) if asked else "Please continue."
         how = Shortening(query, COUNTER, WORDS["en"])
-        chosen = choose(kind, whole, room, asked=asked).method
+        chosen = choose_method(kind, whole, room, asked=asked).method
         short = [
             without_model(method, text, room, how)
             for method in ("truncate", "window", "excerpt", chosen)
@@ -209,8 +207,8 @@ def stages() -> Table:
     )
 
 
-def _from(packets: Sequence[ContextPacket]) -> Source:
-    return Source("documents", lambda _: packets)
+def _from(packets: Sequence[ContextPacket]) -> ContextSource:
+    return ContextSource("documents", lambda _: packets)
 
 
 async def _lost(query: str, sources: Any, *, seconds: float) -> Gathered:
@@ -219,14 +217,14 @@ async def _lost(query: str, sources: Any, *, seconds: float) -> Gathered:
     return Gathered(kept, (SourceReport("knowledge", 0, 0.0, "ConnectionError: refused"),))
 
 
-def _random(offered: Any, room: int, config: Any, query: str) -> Selection:  # noqa: ARG001  # as select
+def _random(offered: Any, room: int, config: Any, query: str) -> PacketSelection:  # noqa: ARG001  # as select
     dice = random.Random(query)  # noqa: S311  # as above
     chosen, left = [], room
     for one in dice.sample(list(offered), len(offered)):
         if one.tokens <= left:
             left -= one.tokens
-            chosen.append(Choice(one, one.tokens))
-    return Selection(tuple(chosen))
+            chosen.append(PacketChoice(one, one.tokens))
+    return PacketSelection(tuple(chosen))
 
 
 def _forgetful(items: Any, config: Any, places: Any) -> Any:
@@ -237,13 +235,13 @@ def _forgetful(items: Any, config: Any, places: Any) -> Any:
     return arrange([item for item, _ in pairs], config, [place for _, place in pairs])
 
 
-def _beheaded(choice: Choice, how: Any) -> Iterator[Any]:
+def _beheaded(choice: PacketChoice, how: Any) -> Iterator[Any]:
     yield from ()
     packet, whole = choice.scored.packet, choice.scored.tokens
     share = 1.0 if choice.room >= whole else 0.5 * choice.room / whole
     text = packet.content[: int(len(packet.content) * share)]
     tokens = how.counter.text(text)
-    return Item(packet, text, tokens, whole, "head", relevance=choice.scored.relevance,
+    return ContextItem(packet, text, tokens, whole, "head", relevance=choice.scored.relevance,
                 score=choice.scored.score)  # fmt: skip
 
 

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foldline.context.chooser import Kind
-from foldline.context.comparing import Case
+from foldline.context.comparison import Case
+from foldline.context.compression import Kind
 from foldline.context.packets import ContextPacket
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter

@@ -15,13 +15,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import synthetic
-from foldline.corpus import Compact, Index, Measure, Scan, run
+from foldline.corpus import BuildIndex, Compact, MeasureRetention, Scan, run
 from foldline.corpus.operation import Operation
 
 SESSIONS, MEAN = 20_000, 100_000
 """The corpus: 20,000 sessions of 100 kB in the mean, about 2 GB."""
 
-OPERATIONS = {"scan": Scan(), "compact": Compact(budget=0.2), "index": Index()}
+OPERATIONS = {"scan": Scan(), "compact": Compact(budget=0.2), "index": BuildIndex()}
 RECORDED = Path("data") / "transcripts"
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--folder", type=Path, help="keep the corpus here, and use it again")
     wanted = parser.parse_args()
-    operation = OPERATIONS.get(wanted.only) or Measure(budgets=(0.1,))
+    operation = OPERATIONS.get(wanted.only) or MeasureRetention(budgets=(0.1,))
     with tempfile.TemporaryDirectory() as scratch:
         folder = wanted.folder or Path(scratch, "corpus")
         size = generate(folder, wanted.sessions, wanted.bytes)

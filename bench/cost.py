@@ -18,7 +18,7 @@ from pathlib import Path
 
 import cuts
 from cost_told import Measured, told
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 from part import finish, options_of
 from payers import PLAIN, Payer, counter
 from peer import peers
@@ -33,7 +33,7 @@ AT_ANY_WINDOW = ("no compaction", "clear at every step", "Foldline in 32,000")
 """What costs the same whatever the window, as long as it is larger."""
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Replay every session with every policy in every window."""
     every = options.every * (QUICK_EVERY if options.quick else 1)
     CASES[:] = read(options.shared, every)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from foldline.errors import InputError
-from foldline.evaluation.sections import Cell, Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Cell, Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import Prices
 from payers import ACT, CLEAR, TARGET, Payer
@@ -76,7 +76,7 @@ def prices(model: str) -> Prices:
     return found
 
 
-def told(measured: Measured) -> Section:
+def told(measured: Measured) -> ReportSection:
     """Say what was measured."""
     words = TEXT.format(
         sessions=measured.sessions,
@@ -87,7 +87,7 @@ def told(measured: Measured) -> Section:
         verdict=" ".join(_verdicts(measured)),
     )
     missing = f" Not measured: {'; '.join(measured.missing)}." if measured.missing else ""
-    return Section(
+    return ReportSection(
         "cost",
         "What a session costs",
         words + missing,
@@ -97,7 +97,7 @@ def told(measured: Measured) -> Section:
     )
 
 
-def _table(measured: Measured, window: int) -> Table:
+def _table(measured: Measured, window: int) -> ReportTable:
     whole = measured.usd(NOTHING, window)
     rows: list[tuple[Cell, ...]] = []
     for payer in measured.payers:
@@ -116,12 +116,12 @@ def _table(measured: Measured, window: int) -> Table:
             )
         )
     columns = ("policy", "price", "of none", "needed", "old", "Foldline that keeps as much")
-    return Table(
+    return ReportTable(
         f"Window of {window:,} tokens", (*columns, "rewritten", "too long"), tuple(rows), NOTE
     )
 
 
-def _elsewhere(measured: Measured) -> Table:
+def _elsewhere(measured: Measured) -> ReportTable:
     """Price the same tokens at the rows of other providers in the catalogue."""
     window, rows = measured.windows[-1], list[tuple[Cell, ...]]()
     for model in (measured.model, *ELSEWHERE):
@@ -129,7 +129,7 @@ def _elsewhere(measured: Measured) -> Table:
         usd = [price.of(measured.costs[n, window].bill.usage) for n in (NOTHING, CLEAR, OURS)]
         rows.append((model, *(round(each, 2) for each in usd), f"{usd[2] / usd[0]:.0%}"))
     title = f"The same tokens elsewhere, window of {window:,} tokens"
-    return Table(title, ("model", NOTHING, CLEAR, OURS, "of none"), tuple(rows))
+    return ReportTable(title, ("model", NOTHING, CLEAR, OURS, "of none"), tuple(rows))
 
 
 def _plots(measured: Measured) -> Iterator[Plot]:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import foldline
-from foldline.evaluation.kept import Kept
+from foldline.evaluation.retention import RetainedUse
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TRANSCRIPTS = Path("data") / "transcripts"
@@ -103,12 +103,12 @@ def cases(shared: Path, name: str, steps: Steps, every: int = 1) -> Iterator[Cas
         yield Case(name, body, wire, foldline.count(wire), prefix, *sets)
 
 
-def score(shared: Path, case: Case, text: str) -> Kept:
+def score(shared: Path, case: Case, text: str) -> RetainedUse:
     """Measure what a text keeps of what was needed."""
     measure = tool(shared, "retention")
     found = measure.items(text)
     lines = measure.line_hits(text, case.prefix, set(case.need))
-    return Kept(
+    return RetainedUse(
         len(case.need & found) / len(case.need),
         len(case.deep & found) / len(case.deep),
         len(lines) / len(case.need),

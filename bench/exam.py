@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.evaluation.intervals import Estimate, clustered
+from foldline.evaluation.findings import Estimate, clustered
 from histories import histories, there
 from views import method
 

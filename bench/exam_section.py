@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from foldline.evaluation.intervals import Estimate
-from foldline.evaluation.sections import Cell, Goal, Section, Table
+from foldline.evaluation.findings import Estimate
+from foldline.evaluation.sections import Cell, Goal, ReportSection, ReportTable
 
 GOALS = {0.05: 0.70, 0.1: 0.85, 0.2: 0.92}
 """What Foldline without a model is to reach, by share of the tokens."""
@@ -24,7 +24,7 @@ and later versions on facts of these very sessions: expect less on others. `benc
 views, questions and sheets; only scores are kept."""
 
 
-def exam_section(file: Path) -> Section | None:
+def exam_section(file: Path) -> ReportSection | None:
     """
     Return the section of the exam; None where none was recorded.
 
@@ -38,7 +38,7 @@ def exam_section(file: Path) -> Section | None:
         rows = sorted(known["rows"], key=lambda row: float(row["at"]))
         each = known["questions"] // known["sessions"]
         tables = [_scores(rows), *_kinds([row for row in rows if row["kinds"]])]
-        return Section(
+        return ReportSection(
             "exam",
             "The reading exam",
             TEXT.format(each=each, **{k: known[k] for k in ("questions", "sessions", "taken")}),
@@ -49,7 +49,7 @@ def exam_section(file: Path) -> Section | None:
         raise ValueError(f"{file.name} is no record of an exam: {error}") from error
 
 
-def _scores(rows: list[dict[str, Any]]) -> Table:
+def _scores(rows: list[dict[str, Any]]) -> ReportTable:
     cells = [
         (_percent(row["at"]), _method(row), _score(row), row["calls"], row["tokens_a_call"])
         for row in rows
@@ -59,7 +59,7 @@ def _scores(rows: list[dict[str, Any]]) -> Table:
         "recorded. Recalls and their tokens: of a reader who might ask for what was removed."
     )
     columns = ("history cut to", "method", "answered", "recalls", "tokens a recall")
-    return Table("Questions answered", columns, tuple(cells), note)
+    return ReportTable("Questions answered", columns, tuple(cells), note)
 
 
 def _method(row: dict[str, Any]) -> str:
@@ -75,7 +75,7 @@ def _score(row: dict[str, Any]) -> str:
     return str(Estimate(row["score"], *ends, 0))
 
 
-def _kinds(rows: list[dict[str, Any]]) -> list[Table]:
+def _kinds(rows: list[dict[str, Any]]) -> list[ReportTable]:
     if not rows:
         return []
     kinds = sorted({kind for row in rows for kind in row["kinds"]})
@@ -83,7 +83,7 @@ def _kinds(rows: list[dict[str, Any]]) -> list[Table]:
         (_percent(row["at"]), _method(row), *(row["kinds"].get(kind) for kind in kinds))
         for row in rows
     ]
-    return [Table("The same by kind", ("history cut to", "method", *kinds), tuple(cells))]
+    return [ReportTable("The same by kind", ("history cut to", "method", *kinds), tuple(cells))]
 
 
 def _goals(rows: list[dict[str, Any]]) -> tuple[Goal, ...]:

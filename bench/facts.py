@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import cuts
-from foldline.evaluation.intervals import Estimate, clustered
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.findings import Estimate, clustered
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from histories import SPAN, Fact, History, histories, there
 from part import finish, options_of
 from references import WAYS
@@ -103,7 +103,7 @@ def _peers(wanted: str) -> list[Any]:
     return [peer for peer in found if peer.name != OURS]
 
 
-def section(results: Sequence[Result], known: Sequence[Any]) -> Section:
+def section(results: Sequence[Result], known: Sequence[Any]) -> ReportSection:
     """Make the section of the report."""
     methods = list(dict.fromkeys(result.method for result in results))
     shares = sorted({result.share for result in results})
@@ -129,10 +129,10 @@ def section(results: Sequence[Result], known: Sequence[Any]) -> Section:
         if share in GOALS and (one := estimate(picked(results, OURS, share)))
     ]
     plots = (_plot(results, methods, shares),)
-    return Section("facts", "Facts that are kept", text, tuple(tables), plots, tuple(goals))
+    return ReportSection("facts", "Facts that are kept", text, tuple(tables), plots, tuple(goals))
 
 
-def _overview(results: Sequence[Result], methods: list[str], shares: list[float]) -> Table:
+def _overview(results: Sequence[Result], methods: list[str], shares: list[float]) -> ReportTable:
     rows = [
         (name, *(str(estimate(picked(results, name, share))) for share in shares))
         for name in methods
@@ -144,10 +144,10 @@ def _overview(results: Sequence[Result], methods: list[str], shares: list[float]
         "sessions."
     )
     columns = ("history cut to", *(_percent(share) for share in shares))
-    return Table("Facts kept", columns, tuple(rows), note)
+    return ReportTable("Facts kept", columns, tuple(rows), note)
 
 
-def _kinds(results: Sequence[Result], methods: list[str], facts: list[Fact]) -> Table:
+def _kinds(results: Sequence[Result], methods: list[str], facts: list[Fact]) -> ReportTable:
     kinds = sorted({fact.kind for fact in facts})
     rows = []
     for name in methods:
@@ -157,10 +157,12 @@ def _kinds(results: Sequence[Result], methods: list[str], facts: list[Fact]) -> 
     counts = [sum(fact.kind == kind for fact in facts) for kind in kinds]
     columns = ("kind", *(f"{kind} ({count})" for kind, count in zip(kinds, counts, strict=True)))
     title = f"Facts kept by kind, history cut to {_percent(KINDS_AT)}"
-    return Table(title, columns, tuple(rows), "In brackets how many facts there are of a kind.")
+    return ReportTable(
+        title, columns, tuple(rows), "In brackets how many facts there are of a kind."
+    )
 
 
-def _libraries(results: Sequence[Result], known: Sequence[Any]) -> Table:
+def _libraries(results: Sequence[Result], known: Sequence[Any]) -> ReportTable:
     rows = []
     for peer in known:
         views = [result.view for result in results if result.method == peer.name]
@@ -175,7 +177,7 @@ def _libraries(results: Sequence[Result], known: Sequence[Any]) -> Table:
         "Too large: the answer took over 1.1 times its budget, and was cut there, at the end that "
         "costs it less. Failed: an error, or no answer; nothing was kept then."
     )
-    return Table("Who was measured", columns, tuple(rows), note)
+    return ReportTable("Who was measured", columns, tuple(rows), note)
 
 
 def _plot(results: Sequence[Result], methods: list[str], shares: list[float]) -> Plot:

@@ -18,10 +18,9 @@ from pathlib import Path
 
 import cuts
 from foldline.engine.policies import policy
-from foldline.evaluation.kept import Score
-from foldline.evaluation.measuring import Plan, measure
 from foldline.evaluation.methods import policy_method
-from foldline.evaluation.sections import Section
+from foldline.evaluation.retention import MeasurementPlan, Score, measure
+from foldline.evaluation.sections import ReportSection
 from foldline.formats.files import read_file
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
@@ -64,7 +63,7 @@ def _bundled() -> Iterator[tuple[str, float]]:
     """Yield what is kept of the bundled session, by the measure of the library itself."""
     there = read_file(BUNDLED).current.transcript
     limits = {f"{share:.0%}": _share(share) for share in (0.02, *SHARES)}
-    plan = Plan((policy_method(policy("default")),), limits)
+    plan = MeasurementPlan((policy_method(policy("default")),), limits)
     counter = TokenCounter(EstimatedCounter(), provider="openai")
     seen = [one.score for one in measure("bundled", "bundled", there, counter, plan)]
     for goal in limits:
@@ -111,7 +110,7 @@ def _goals(part: str, words: tuple[str, ...]) -> Figures:
         )
         if ran.returncode:
             raise RuntimeError(f"bench/{part}.py failed: {ran.stderr[-500:]}")
-        section = Section.from_json(json.loads(out.read_text(encoding="utf-8")))
+        section = ReportSection.from_json(json.loads(out.read_text(encoding="utf-8")))
     return {
         f"{part}: {goal.what}": goal.value if goal.most is None else 0.0 - goal.value
         for goal in section.goals

@@ -19,7 +19,7 @@ import hostile_archives
 import hostile_inputs
 import hostile_kills
 import hostile_terminal
-from foldline.evaluation.sections import Goal, Section, Table
+from foldline.evaluation.sections import Goal, ReportSection, ReportTable
 from part import finish, options_of
 
 FULL: Final = {"inputs": 6_000, "kills": 220, "archives": 3_000, "terminal": 400}
@@ -41,7 +41,7 @@ pages, rows, cells and in the JSON that they hold, and then listed, read, salvag
 and gone on with. The terminal is asked for what lies outside its workspace."""
 
 
-def section(sizes: dict[str, int], seed: int) -> tuple[Section, list[str]]:
+def section(sizes: dict[str, int], seed: int) -> tuple[ReportSection, list[str]]:
     """Attack, and return the figures with what did harm."""
     rows, goals, harm = [], [], []
     with ThreadPoolExecutor(2) as beside:  # processes that are killed leave a core to the others
@@ -61,8 +61,8 @@ def section(sizes: dict[str, int], seed: int) -> tuple[Section, list[str]]:
         rows.append((what, f"{sizes[name]:,}", f"{len(wrong):,}", seconds, detail))
         goals.append(Goal(f"harm done by {what}", len(wrong), "", most=0))
     head = ("what", "attempts", "harm", "seconds", "of which")
-    table = Table("Attempts, and those that did harm", head, tuple(rows))
-    return Section("hostile", "Under attack", TEXT, (table,), goals=tuple(goals)), harm
+    table = ReportTable("Attempts, and those that did harm", head, tuple(rows))
+    return ReportSection("hostile", "Under attack", TEXT, (table,), goals=tuple(goals)), harm
 
 
 def _timed(

@@ -16,7 +16,7 @@ from foldline import Session
 from foldline.api import compact_transcript
 from foldline.errors import FoldlineError
 from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.stores.memory import MemoryStore
 from foldline.testing.wires import DIALECT_NAMES, wire
 from foldline.tokens.estimate import EstimatedCounter
@@ -58,7 +58,7 @@ def files() -> list[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         data = _small(path)
         try:
-            kind = detect_file(Source.of(data)).name if data else ""
+            kind = detect_file(TranscriptSource.of(data)).name if data else ""
         except FoldlineError:
             continue
         if kind and len(found.setdefault(kind, [])) < EACH:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from foldline.errors import FoldlineError
-from foldline.tools.terminal import Limits, Terminal
-from foldline.tools.terminal.confine.choose import tried
+from foldline.tools.terminal import Terminal, TerminalLimits
+from foldline.tools.terminal.confine.choose import try_confinement
 
 MARK: Final = "OUTSIDE-b61f09"
 """Stands in files outside the workspace, and nowhere else."""
@@ -121,10 +121,13 @@ def fuzz(count: int, seed: int = 1) -> tuple[Counter[str], list[str]]:
         all_of_them = attacks(outside)
         chosen = random.Random(seed).sample(all_of_them, min(count, len(all_of_them)))  # noqa: S311
         for mode in ("bubblewrap", "landlock", "none"):
-            if mode != "none" and tried(mode).confinement is None:
+            if mode != "none" and try_confinement(mode).confinement is None:
                 continue
             terminal = Terminal.open(
-                inside, limits=Limits(seconds=4), sandbox=mode, allow_unconfined=mode == "none"
+                inside,
+                limits=TerminalLimits(seconds=4),
+                sandbox=mode,
+                allow_unconfined=mode == "none",
             )
             for line in chosen:
                 modes[mode] += 1

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 from life_told import PEER, Lived, told
 from lifetime import begin, by_turn, facts, turn
 from living import WINDOW, Known, Moment, known, said
@@ -48,7 +48,7 @@ class Plan:
         return [(start, min(start + step, self.turns)) for start in range(0, self.turns, step)]
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Live it, beside a library that summarizes, and say what is left."""
     turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
     plan = Plan(turns, max(1, turns // MOMENTS))

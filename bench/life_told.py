@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from lifetime import KINDS, Fact
 from living import WINDOW, Moment
 
@@ -43,7 +43,7 @@ class Lived:
         return [fold for moment in self.moments for fold in moment.folds]
 
 
-def told(lived: Lived) -> Section:
+def told(lived: Lived) -> ReportSection:
     """Say what was found."""
     text = TEXT.format(
         turns=lived.moments[-1].turn,
@@ -54,7 +54,7 @@ def told(lived: Lived) -> Section:
     )
     tables = (_by_turn(lived), _by_kind(lived), _state(lived))
     goals = tuple(_goals(lived))
-    return Section("life", "A long life", text, tables, (_plot(lived),), goals)
+    return ReportSection("life", "A long life", text, tables, (_plot(lived),), goals)
 
 
 Share = Callable[[Moment], float | None]
@@ -85,16 +85,16 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _by_turn(lived: Lived) -> Table:
+def _by_turn(lived: Lived) -> ReportTable:
     shares = _shares(lived)
     rows = tuple(
         (m.turn, len(m.known.told), *(_rounded(share(m)) for share in shares.values()))
         for m in _some(lived)
     )
-    return Table("Share of the facts that is still known", ("turn", "facts", *shares), rows)
+    return ReportTable("Share of the facts that is still known", ("turn", "facts", *shares), rows)
 
 
-def _by_kind(lived: Lived) -> Table:
+def _by_kind(lived: Lived) -> ReportTable:
     last = lived.moments[-1]
     found = (
         last.known.seen,
@@ -109,10 +109,10 @@ def _by_kind(lived: Lived) -> Table:
             None if f is None else round(len(numbers & {*f}) / len(numbers), 3) for f in found
         )
         rows.append((kind, len(numbers), *shares))
-    return Table("At the end, by what it is", ("fact", "told", *_shares(lived)), tuple(rows))
+    return ReportTable("At the end, by what it is", ("fact", "told", *_shares(lived)), tuple(rows))
 
 
-def _state(lived: Lived) -> Table:
+def _state(lived: Lived) -> ReportTable:
     columns = (
         "turn",
         "view, tokens",
@@ -152,7 +152,7 @@ def _state(lived: Lived) -> Table:
         "Messages and edits are what the archive keeps of them, compressed; edits are all "
         "compactions with their receipts."
     )
-    return Table("What it takes, by turn", columns, tuple(rows), note)
+    return ReportTable("What it takes, by turn", columns, tuple(rows), note)
 
 
 def _plot(lived: Lived) -> Plot:

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from foldline.agents.account import AgentLimits
-from foldline.agents.maintainer import Budget, CodebaseMaintainer
+from foldline.agents.limits import AgentLimits
+from foldline.agents.maintainer import CodebaseMaintainer, ExplorationBudget
 from foldline.agents.maintainer.survey import SurveySettings
 from foldline.models import Catalogue, model, price
 from foldline.testing import ScriptedServer
@@ -86,12 +86,12 @@ def measured(codebase: Codebase, folder: Path, window: int) -> list[Row]:
     rows = []
     for task in tasks(codebase):
         rows.append(at_once(codebase, task, window))
-        budgets = {"just in time": Budget()}
+        budgets = {"just in time": ExplorationBudget()}
         if task.name == "review":
             budgets = {
-                "just in time, 20,000": Budget(tokens=20_000),
-                "just in time, 40,000": Budget(tokens=40_000),
-                "just in time, no limit": Budget(tokens=10_000_000, novelty=0.0),
+                "just in time, 20,000": ExplorationBudget(tokens=20_000),
+                "just in time, 40,000": ExplorationBudget(tokens=40_000),
+                "just in time, no limit": ExplorationBudget(tokens=10_000_000, novelty=0.0),
             }
         rows += [
             just_in_time(codebase, task, folder, way, limit, window)
@@ -140,7 +140,7 @@ def at_once(codebase: Codebase, task: Task, window: int) -> Row:
 
 
 def just_in_time(
-    codebase: Codebase, task: Task, folder: Path, way: str, budget: Budget, window: int
+    codebase: Codebase, task: Task, folder: Path, way: str, budget: ExplorationBudget, window: int
 ) -> Row:
     """Let the maintainer read, a file at a time, until it is told to conclude."""
     shown: list[str] = []

@@ -19,10 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from foldline.notes import KINDS, Notes
-from foldline.notes.fields import fields_of
-from foldline.notes.front_matter import written
-from foldline.notes.naming import file_name
+from foldline.notes.markdown_file import format_file
 from foldline.notes.note import Note
+from foldline.notes.note_fields import file_name, to_fields
 
 ENGLISH = """
 build cache token session migration parser timeout retry index schema deploy rollback worker queue
@@ -76,7 +75,7 @@ def fill(folder: Path, count: int) -> None:
     for number in range(count - 1):
         note = made_up(number, chance, first)
         name = file_name(note.created_at, note.title, note.id)
-        (folder / name).write_bytes(written(fields_of(note), note.content))
+        (folder / name).write_bytes(format_file(to_fields(note), note.content))
 
 
 def made_up(number: int, chance: random.Random, like: Note) -> Note:

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import foldline
-from foldline.evaluation.markdown import as_markdown, escaped, goals_table, picture
+from foldline.evaluation.rendering import as_markdown, escaped, goals_table, picture
 from foldline.evaluation.report import write_pictures
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 
 FIRST_PLOT = "facts"
 OPENING = """\
@@ -51,7 +51,7 @@ def processor() -> str:
     return " ".join(found[1].split()) if found else platform.machine() or "unknown processor"
 
 
-def page(sections: Sequence[Section], record: Mapping[str, Mapping[str, str]]) -> str:
+def page(sections: Sequence[ReportSection], record: Mapping[str, Mapping[str, str]]) -> str:
     """Write the page."""
     goals = [goal for section in sections for goal in section.goals]
     held = sum(goal.held for goal in goals)
@@ -71,10 +71,12 @@ def page(sections: Sequence[Section], record: Mapping[str, Mapping[str, str]]) -
     return "\n\n".join(parts) + "\n"
 
 
-def _without(section: Section, plot: str) -> Section:
+def _without(section: ReportSection, plot: str) -> ReportSection:
     """Leave out the plot that stands on top of the page."""
     kept = tuple(one for one in section.plots if one.name != plot)
-    return Section(section.name, section.title, section.text, section.tables, kept, section.goals)
+    return ReportSection(
+        section.name, section.title, section.text, section.tables, kept, section.goals
+    )
 
 
 def anchor(title: str) -> str:
@@ -99,7 +101,7 @@ def _measured(record: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def write(target: Path, text: str, sections: Sequence[Section]) -> None:
+def write(target: Path, text: str, sections: Sequence[ReportSection]) -> None:
     """Write the page and its plots; plots of an earlier run that are no longer there go."""
     folder = target / FOLDER
     names = {f"{plot.name}.svg" for section in sections for plot in section.plots}

@@ -6,8 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from foldline.evaluation.plain import as_text
-from foldline.evaluation.sections import Section
+from foldline.evaluation.rendering import as_text
+from foldline.evaluation.sections import ReportSection
 
 
 def options_of(description: str | None) -> argparse.ArgumentParser:
@@ -20,7 +20,7 @@ def options_of(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def finish(section: Section, options: argparse.Namespace, *, quiet: bool = False) -> None:
+def finish(section: ReportSection, options: argparse.Namespace, *, quiet: bool = False) -> None:
     """Print a section as text, and write it where the options say."""
     if not quiet:
         print(as_text(section))

@@ -20,7 +20,7 @@ from cost_told import prices
 from foldline.core.config import Config
 from foldline.engine.policies import configured
 from foldline.evaluation.pricing import in_session, nothing
-from foldline.evaluation.sections import Cell, Goal, Section, Table
+from foldline.evaluation.sections import Cell, Goal, ReportSection, ReportTable
 from part import finish, options_of
 from payers import counter
 from proxy_load import Times, difference, latency, load, proxy, started
@@ -39,9 +39,9 @@ if it begins with every byte of the messages that were sent before it. Latency i
 85 KB with an answer of 22 events, requests in turn to the provider itself and to each proxy."""
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Measure everything."""
-    tables, goals = list[Table](), list[Goal]()
+    tables, goals = list[ReportTable](), list[Goal]()
     if cuts.there(options.shared) and not options.without_sessions:
         cases = histories(options.shared, options.every * (12 if options.quick else 1))
         for window in map(int, options.windows.split(",")):
@@ -51,10 +51,12 @@ def section(options: argparse.Namespace) -> Section:
     for table, more in (_latency(options), _load(options)):
         tables.append(table)
         goals += more
-    return Section("proxy", "The proxy", TEXT, tuple(tables), (), tuple(goals))
+    return ReportSection("proxy", "The proxy", TEXT, tuple(tables), (), tuple(goals))
 
 
-def _cache(cases: Sequence[tuple[str, list[object]]], window: int) -> tuple[Table, list[Goal]]:
+def _cache(
+    cases: Sequence[tuple[str, list[object]]], window: int
+) -> tuple[ReportTable, list[Goal]]:
     # Tool outputs are cut as late as the proxy cuts them.
     outputs = {"hard": window // 2, "soft": window // 4}
     config, counts, recorder = Config().replace(outputs=outputs), counter(), Recorder()
@@ -81,7 +83,7 @@ def _cache(cases: Sequence[tuple[str, list[object]]], window: int) -> tuple[Tabl
     ]
     columns = ("", "requests", "compactions", "kept", "cached share", "US dollars", "too long")
     title = f"{len(cases)} recorded sessions, a window of {window:,} tokens"
-    return Table(title, columns, tuple(rows), f"Priced as {MODEL}."), goals
+    return ReportTable(title, columns, tuple(rows), f"Priced as {MODEL}."), goals
 
 
 def _paid(name: str, one: Replayed, usd: float) -> tuple[Cell, ...]:
@@ -91,7 +93,7 @@ def _paid(name: str, one: Replayed, usd: float) -> tuple[Cell, ...]:
     return (name, bill.requests, made, kept, round(one.cached, 4), round(usd, 2), bill.over)
 
 
-def _latency(options: argparse.Namespace) -> tuple[Table, list[Goal]]:
+def _latency(options: argparse.Namespace) -> tuple[ReportTable, list[Goal]]:
     requests = REQUESTS // (6 if options.quick else 1)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -116,14 +118,14 @@ def _latency(options: argparse.Namespace) -> tuple[Table, list[Goal]]:
         Goal("added latency, p50", added[0.5][1], "ms", most=6.0),
         Goal("added latency, p99", added[0.99][1], "ms", most=20.0),
     ]
-    return Table("What a request takes", columns, tuple(rows), note), goals
+    return ReportTable("What a request takes", columns, tuple(rows), note), goals
 
 
 def _row(name: str, times: Times) -> tuple[Cell, ...]:
     return (name, *(round(value, 2) for part in (0.5, 0.99) for value in times.ms(part)))
 
 
-def _load(options: argparse.Namespace) -> tuple[Table, list[Goal]]:
+def _load(options: argparse.Namespace) -> tuple[ReportTable, list[Goal]]:
     seconds = options.seconds / (6 if options.quick else 1)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -142,7 +144,9 @@ def _load(options: argparse.Namespace) -> tuple[Table, list[Goal]]:
         f"Milliseconds. The proxy took {cpu:.0%} of one core; its memory went from {small:.0f} MB "
         f"to {large:.0f} MB."
     )
-    table = Table(f"{SESSIONS} sessions for {seconds:.0f} seconds", columns, (rounded,), note)
+    table = ReportTable(
+        f"{SESSIONS} sessions for {seconds:.0f} seconds", columns, (rounded,), note
+    )
     return table, [
         Goal("errors", float(times.errors), "", most=0.0),
         Goal("memory", large, "MB", most=400.0),

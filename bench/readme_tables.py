@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from foldline.evaluation.markdown import table_markdown
-from foldline.evaluation.sections import Cell, Section, Table
+from foldline.evaluation.rendering import table_markdown
+from foldline.evaluation.sections import Cell, ReportSection, ReportTable
 
 POLICIES = {
     "no compaction": "no compaction",
@@ -51,7 +51,7 @@ SPEEDS = (
 """What the row is called, how the rows of the page that it sums up begin, and how they end."""
 
 
-def costs(section: Section) -> str:
+def costs(section: ReportSection) -> str:
     """Return prices, and what was in view of what was needed, for both windows."""
     small, large = (_by_name(table) for table in section.tables[:2])
     rows = tuple(
@@ -60,12 +60,12 @@ def costs(section: Section) -> str:
         if name in small and name in large
     )
     heads = ("", "window of 64,000", "needed, in view", "window of 200,000", "needed, in view")
-    table = table_markdown(Table("", heads, tuple(map(_priced, rows))))
+    table = table_markdown(ReportTable("", heads, tuple(map(_priced, rows))))
     first = section.text.replace("\n", " ").partition(". ")[0]
     return f"{table}\n\n{first}; the prices are US dollars of claude-sonnet-4-5."
 
 
-def _by_name(table: Table) -> dict[str, tuple[Cell, ...]]:
+def _by_name(table: ReportTable) -> dict[str, tuple[Cell, ...]]:
     """Return price, share and need of every row."""
     wanted = [table.columns.index(name) for name in ("price", "of none", "needed")]
     return {str(row[0]): tuple(row[at] for at in wanted) for row in table.rows}
@@ -78,7 +78,7 @@ def _priced(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
     )
 
 
-def counting(section: Section) -> str:
+def counting(section: ReportSection) -> str:
     """Return how far the estimate is from real vocabularies."""
     rows = []
     for shown, title, kind in ERRORS:
@@ -89,23 +89,23 @@ def counting(section: Section) -> str:
     heads = ("estimate against the real vocabulary", *VOCABULARIES.values())
     worst = next(table for table in section.tables if table.title.startswith("One text, 95th"))
     return (
-        table_markdown(Table("", heads, tuple(rows)))
+        table_markdown(ReportTable("", heads, tuple(rows)))
         + f"\n\nThe worst, as the 95th percentile of one text in any vocabulary: {_worst(worst)}."
     )
 
 
-def _worst(table: Table) -> str:
+def _worst(table: ReportTable) -> str:
     errors = sorted(((max(row[1:]), row[0]) for row in table.rows), reverse=True)
     return ", ".join(f"{kind} by {error:.0f} %" for error, kind in errors[:3])
 
 
-def speed(section: Section) -> str:
+def speed(section: ReportSection) -> str:
     """Return what takes how long; rows of the page that differ in size only become a range."""
     found = [row for table in section.tables for row in table.rows]
     rows = tuple(
         row for shown, begin, end in SPEEDS for row in _summed(shown, _between(found, begin, end))
     )
-    return table_markdown(Table("", ("", "measured", "goal"), rows))
+    return table_markdown(ReportTable("", ("", "measured", "goal"), rows))
 
 
 def _between(rows: Sequence[tuple[Cell, ...]], begin: str, end: str) -> list[tuple[Cell, ...]]:

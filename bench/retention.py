@@ -24,9 +24,9 @@ from typing import Any
 import cuts
 import foldline
 from cuts import Case
-from foldline.evaluation.kept import MEASURES, Score
-from foldline.evaluation.sections import Section
-from foldline.evaluation.tallies import names, picked
+from foldline.evaluation.findings import names, picked
+from foldline.evaluation.retention import MEASURES, Score
+from foldline.evaluation.sections import ReportSection
 from histories import TOLERANCE, Messages, tokens_of
 from part import finish, options_of
 from references import within
@@ -182,7 +182,7 @@ def _mean(scores: Sequence[Score], measure: str) -> float:
     return sum(getattr(score.kept, measure) for score in scores) / len(scores)
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Measure, and return what there is to say."""
     return told(measure(options))
 

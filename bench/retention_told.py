@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.evaluation.kept import Score
-from foldline.evaluation.sections import Goal, Plot, Section, Table
-from foldline.evaluation.tallies import (
+from foldline.evaluation.findings import (
     details,
     library_plot,
     measured,
@@ -17,6 +15,8 @@ from foldline.evaluation.tallies import (
     picked,
     source_plot,
 )
+from foldline.evaluation.retention import Score
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable
 
 GOALS = {"5 %": 0.55, "10 %": 0.70, "20 %": 0.82}
 
@@ -61,7 +61,7 @@ def _by_library(scores: Sequence[Score]) -> tuple[Plot, ...]:
     return (one, library_plot(scores, "retention-by-budget", title)) if goals[1:] else (one,)
 
 
-def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> Table:
+def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> ReportTable:
     """Make the table of who was measured: version, call, and what went wrong."""
     rows = []
     for peer in peers:
@@ -95,16 +95,16 @@ def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> Table:
         "the end that costs it less. Failed: an error, or no answer; nothing was "
         "kept then. A model is an extractive stand-in, the same for all; its time is not counted."
     )
-    return Table("Who was measured", columns, tuple(rows), note)
+    return ReportTable("Who was measured", columns, tuple(rows), note)
 
 
-def problems(peers: Sequence[Any]) -> tuple[Table, ...]:
+def problems(peers: Sequence[Any]) -> tuple[ReportTable, ...]:
     rows = tuple((peer.name, peer.package, peer.problem) for peer in peers if peer.problem)
     title = "Could not run here"
-    return (Table(title, ("library", "package", "why"), rows),) if rows else ()
+    return (ReportTable(title, ("library", "package", "why"), rows),) if rows else ()
 
 
-def told(found: Measured) -> Section:
+def told(found: Measured) -> ReportSection:
     """Make the section of the report."""
     mine, samples, peers = found.mine, found.samples, found.peers
     everyone = [*found.beside, *(sample.score for sample in samples)]
@@ -140,6 +140,6 @@ def told(found: Measured) -> Section:
     if len(found.beside) < len(mine):
         share = round(len(mine) / len(found.beside))
         text += f" Libraries are compared at every {share}th cut, Foldline alone at all of them."
-    return Section(
+    return ReportSection(
         "retention", "Identifiers, a floor", text, tuple(tables), tuple(plots), tuple(goals)
     )

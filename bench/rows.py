@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import foldline
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.outputs.condensing import condense
 from foldline.outputs.verdict import failures
 from made_outputs import Output, Question, made_outputs
@@ -210,7 +210,7 @@ def _large(output: Output) -> str:
     return text if text.startswith("{\n") else "\n".join([text] * times)
 
 
-def section(options: Any) -> Section:
+def section(options: Any) -> ReportSection:
     """Measure, and tell it."""
     count = QUICK_COUNT if options.quick else COUNT
     mine = ours(cases(count, options.seed, every=True), Case.messages)
@@ -233,17 +233,19 @@ def section(options: Any) -> Section:
         Goal("failing outputs made to look passing", sum(not k.honest for k in seen), "", most=0),
     )
     text = TEXT.format(share=SHARE, tolerance=TOLERANCE)
-    return Section("rows", "Rows that are asked for", text, tuple(tables), tuple(plots), goals)
+    return ReportSection(
+        "rows", "Rows that are asked for", text, tuple(tables), tuple(plots), goals
+    )
 
 
-def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> Table:
+def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> ReportTable:
     others = _grouped(held, lambda one: one.case.output.kind)
     rows = [
         (kind, _of(kept), _of(others[kind]), statistics.median(one.share for one in kept))
         for kind, kept in _grouped(mine, lambda one: one.case.output.kind).items()
     ]
     rows.append(("all", _of(mine), _of(held), statistics.median(one.share for one in mine)))
-    return Table(
+    return ReportTable(
         "Rows kept by kind of output",
         ("output", "kept", "kept, other seed", "tokens left"),
         tuple(rows),
@@ -251,17 +253,19 @@ def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> Table:
     )
 
 
-def _questions(mine: Sequence[Kept], held: Sequence[Kept], blocks: Sequence[Kept]) -> Table:
+def _questions(mine: Sequence[Kept], held: Sequence[Kept], blocks: Sequence[Kept]) -> ReportTable:
     others = _grouped(held, lambda one: one.case.question.about)
     asked = _grouped(mine, lambda one: one.case.question.about)
     rows = [(about, _of(kept), _of(others[about])) for about, kept in asked.items()]
     rows.append(("output unread", *(_of([k for k in s if not k.case.read]) for s in (mine, held))))
     rows.append(("output read", *(_of([k for k in s if k.case.read]) for s in (mine, held))))
     rows.append(("Anthropic's format", _of(blocks), None))
-    return Table("Rows kept by question", ("question", "kept", "kept, other seed"), tuple(rows))
+    return ReportTable(
+        "Rows kept by question", ("question", "kept", "kept, other seed"), tuple(rows)
+    )
 
 
-def _libraries(peers: Mapping[str, tuple[str, list[Kept]]]) -> Table:
+def _libraries(peers: Mapping[str, tuple[str, list[Kept]]]) -> ReportTable:
     rows = []
     for name, (problem, kept) in peers.items():
         if not kept:
@@ -274,7 +278,7 @@ def _libraries(peers: Mapping[str, tuple[str, list[Kept]]]) -> Table:
         rows.append(
             (name, _of(kept), sum(one.found for one in kept), left, shown, pace, problem[:80])
         )
-    return Table(
+    return ReportTable(
         "Rows kept by library",
         ("library", "within budget", "at any size", "tokens left", "honest", "ms/MB", "problem"),
         tuple(rows),
@@ -297,8 +301,8 @@ def _plot(peers: Mapping[str, tuple[str, list[Kept]]]) -> Plot:
     )
 
 
-def _speed(seed: int) -> Table:
-    return Table(
+def _speed(seed: int) -> ReportTable:
+    return ReportTable(
         "Time to take an output apart",
         ("output", "taken for", "ms/MB", "saved without loss"),
         tuple(milliseconds(seed)),

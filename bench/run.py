@@ -20,7 +20,7 @@ from pathlib import Path
 from cuts import SHARED, there
 from exam_section import exam_section
 from foldline.errors import InputError
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 from page import Ran, machine, page, write
 from shop_window import put_into_readme
 
@@ -117,10 +117,10 @@ def _last(log: Path) -> str:
     return lines[-1][:200] if lines else "it said nothing"
 
 
-def read(file: Path) -> Section | None:
+def read(file: Path) -> ReportSection | None:
     """Read the section of a part; None where it was not measured."""
     try:
-        return Section.from_json(json.loads(file.read_text(encoding="utf-8")))
+        return ReportSection.from_json(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (InputError, ValueError) as error:

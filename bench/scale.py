@@ -22,7 +22,7 @@ from typing import Any
 
 import synthetic
 from foldline import Session
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.stores.sqlite import SqliteStore
 from part import finish, options_of
 
@@ -99,7 +99,7 @@ def main() -> None:
     finish(section(options), options)
 
 
-def section(options: Any) -> Section:
+def section(options: Any) -> ReportSection:
     most = getattr(options, "most", 0) or (10_000 if options.quick else SIZES[-1])
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     durability = getattr(options, "durability", "full")
@@ -187,13 +187,15 @@ memory is what that process took more than before, once the view was made.
 """
 
 
-def told(found: list[Look], durability: str) -> Section:
+def told(found: list[Look], durability: str) -> ReportSection:
     tables = (_costs(found), _taking_up(found))
     text = TEXT if durability == "full" else TEXT.replace(", with one fsync", ", without fsync")
-    return Section("scale", "A session that grows", text, tables, _plots(found), _goals(found))
+    return ReportSection(
+        "scale", "A session that grows", text, tables, _plots(found), _goals(found)
+    )
 
 
-def _costs(found: list[Look]) -> Table:
+def _costs(found: list[Look]) -> ReportTable:
     columns = (
         "messages", "append and decide, ms", "p99", "processor time, ms", "p99",
         "compactions", "one takes, ms",
@@ -207,10 +209,12 @@ def _costs(found: list[Look]) -> Table:
         )
         for one in found
     )
-    return Table("Appending", columns, rows, "Median and p99; of the compactions the median.")
+    return ReportTable(
+        "Appending", columns, rows, "Median and p99; of the compactions the median."
+    )
 
 
-def _taking_up(found: list[Look]) -> Table:
+def _taking_up(found: list[Look]) -> ReportTable:
     columns = (
         "messages", "open, ms", "first view, ms", "recall, ms", "recall by archive, ms",
         "memory, MB", "file, bytes a message",
@@ -224,7 +228,9 @@ def _taking_up(found: list[Look]) -> Table:
         )
         for one in found
     )
-    return Table("Taking it up again", columns, rows, "Processor time of a process of its own.")
+    return ReportTable(
+        "Taking it up again", columns, rows, "Processor time of a process of its own."
+    )
 
 
 def _plots(found: list[Look]) -> tuple[Plot, ...]:

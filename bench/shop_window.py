@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from foldline.evaluation.markdown import picture, table_markdown
-from foldline.evaluation.sections import Cell, Section, Table
+from foldline.evaluation.rendering import picture, table_markdown
+from foldline.evaluation.sections import Cell, ReportSection, ReportTable
 from readme_tables import costs, counting, speed
 
 BEGIN, END = "<!-- figures: make bench -->", "<!-- end of figures -->"
@@ -31,7 +31,7 @@ def begin(name: str) -> str:
     return f"<!-- figures: {name} -->"
 
 
-def put_into_readme(readme: Path, sections: Sequence[Section], *, trial: bool) -> None:
+def put_into_readme(readme: Path, sections: Sequence[ReportSection], *, trial: bool) -> None:
     """Replace what stands between the marks; what has no marks is left out."""
     text = _put(readme.read_text(encoding="utf-8"), BEGIN, figures(sections, trial=trial))
     for section in sections:
@@ -49,7 +49,7 @@ def _put(text: str, mark: str, shown: str) -> str:
     return f"{before}{mark}\n{shown}\n{END}{after}"
 
 
-def figures(sections: Sequence[Section], *, trial: bool) -> str:
+def figures(sections: Sequence[ReportSection], *, trial: bool) -> str:
     """Return the figures that the README shows: one plot, one table, the goals in a sentence."""
     plots = [plot for section in sections for plot in section.plots if plot.name in PLOTS]
     parts = [picture(plot, "docs/benchmarks") for plot in plots]
@@ -65,7 +65,7 @@ def figures(sections: Sequence[Section], *, trial: bool) -> str:
     return "\n\n".join(parts)
 
 
-def _kept(section: Section) -> str:
+def _kept(section: ReportSection) -> str:
     """Return what is kept: ours, the best library of every column, and what most agents do."""
     table = section.tables[0]
     rows = {str(row[0]): tuple(map(_mean, row[1:])) for row in table.rows}
@@ -74,7 +74,7 @@ def _kept(section: Section) -> str:
     }
     best = [("the best other library", *_best(others))] if others else []
     kept = [(name, *rows[name]) for name in (OURS, *REFERENCES) if name in rows]
-    return table_markdown(Table("", table.columns, (*kept[:1], *best, *kept[1:])))
+    return table_markdown(ReportTable("", table.columns, (*kept[:1], *best, *kept[1:])))
 
 
 def _best(rows: Mapping[str, tuple[Cell, ...]]) -> Iterator[Cell]:
@@ -84,7 +84,7 @@ def _best(rows: Mapping[str, tuple[Cell, ...]]) -> Iterator[Cell]:
         yield f"{rows[name][place]} ({name})"
 
 
-def _libraries(section: Section) -> set[str]:
+def _libraries(section: ReportSection) -> set[str]:
     """Name the libraries that were measured, beside strategies that are no library's."""
     tables = [table for table in section.tables if table.columns[:2] == ("library", "version")]
     return {str(row[0]) for table in tables for row in table.rows}

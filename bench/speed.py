@@ -26,7 +26,7 @@ from typing import Any
 import foldline
 import synthetic
 from foldline.core.prepared import MemorySettings
-from foldline.evaluation.sections import Goal, Section, Table
+from foldline.evaluation.sections import Goal, ReportSection, ReportTable
 from foldline.formats.files import read_file
 from foldline.formats.registry import dialect
 from foldline.stores.sqlite import SqliteStore
@@ -74,7 +74,7 @@ goal, that stands beside it.
 """
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     busy = os.getloadavg()[0] > (os.cpu_count() or 1) / 2
     foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
     tables, goals, only = [], [], getattr(options, "only", "")
@@ -86,12 +86,12 @@ def section(options: argparse.Namespace) -> Section:
             goals += [Goal(f.what, _short(f.value), f.unit, most=f.goal) for f in found if f.goal]
     note = "\n\nThe machine was busy with other work: figures are worse than they need be."
     text = TEXT + note * busy
-    return Section("speed", "Speed and memory", text, tuple(tables), goals=tuple(goals))
+    return ReportSection("speed", "Speed and memory", text, tuple(tables), goals=tuple(goals))
 
 
-def _table(title: str, figures: list[Figure]) -> Table:
+def _table(title: str, figures: list[Figure]) -> ReportTable:
     rows = tuple((one.what, _short(one.value), one.unit, one.goal) for one in figures)
-    return Table(title, ("", "measured", "unit", "goal, at most"), rows)
+    return ReportTable(title, ("", "measured", "unit", "goal, at most"), rows)
 
 
 def _short(value: float) -> float:

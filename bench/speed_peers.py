@@ -15,7 +15,7 @@ from typing import Any
 
 import cuts
 import foldline
-from foldline.evaluation.sections import Plot, Section, Series, Table
+from foldline.evaluation.sections import Plot, ReportSection, ReportTable, Series
 from part import finish, options_of
 from peer import Peer, peers
 from synthetic import session
@@ -110,7 +110,7 @@ def _recorded() -> Iterator[Wire]:
         yield write([step for step in steps if step["role"] != "system"])
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Measure, and return what the report shows."""
     histories = data(quick=options.quick)
     runs = QUICK_RUNS if options.quick else RUNS
@@ -126,12 +126,12 @@ def section(options: argparse.Namespace) -> Section:
         runs=runs,
     )
     tables = (_table(speeds, tuple(histories)),)
-    return Section(
+    return ReportSection(
         "speed_peers", "Speed beside others", text, tables, (_plot(speeds, tuple(histories)),)
     )
 
 
-def _table(speeds: Sequence[Speed], names: Sequence[str]) -> Table:
+def _table(speeds: Sequence[Speed], names: Sequence[str]) -> ReportTable:
     fastest = {
         name: min(each.per_million[name] for each in speeds if name in each.per_million)
         for name in names
@@ -155,7 +155,7 @@ def _table(speeds: Sequence[Speed], names: Sequence[str]) -> Table:
         columns += [f"{name}, ms/MB", "× fastest"]
     columns += ["start, ms", "start, MB", "peak, MB", "problem"]
     note = "MB of text are a million characters; the fastest of a column is 1."
-    return Table("Processor time and memory", tuple(columns), tuple(rows), note)
+    return ReportTable("Processor time and memory", tuple(columns), tuple(rows), note)
 
 
 def _plot(speeds: Sequence[Speed], names: Sequence[str]) -> Plot:

@@ -29,7 +29,7 @@ def session(size: int, seed: int = 7) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
     written = 0
     while written < size:
-        turn = _turn(rng, len(messages))
+        turn = turn_of(rng, len(messages))
         written += len(json.dumps(turn))
         messages += turn
     return messages
@@ -43,7 +43,7 @@ def message(number: int, tokens: int = 100) -> dict[str, Any]:
     return {"role": role, "content": f"{number}: {' '.join(words)}"}
 
 
-def _turn(rng: random.Random, number: int) -> list[dict[str, Any]]:
+def turn_of(rng: random.Random, number: int) -> list[dict[str, Any]]:
     """Write a call and its result; now and then the user says something first."""
     path = _path(rng)
     tool, arguments, output = rng.choice((_read, _search, _run_tests, _query))(rng, path)

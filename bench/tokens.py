@@ -25,7 +25,7 @@ from typing import Any
 import splintr
 
 import token_corpus
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.tokens.estimate import estimate
 from foldline.tokens.splintr import VOCABULARIES as COUNTED
 from part import finish, options_of
@@ -58,7 +58,7 @@ def main() -> None:
     finish(section(options), options)
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Measure the estimate against every vocabulary, on every kind of text that is found."""
     pieces = token_corpus.pieces(
         options.roots or _installed(), "test", 40 if options.quick else options.per_kind
@@ -76,7 +76,7 @@ def section(options: argparse.Namespace) -> Section:
     }
     kinds = [kind for kind in pieces if len(pieces[kind]) >= LEAST_PIECES]
     with_all = {family: {**found, ALL: _all(found)} for family, found in judged.items()}
-    return Section(
+    return ReportSection(
         name="tokens",
         title="Token counts without a vocabulary",
         text=(
@@ -203,9 +203,9 @@ def _table(
     kinds: Sequence[str],
     judged: Mapping[str, Mapping[str, Pairs]],
     figure: Callable[[Pairs], float | None],
-) -> Table:
+) -> ReportTable:
     rows = tuple((kind, *(figure(found[kind]) for found in judged.values())) for kind in kinds)
-    return Table(title, ("kind of text", *judged), rows)
+    return ReportTable(title, ("kind of text", *judged), rows)
 
 
 def _plot(kinds: Sequence[str], judged: Mapping[str, Mapping[str, Pairs]]) -> Plot:
@@ -244,7 +244,7 @@ def _goals(kinds: Sequence[str], judged: Mapping[str, Mapping[str, Pairs]]) -> I
 # --- speed ----------------------------------------------------------------------------------
 
 
-def _speeds(pieces: Mapping[str, list[str]], truths: Mapping[str, Truth]) -> Table:
+def _speeds(pieces: Mapping[str, list[str]], truths: Mapping[str, Truth]) -> ReportTable:
     rows = []
     for kind in ("prose", "python", "json compact", "shell", "chinese", "korean", "russian"):
         joined = "".join(pieces.get(kind, ())).encode(errors="replace")
@@ -262,7 +262,7 @@ def _speeds(pieces: Mapping[str, list[str]], truths: Mapping[str, Truth]) -> Tab
         *("o200k, whole", "o200k, pieces of 1,000"),
     )
     note = "Milliseconds of processor time for a megabyte of UTF-8, best of 5."
-    return Table("Speed of counting, ms per MB", columns, tuple(rows), note)
+    return ReportTable("Speed of counting, ms per MB", columns, tuple(rows), note)
 
 
 def _milliseconds(count: Callable[[str], float], texts: list[str]) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 from black_box import MEANINGS, TOLERANCE, Outcome, broken, rejected, tokens
 from failure_inputs import cases
 from failure_writing import Case
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from part import finish, options_of
 from peer import Answer, Peer, peers
 
@@ -154,7 +154,7 @@ def verdict(peer: Peer, chosen: Sequence[Case]) -> Verdict:
     )
 
 
-def section(options: argparse.Namespace) -> Section:
+def section(options: argparse.Namespace) -> ReportSection:
     """Measure, and return what the report shows."""
     chosen = cases()[::QUICK] if options.quick else cases()
     verdicts = []
@@ -165,7 +165,7 @@ def section(options: argparse.Namespace) -> Section:
         _print_each(verdicts)
     meanings = "\n".join(f"- *{name}*: {meaning}" for name, meaning in MEANINGS.items())
     ran = [each for each in verdicts if not each.peer.problem]
-    return Section(
+    return ReportSection(
         "validity",
         "What breaks",
         TEXT.format(cases=len(chosen), meanings=meanings, tolerance=TOLERANCE),
@@ -175,7 +175,7 @@ def section(options: argparse.Namespace) -> Section:
     )
 
 
-def _table(verdicts: Sequence[Verdict]) -> Table:
+def _table(verdicts: Sequence[Verdict]) -> ReportTable:
     rows = []
     for each in verdicts:
         peer = each.peer
@@ -187,7 +187,7 @@ def _table(verdicts: Sequence[Verdict]) -> Table:
         errors = len(_cases(each.errors))
         rows.append((f"{peer.name} {peer.version}", each.total, *counts, errors, over))
     columns = ("library", "broken", *MEANINGS, "errors", "over budget")
-    return Table("Broken promises", columns, tuple(rows), "Cases; fewer is better.")
+    return ReportTable("Broken promises", columns, tuple(rows), "Cases; fewer is better.")
 
 
 def _cases(findings: Iterable[Finding]) -> set[str]:
@@ -202,7 +202,7 @@ def _count(each: Verdict, promise: str) -> int | None:
     return each.count(promise)
 
 
-def _examples(verdicts: Sequence[Verdict]) -> Table:
+def _examples(verdicts: Sequence[Verdict]) -> ReportTable:
     rows = []
     for promise, meaning in MEANINGS.items():
         held = sum(not each.count(promise) for each in verdicts)
@@ -219,17 +219,17 @@ def _examples(verdicts: Sequence[Verdict]) -> Table:
             (promise, meaning, f"{held} of {len(verdicts)}", " ".join(found.split())[:240])
         )
     columns = ("promise", "what it means", "kept in all cases by", "an example")
-    return Table("Promises", columns, tuple(rows))
+    return ReportTable("Promises", columns, tuple(rows))
 
 
-def _calls(verdicts: Sequence[Verdict]) -> Table:
+def _calls(verdicts: Sequence[Verdict]) -> ReportTable:
     rows = tuple(
         (each.peer.name, each.peer.package, each.peer.version, each.peer.problem or each.peer.call)
         for each in verdicts
     )
     columns = ("library", "package", "version", "what is called, or why it cannot run here")
     note = "N is the target in tokens, K what is left of it when a summary has its share."
-    return Table("What is called", columns, rows, note)
+    return ReportTable("What is called", columns, rows, note)
 
 
 def _plot(verdicts: Sequence[Verdict]) -> Plot:

@@ -13,12 +13,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from foldline.agents import Agent, AgentLimits, Called, Finished, Resumed, Returned, Subagents
+from foldline.agents import (
+    Agent,
+    AgentLimits,
+    RunFinished,
+    RunResumed,
+    Subagents,
+    ToolCalled,
+    ToolReturned,
+)
 from foldline.models import Client, model
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer
 from foldline.testing.scripted import Tool as Call
-from foldline.tools import Journal, Several, ToolRegistry, Workspace, file_tools
+from foldline.tools import CombinedToolset, Journal, ToolRegistry, Workspace, file_tools
 
 TASK = "Move the server to the port that the operators want."
 EDIT = {"path": "server.toml", "old_string": "port = 80", "new_string": "port = 48113"}
@@ -49,7 +57,7 @@ def agent_in(folder: Path, client: Client) -> Agent:
         folder / "agent.db",
         "move-the-server",
         client,
-        Several(registry, helpers.toolset),
+        CombinedToolset(registry, helpers.toolset),
         window=32_000,
         root=project,
         limits=AgentLimits(steps=20),
@@ -60,14 +68,14 @@ def work(agent: Agent, task: str | None, stop_at: str = "") -> None:
     """Show what an agent does; leave off at a call, as a program does that is stopped."""
     for event in agent.stream(task):
         match event:
-            case Called(call) if call.name == stop_at:
+            case ToolCalled(call) if call.name == stop_at:
                 sys.stdout.write("-- the program is stopped --\n")
                 return
-            case Returned(call, output):
+            case ToolReturned(call, output):
                 sys.stdout.write(f"{call.name}: {output.text.splitlines()[0]}\n")
-            case Resumed(changes=changes):
+            case RunResumed(changes=changes):
                 sys.stdout.write(f"-- resumed; meanwhile this changed: {changes} --\n")
-            case Finished(result):
+            case RunFinished(result):
                 sys.stdout.write(f"{result}\n")
 
 

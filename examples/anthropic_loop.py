@@ -19,7 +19,7 @@ import anthropic
 from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
 
 from foldline import Session
-from foldline.integrations.loop import sending
+from foldline.integrations.loop import send
 
 TOOLS = [
     {
@@ -46,7 +46,7 @@ def main(path: Path) -> None:
 def turn(client: anthropic.Anthropic, model: str, session: Session) -> str:
     """Call the model, and its tools, until it has answered."""
     while True:
-        answer = sending(
+        answer = send(
             session,
             lambda messages: client.messages.create(
                 model=model, system=SYSTEM, messages=messages, tools=TOOLS, max_tokens=700

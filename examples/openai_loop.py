@@ -4,7 +4,7 @@ A tool-calling agent over the OpenAI SDK, in a loop that you can read at a glanc
     pip install 'foldline[openai]'
     python examples/openai_loop.py
 
-Nothing of Foldline is needed but the session: append what is said, send what it shows. `sending`
+Nothing of Foldline is needed but the session: append what is said, send what it shows. `send`
 makes the call, tries once more with less if it was too long, and appends the answer.
 """
 
@@ -16,7 +16,7 @@ import openai
 from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
 
 from foldline import Session
-from foldline.integrations.loop import sending
+from foldline.integrations.loop import send
 from foldline.stores.memory import MemoryStore
 
 TOOLS = [
@@ -49,7 +49,7 @@ def main() -> None:
 def turn(client: openai.OpenAI, model: str, session: Session) -> str:
     """Call the model, and its tools, until it has answered."""
     while True:
-        answer = sending(
+        answer = send(
             session,
             lambda messages: client.chat.completions.create(
                 model=model, messages=messages, tools=TOOLS

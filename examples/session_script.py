@@ -80,14 +80,14 @@ NOTES = """\
 - Receipts travel as JSON into archives; a new field needs a default, a property needs none.
 """
 
-RECEIPT = "src/foldline/core/receipt.py"
+RECEIPT = "src/foldline/engine/receipt.py"
 TEST = "tests/core/test_receipt_savings.py"
 TESTS = """\
 from __future__ import annotations
 
 import pytest
 
-from foldline.core.receipt import Receipt
+from foldline.engine.receipt import Receipt
 
 
 def receipt(before: int, after: int) -> Receipt:
@@ -141,13 +141,13 @@ SCRIPT = (
     ),
     agent(
         "Receipts are made in accounting and read back from archives. Both files.",
-        read("src/foldline/core/accounting.py"),
-        read("src/foldline/core/compaction.py"),
+        read("src/foldline/engine/receipt.py"),
+        read("src/foldline/engine/compaction.py"),
     ),
     agent(
         "The outcome comes from the ladder. What carries the numbers is the view and its counter.",
-        read("src/foldline/core/view.py"),
-        read("src/foldline/core/tokens.py"),
+        read("src/foldline/values/view.py"),
+        read("src/foldline/values/tokens.py"),
     ),
     agent("And budgets, which decide when anything happens.", read("src/foldline/core/budget.py")),
     agent("Now the front door, where a receipt reaches the user.", read("src/foldline/app.py")),
@@ -173,7 +173,7 @@ SCRIPT = (
     agent(
         "Understood: three states, units in the docstrings. I check what the numbers are in the "
         "other two states; the judge at the end of the ladder decides that.",
-        sh("sed", "-n", "/^def _judge/,$p", "src/foldline/core/compaction.py"),
+        sh("sed", "-n", "/^def _judge/,$p", "src/foldline/engine/compaction.py"),
     ),
     agent(
         "For 'failed' and 'unchanged' the view that came in is returned, so that both counts are "
@@ -231,31 +231,31 @@ SCRIPT = (
     agent(
         "And the rest of the ladder, once, to be sure that no rung writes into a receipt.",
         read("src/foldline/strategies/truncate.py"),
-        read("src/foldline/strategies/summarize.py"),
+        read("src/foldline/summary/summarize.py"),
         read("src/foldline/strategies/window.py"),
     ),
-    agent("No rung does. The presets name the rungs.", read("src/foldline/strategies/presets.py")),
+    agent("No rung does. The presets name the rungs.", read("src/foldline/engine/policies.py")),
     user("Why is the saving counted by the view and not from the messages that are returned?"),
     agent(
         "I look at how a view counts after edits, before I answer.",
-        read("src/foldline/core/edits.py"),
-        read("src/foldline/core/view.py"),
+        read("src/foldline/values/edits.py"),
+        read("src/foldline/values/view.py"),
     ),
     agent(
         "Because only changed messages are counted again: `View.after` keeps the count of every "
         "message that is the same object, so that a compaction of a long log does not recount "
         "it. The sum is the same. The messages themselves:",
-        read("src/foldline/core/messages.py"),
-        read("src/foldline/core/identity.py"),
+        read("src/foldline/values/messages.py"),
+        read("src/foldline/values/identity.py"),
     ),
     agent(
         "Ids come from the content. What must never be removed is decided here:",
-        read("src/foldline/core/protect.py"),
-        read("src/foldline/core/groups.py"),
+        read("src/foldline/values/protect.py"),
+        read("src/foldline/values/groups.py"),
     ),
     agent(
         "Calls and results move together. The repair of broken histories, for completeness.",
-        read("src/foldline/core/repair.py"),
+        read("src/foldline/repair/repair.py"),
     ),
     agent(
         "Now the whole class again with the change, and the difference to before.",
@@ -265,12 +265,12 @@ SCRIPT = (
     agent(
         "Lint and the neighbouring tests.",
         sh("python", "-m", "ruff", "check", "--no-cache", RECEIPT, TEST),
-        sh(*PYTEST, "tests/core/test_media.py", TEST),
+        sh(*PYTEST, "tests/values/test_media.py", TEST),
     ),
     agent(
         "Done with the core. Recall is where users meet the handles of a receipt; I make sure "
         "that it reads no counts.",
-        read("src/foldline/recall/recalling.py"),
+        read("src/foldline/recall/recall_handle.py"),
         sh("grep", "-rn", "--include=*.py", "receipt", "src/foldline/recall"),
     ),
     agent(
@@ -291,7 +291,7 @@ SCRIPT = (
         "it survives a restart: the turn that writes, and the ports.",
         read("src/foldline/session/fair_lock.py"),
         read("src/foldline/session/state.py"),
-        read("src/foldline/core/ports.py"),
+        read("src/foldline/stores/protocol.py"),
     ),
     agent(
         "Now the store.",
@@ -326,7 +326,7 @@ SCRIPT = (
         sh(
             "python",
             "-c",
-            "from foldline.core.receipt import Receipt\n"
+            "from foldline.engine.receipt import Receipt\n"
             "r = Receipt('failed', 'why', 10, 10, 1, 1, 'estimate', 'default', 5)\n"
             "print(sorted(r.to_dict()), r.saved, r.saved_share)",
         ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.tools.terminal.confine.choose import NotConfined, chosen
+from foldline.tools.terminal.confine.choose import NotConfined, choose_confinement
 
 
 def requires_confinement() -> None:
     """Skip a test, and say why, where the kernel can confine nothing."""
     try:
-        chosen()
+        choose_confinement()
     except NotConfined as error:
         pytest.skip(str(error))

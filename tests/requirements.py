@@ -30,6 +30,7 @@ SOURCES = {
     "F": "reported failures of other libraries",
     "T": "HelloAgents, tools of its chapter on context engineering",
     "E": "HelloAgents, exercises of that chapter",
+    "V": "people who want to see what a long session still knows",
 }
 
 _ROWS = """
@@ -234,6 +235,18 @@ E4.3 Tasks in notes wait for each other, run within a limit, and fail without be
 E5.1 An exploration goes from the outline to the detail, and can be traced.
 E5.2 An exploration looks for what is new, and knows when to stop.
 E5.3 Reading on demand is compared with loading everything, for several kinds of tasks.
+V1 Three clicks lead from the list of sessions to what one of them forgot, and why.
+V2 A click on a request shows exactly what the model saw there.
+V3 Every transcript opens without an error in the browser, with the totals that the statistics have.
+V4 Every message of a compaction has one fate, and both sides add up to what was counted.
+V5 A question is answered by where its answer stands: in view, in the snapshot, behind a handle, or nowhere.
+V6 Settings are tried before anything is applied, and exported.
+V7 Undoing and compacting from a message on ask first, and never change an agent's own file.
+V8 Nothing that a transcript says acts in the page, or asks another host for anything.
+V9 Only who has the first link is let in, and only a form with the token changes something.
+V10 A session that grows is followed without a reload, and only what was appended is read.
+V11 Every view is used with the keyboard alone, in a narrow window, in dark and light, and has no serious finding of axe-core.
+V12 A report is one file that loads nothing and is read without a server.
 """
 
 

@@ -7,8 +7,8 @@ import pytest
 from foldline.archive import Archive
 from foldline.engine.receipt import Receipt
 from foldline.errors import RecallError, StoreError
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
 from foldline.stores import rows
 from foldline.values.edits import Drop, Fold
@@ -36,7 +36,7 @@ def archive(tmp_path):
 
 
 def transcript(wires=WIRES):
-    return OpenAIChat().decode(wires)
+    return OpenAIChatDialect().decode(wires)
 
 
 def receipt(*edits):
@@ -217,7 +217,7 @@ def test_a_damaged_session_does_not_hide_what_is_in_the_others(tmp_path):
 def test_a_file_that_is_read_in_another_format_is_another_session(archive):
     calling = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
     longer = [*WIRES, {"role": "assistant", "content": [calling]}]
-    first, second = transcript(), Anthropic().decode(longer)
+    first, second = transcript(), AnthropicDialect().decode(longer)
     archive.save("f", first, dropping(first.messages))
 
     name = archive.save("f", second, dropping(second.messages))

@@ -12,14 +12,24 @@ import pytest
 from tests.cli.sample import conversation
 from tests.corpora import write_corpus, write_lines
 
-from foldline.corpus import Compact, Index, Measure, Report, Scan, planning, reading, run, search
-from foldline.corpus.listing import list_files
+from foldline.corpus import (
+    BuildIndex,
+    Compact,
+    CorpusReport,
+    MeasureRetention,
+    Scan,
+    planning,
+    run,
+    search,
+    worker,
+)
+from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer, read_rows
 from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 
-def made(operation: Operation, out: Path, *patterns: object) -> Report:
+def made(operation: Operation, out: Path, *patterns: object) -> CorpusReport:
     """Run in threads of this process, where what a test sets holds too."""
     with ThreadPoolExecutor(1) as pool:
         return run(operation, [str(pattern) for pattern in patterns], str(out), client=pool)
@@ -86,8 +96,8 @@ def test_settings_that_make_no_sense_are_refused_before_any_work():
         lambda: Compact(budget=0.5, window=9_000),
         lambda: Compact(budget=-1),
         lambda: Compact(budget=0.5, policy="nonsense"),
-        lambda: Measure(budgets=()),
-        lambda: Measure(model="of nobody"),
+        lambda: MeasureRetention(budgets=()),
+        lambda: MeasureRetention(model="of nobody"),
     ):
         with pytest.raises((BudgetError, FoldlineError)):
             wrong()
@@ -96,7 +106,7 @@ def test_settings_that_make_no_sense_are_refused_before_any_work():
 def test_retention_and_price_are_measured(tmp_path):
     path = tmp_path / "long.json"
     path.write_text(json.dumps(conversation(40)))
-    report = made(Measure(budgets=(0.2,)), tmp_path / "out", path)
+    report = made(MeasureRetention(budgets=(0.2,)), tmp_path / "out", path)
     prices = rows(tmp_path / "out", "kind", "price")
     assert {row["method"] for row in prices} >= {"no compaction", "Foldline default"}
     assert report.totals["price/no compaction/usd"] == prices[0]["usd"] > 0
@@ -106,7 +116,7 @@ def test_retention_and_price_are_measured(tmp_path):
 
 def test_a_search_finds_the_session_that_has_the_rarest_words(tmp_path):
     write_corpus(tmp_path / "corpus", 30)
-    made(Index(), tmp_path / "out", tmp_path / "corpus")
+    made(BuildIndex(), tmp_path / "out", tmp_path / "corpus")
     best, *others = search(str(tmp_path / "out"), "the heron in build 147")
     assert best.path.endswith("session-021.json")
     assert best.message == 1
@@ -139,7 +149,7 @@ def test_a_session_is_never_divided(tmp_path, monkeypatch):
 
 
 def test_what_is_too_large_is_refused_packed_and_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(worker, "MAX_BYTES", 1_000_000)
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b" " * 50_000_000))
     (tmp_path / "large.json").write_text(json.dumps(["x" * 2_000_000]))
     lines = [json.dumps([{"role": "user", "content": text}]) for text in ("a", "b" * 2_000_000)]
@@ -167,8 +177,8 @@ def test_a_store_is_read_and_written_like_a_folder(tmp_path):
         store.pipe_file(f"/logs/{number}.json", json.dumps(conversation(number)).encode())
     patterns = ["memory://logs"]
     with ThreadPoolExecutor(1) as pool:
-        first = run(Index(), patterns, "memory://found", client=pool)
-        again = run(Index(), patterns, "memory://found", client=pool)
+        first = run(BuildIndex(), patterns, "memory://found", client=pool)
+        again = run(BuildIndex(), patterns, "memory://found", client=pool)
     assert (first.sessions, first.failed, again.resumed) == (5, 0, again.parts)
     assert search("memory://found", "heron")[0].path.startswith("memory://")
     store.rm("/", recursive=True)

@@ -15,7 +15,7 @@ import pytest
 from tests.children import launch
 from tests.corpora import Killing, content, write_corpus
 
-from foldline.corpus import Compact, Index, Measure, Scan, run
+from foldline.corpus import BuildIndex, Compact, MeasureRetention, Scan, run
 from foldline.corpus.dask_pool import cluster
 from foldline.corpus.parquet import read_rows
 from foldline.errors import StoreError
@@ -69,7 +69,7 @@ def scanned(corpus: Path, out: Path, operation: Scan | None = None, **settings: 
 
 
 @pytest.mark.parametrize(
-    "operation", [Scan(), Compact(budget=0.5), Measure(budgets=(0.5,)), Index()]
+    "operation", [Scan(), Compact(budget=0.5), MeasureRetention(budgets=(0.5,)), BuildIndex()]
 )
 def test_the_output_is_the_same_bytes_for_one_worker_and_two(corpus, tmp_path, operation):
     one = scanned(corpus, tmp_path / "one", operation, workers=1)
@@ -189,7 +189,7 @@ def test_a_part_that_is_damaged_is_made_again(corpus, tmp_path):
 def test_another_run_in_the_same_folder_is_refused(corpus, tmp_path):
     scanned(corpus, tmp_path, workers=1)
     with pytest.raises(StoreError, match="another run"):
-        scanned(corpus, tmp_path, Index())
+        scanned(corpus, tmp_path, BuildIndex())
     with pytest.raises(StoreError, match="Another run writes"):
         scanned(corpus, tmp_path / "two", progress=lambda *_: scanned(corpus, tmp_path / "two"))
 

@@ -4,9 +4,9 @@ import time
 import pytest
 
 from foldline.errors import RecallError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall import Folded, Holdings, recall
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -34,7 +34,7 @@ WIRES = [
 
 
 def holdings(*wires):
-    messages = OpenAIChat().decode(list(wires or WIRES)).messages
+    messages = OpenAIChatDialect().decode(list(wires or WIRES)).messages
     handles = [message.id[:HANDLE_LENGTH] for message in messages]
     return Holdings({message.id: message for message in messages}), handles
 

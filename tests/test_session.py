@@ -12,7 +12,7 @@ import pytest
 from foldline.core.asks import Ask, Reply
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.errors import FoldlineError, InputError, RecallError, StoreError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
 from foldline.session.codec import OBJECT, freeze, restored, thaw
 from foldline.stores.memory import MemoryStore
@@ -145,7 +145,7 @@ def test_ids_are_those_that_a_whole_transcript_gets_repetitions_included(opened)
 
     given = [session.append(wire) for wire in wires]
 
-    assert given == [message.id for message in OpenAIChat().decode(wires).messages]
+    assert given == [message.id for message in OpenAIChatDialect().decode(wires).messages]
     assert given == [message.id for message in identify(session.messages)]
 
 
@@ -423,7 +423,7 @@ def test_the_view_is_always_the_log_with_its_edits(opened):
         session.view()
 
     edits = [edit for receipt in session.receipts for edit in receipt.edits]
-    replayed = OpenAIChat().messages(apply(session.messages, edits))
+    replayed = OpenAIChatDialect().messages(apply(session.messages, edits))
 
     assert session.receipts
     assert session.view() == replayed
@@ -1177,7 +1177,7 @@ def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(t
         assert len(session.view()) < 60
         session.append({"role": "tool", "tool_call_id": "job", "content": "job 7 is done"})
         shown = session.view()
-        assert OpenAIChat().validate(shown) == []
+        assert OpenAIChatDialect().validate(shown) == []
         assert any("job 7 is done" in str(message["content"]) for message in shown)
         assert session.view() == shown
         assert session.messages[-1].results

@@ -4,7 +4,7 @@ import pytest
 from tests.corpus import corpus_files, requires_corpus
 
 from foldline.formats.files import read_file
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
@@ -29,7 +29,7 @@ FILES = [
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_a_real_history_stays_valid_small_and_whole(path):
     transcript = read_file(path).conversations[0].transcript
-    dialect = DIALECTS.get(transcript.dialect, OpenAIChat())
+    dialect = DIALECTS.get(transcript.dialect, OpenAIChatDialect())
     wires = dialect.messages(transcript.messages)
     counter = EstimatedCounter("o200k")
     store = MemoryStore()

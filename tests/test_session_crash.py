@@ -9,7 +9,7 @@ import sys
 import pytest
 from tests.children import launch
 
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
@@ -74,8 +74,8 @@ def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(tmp_path, po
                 if batch.undone_at is None
                 for edit in batch.edits
             ]
-            shown = session._state.shown.wires(OpenAIChat())
-            replayed = OpenAIChat().messages(apply(session.messages, in_effect))
+            shown = session._state.shown.wires(OpenAIChatDialect())
+            replayed = OpenAIChatDialect().messages(apply(session.messages, in_effect))
             handles = {handle for receipt in session.receipts for handle in receipt.recall}
             recalled = {session.recall(handle).message_id for handle in handles}
 

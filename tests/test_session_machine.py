@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.session import Session
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
@@ -78,7 +78,7 @@ class SessionMachine(RuleBasedStateMachine):
         first = self.session.view()
 
         assert self.session.view() == first
-        assert not first or OpenAIChat().validate(first) == []
+        assert not first or OpenAIChatDialect().validate(first) == []
 
     @rule(budget=st.integers(300, 5_000))
     def it_is_compacted(self, budget):
@@ -108,12 +108,15 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule()
     def it_is_opened_again(self):
-        before = (self.session._state.shown.wires(OpenAIChat()), self.session.tokens)
+        before = (self.session._state.shown.wires(OpenAIChatDialect()), self.session.tokens)
         pins = [message.pinned for message in self.session.messages]
         self.session.close()
         self.open()
 
-        assert (self.session._state.shown.wires(OpenAIChat()), self.session.tokens) == before
+        assert (
+            self.session._state.shown.wires(OpenAIChatDialect()),
+            self.session.tokens,
+        ) == before
         assert [message.pinned for message in self.session.messages] == pins
 
     @invariant()
@@ -123,7 +126,7 @@ class SessionMachine(RuleBasedStateMachine):
         counter = state.setting.counter
 
         assert [message.raw for message in self.session.messages] == self.log
-        assert state.shown.wires(OpenAIChat()) == OpenAIChat().messages(replayed)
+        assert state.shown.wires(OpenAIChatDialect()) == OpenAIChatDialect().messages(replayed)
         assert self.session.tokens == sum(counter.message(message) for message in replayed)
 
     @invariant()

@@ -11,7 +11,7 @@ from tests.children import launch
 
 from foldline import Config, Session
 from foldline.core.prepared import MemorySettings
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
 
@@ -85,7 +85,7 @@ def examined(path, acknowledged):
     """Check that an archive is of one moment, and return the ids of its messages."""
     with reopened(path) as session:
         numbers = [message.id for message in session.messages]
-        state, wires = session._state, OpenAIChat()
+        state, wires = session._state, OpenAIChatDialect()
         shown = state.shown.wires(wires)
         replayed = wires.messages(apply(session.messages, state.history.edits()))
         memory = session.memory

@@ -8,7 +8,7 @@ import openai
 import pytest
 
 from foldline.errors import ContextOverflow, InputError
-from foldline.models.overflow import Overflow
+from foldline.models.overflow import DetectedOverflow
 from foldline.session import Session
 from foldline.session.hooks import Cancel, Hooks
 from foldline.stores.memory import MemoryStore
@@ -367,7 +367,7 @@ def test_own_detectors_are_asked_first():
     session = opened(chat_history(60))
 
     def own(failure):
-        return Overflow("own", 8_000) if failure.text == "E4711" else None
+        return DetectedOverflow("own", 8_000) if failure.text == "E4711" else None
 
     with pytest.raises(RuntimeError):
         session.overflowed(RuntimeError("E4711"))

@@ -16,8 +16,7 @@ from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
 from foldline.formats.detect import detect_dialect
-from foldline.formats.dialect import Dialect
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import Dialect, bounded_nesting
 from foldline.formats.registry import DIALECTS, dialect
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
@@ -210,14 +209,14 @@ def compact_transcript(
         outcome = drive(compact_view(before, budget, policy, need, Sources()), _nobody)
     else:
         # Imported here: what answers knows of threads, which nothing else here needs.
-        from foldline.session.answering import answered, reader
+        from foldline.ask_runner import reader_of, run_ask
 
         # A number of tokens says nothing about the window of who answers.
         is_window = budget.resolved and not budget.fixed
         window = budget.scale if is_window else UNKNOWN_WINDOW
-        need = replace(need, reader=reader(summarizer, window))
+        need = replace(need, reader=reader_of(summarizer, window))
         steps = compact_view(before, budget, policy, need, Sources())
-        outcome = drive(steps, lambda ask: answered(summarizer, ask))
+        outcome = drive(steps, lambda ask: run_ask(summarizer, ask))
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown, counter)
@@ -269,7 +268,7 @@ def answering(
         yield None if isinstance(summarizer, str) else summarizer
         return
     # Imported here: it loads the network, which nothing else here needs.
-    from foldline.models.choosing import summarizer as named
+    from foldline.models.factory import summarizer as named
 
     with named(summarizer, of=model) as client:
         yield client

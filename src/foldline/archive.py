@@ -16,8 +16,8 @@ from foldline.errors import FoldlineError, RecallError, StoreError
 from foldline.formats.dialect import Dialect
 from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
-from foldline.recall.past import PastAnswer, PastSession, search_past
-from foldline.recall.resolve import parse
+from foldline.recall.holdings import parse
+from foldline.recall.session_search import PastAnswer, PastSession, search_past
 from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
 from foldline.session.history import COMPACTION, Batch, History, restored_history

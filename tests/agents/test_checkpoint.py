@@ -2,19 +2,19 @@ import json
 
 import pytest
 
-from foldline.agents.account import Tally
-from foldline.agents.checkpoint import Checkpoint, loaded, saved
-from foldline.agents.surroundings import Surroundings
+from foldline.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from foldline.agents.limits import AgentSpending
+from foldline.agents.workspace_state import WorkspaceState
 from foldline.errors import StoreError
 
 
 def test_a_checkpoint_is_written_whole_and_read_again(tmp_path):
     path = tmp_path / "c.json"
-    assert loaded(path, "s") is None
-    kept = Checkpoint("s", "steps", Tally(3, usd=0.5), Surroundings({"a": "f00"}, "abc"))
-    saved(path, Checkpoint("s"))
-    saved(path, kept)
-    assert loaded(path, "s") == kept
+    assert load_checkpoint(path, "s") is None
+    kept = Checkpoint("s", "steps", AgentSpending(3, usd=0.5), WorkspaceState({"a": "f00"}, "abc"))
+    save_checkpoint(path, Checkpoint("s"))
+    save_checkpoint(path, kept)
+    assert load_checkpoint(path, "s") == kept
     assert [one.name for one in tmp_path.iterdir()] == ["c.json"]
 
 
@@ -26,21 +26,21 @@ def test_a_file_that_is_no_checkpoint_is_left_as_it_is(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_text(text)
     with pytest.raises(StoreError, match="is no checkpoint of 's'"):
-        loaded(path, "s")
+        load_checkpoint(path, "s")
     assert path.read_text() == text
 
 
 def test_the_checkpoint_of_another_session_and_broken_figures_are_refused(tmp_path):
     path = tmp_path / "c.json"
-    saved(path, Checkpoint("other"))
+    save_checkpoint(path, Checkpoint("other"))
     with pytest.raises(StoreError, match="of the session 'other'"):
-        loaded(path, "s")
-    saved(path, Checkpoint("s"))
+        load_checkpoint(path, "s")
+    save_checkpoint(path, Checkpoint("s"))
     value = json.loads(path.read_text())
-    path.write_text(json.dumps(value | {"tally": {"steps": -3}}))
+    path.write_text(json.dumps(value | {"spending": {"steps": -3}}))
     with pytest.raises(StoreError):
-        loaded(path, "s")
+        load_checkpoint(path, "s")
     with pytest.raises(StoreError, match="cannot be written"):
-        saved(tmp_path / "none" / "c.json", Checkpoint("s"))
+        save_checkpoint(tmp_path / "none" / "c.json", Checkpoint("s"))
     with pytest.raises(StoreError, match="cannot be read"):
-        loaded(tmp_path, "s")
+        load_checkpoint(tmp_path, "s")

@@ -9,7 +9,7 @@ import facts
 import foldline
 import references
 import views
-from foldline.evaluation.sections import Section
+from foldline.evaluation.sections import ReportSection
 from histories import SPAN, flat, holds, plain
 
 KINDS = {"constraint", "cause", "decision", "state", "open", "value", "negative", "error"}
@@ -69,7 +69,7 @@ def test_the_section_says_how_many_facts_and_sessions_there_are(history):
         "facts kept, history cut to 10 %",
         "facts kept, history cut to 20 %",
     }
-    assert Section.from_json(section.to_json()) == section
+    assert ReportSection.from_json(section.to_json()) == section
 
 
 class Library:

@@ -9,16 +9,16 @@ import pytest
 import page
 import run
 import shop_window
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from page import Ran
 
 PLOT = Plot("facts", "Kept", "bars", "", "need", (Series("s", ((0, 0.5),)),), ("Foldline",))
-SECTION = Section(
+SECTION = ReportSection(
     "facts",
     "What is kept",
     "Words.",
     (
-        Table(
+        ReportTable(
             "Kept",
             ("history cut to", "5 %", "10 %", "20 %"),
             (
@@ -29,7 +29,7 @@ SECTION = Section(
                 ("trim to the tail", "0.2", "0.3", None),
             ),
         ),
-        Table("Who", ("library", "version"), (("good", "1"), ("bad", "2"))),
+        ReportTable("Who", ("library", "version"), (("good", "1"), ("bad", "2"))),
     ),
     (PLOT,),
     (Goal("need", 0.91, "", least=0.9), Goal("time", 90.0, "ms/MB", most=60.0)),

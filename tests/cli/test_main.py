@@ -29,7 +29,7 @@ def test_the_list_of_commands_is_told_without_loading_any() -> None:
     code = (
         "import sys\nfrom foldline.cli.main import cli\n"
         "try: cli(['--help'])\nexcept SystemExit: pass\n"
-        "print([n for n in sys.modules if n in ('foldline.cli.compact', 'rich')])"
+        "print([n for n in sys.modules if n in ('foldline.cli.commands.compact', 'rich')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -2,36 +2,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 from tests.cli.sample import foldline
 
-from foldline.cli.options import archive_file, make_folder, voiced
-from foldline.cli.output import Voice
-from foldline.errors import StoreError
+from foldline.cli import options
+from foldline.cli.output import Output
 
 
-def test_the_archive_is_where_it_was_named_else_in_the_home_of_foldline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert archive_file(tmp_path / "mine.db") == tmp_path / "mine.db"
-    assert archive_file(None) == tmp_path / "kept" / "archive.db"
-    monkeypatch.delenv("FOLDLINE_HOME")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert archive_file(None).parent.name == "foldline"
+def test_a_command_receives_its_output_and_keeps_its_other_options() -> None:
+    received: dict[str, object] = {}
 
+    @click.command()
+    @click.option("--other", type=int)
+    @options.output
+    def command(**given: object) -> None:
+        received.update(given)
 
-def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
-    make_folder(tmp_path / "new" / "archive.db")
-    assert (tmp_path / "new").stat().st_mode & 0o077 == 0
-    (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot be made"):
-        make_folder(tmp_path / "file" / "archive.db")
-
-
-def test_how_a_command_speaks_is_taken_out_of_its_options() -> None:
-    rest = {"as_json": True, "quiet": False, "other": 1}
-    assert voiced(rest) == Voice(json=True, quiet=False)
-    assert rest == {"other": 1}
+    CliRunner().invoke(command, ["--other", "1", "--json", "-q"])
+    assert received == {"other": 1, "output": Output(json=True, quiet=True)}
 
 
 @pytest.mark.parametrize(

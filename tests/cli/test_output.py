@@ -5,9 +5,7 @@ import json
 import pytest
 
 from foldline.cli.output import (
-    Segment,
-    Voice,
-    bar,
+    Output,
     json_text,
     moment,
     one_line,
@@ -15,21 +13,6 @@ from foldline.cli.output import (
     share,
     size,
 )
-
-BLUE = Segment("blue", 30, "blue")
-RED = Segment("red", 70, "red")
-
-
-@pytest.mark.parametrize("width", [1, 7, 10, 80])
-def test_a_bar_is_as_wide_as_it_shall_be(width: int) -> None:
-    assert len(bar([BLUE, RED], 100, width).plain) == width
-    assert bar([BLUE], 100, 10).plain == "███░░░░░░░"
-    assert bar([BLUE], 100, 10, "ascii").plain == "###......."
-
-
-def test_something_is_never_drawn_as_nothing() -> None:
-    assert bar([Segment("tiny", 1, "red")], 100_000, 10).plain.startswith("█")
-    assert "█" not in bar([], 100, 10).plain
 
 
 @pytest.mark.parametrize(
@@ -58,9 +41,9 @@ def test_json_is_readable_and_always_writable() -> None:
     json_text({"a": "\ud800"}).encode()
 
 
-def test_a_quiet_voice_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    Voice(quiet=True).note("words")
-    Voice().warn(["a warning"])
+def test_quiet_output_has_no_notes(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(quiet=True).note("words")
+    Output().warn(["a warning"])
     assert capsys.readouterr().err == "warning: a warning.\n"
 
 
@@ -81,3 +64,40 @@ def test_every_moment_is_a_date() -> None:
     assert moment(0).year == 1970
     assert moment(1e18).year == 9999
     assert moment(-1e18).year == 1970
+
+
+ROWS = [("one", 12_345, "a\x1b[2J long title"), ("two", 0, "")]
+
+
+def records(output: Output, rows: list[tuple[str, int, str]]) -> None:
+    value = {"things": [row[0] for row in rows]}
+    output.records("things/1", value, ("name", ">n", "*title"), rows, empty="None.", noun="thing")
+
+
+def test_records_are_one_json_object_or_a_table_with_a_count(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    records(Output(json=True), ROWS)
+    told = capsysbinary.readouterr()
+    assert json.loads(told.out) == {"schema": "foldline.things/1", "things": ["one", "two"]}
+    assert told.err == b""
+    records(Output(), ROWS)
+    told = capsysbinary.readouterr()
+    assert b"12,345" in told.out
+    assert b"\x1b" not in told.out
+    assert told.err == b"2 things.\n"
+
+
+def test_no_records_are_a_note_and_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    records(Output(), [])
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "None.\n")
+
+
+def test_files_that_were_left_out_are_named_and_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Output().note_unreadable([(f"file{n}", "damaged") for n in range(7)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "skipped file0: damaged"
+    assert lines[5:] == ["skipped 2 more; --json names them all."]

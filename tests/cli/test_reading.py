@@ -7,14 +7,14 @@ import pytest
 from tests.cli.sample import conversation, foldline
 
 from foldline.api import counter_for
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.cli.reading import open_input
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.registry import dialect
 
 
 def test_a_file_is_opened_with_its_current_conversation(session: Path) -> None:
-    opened = open_input(str(session), None, None, Voice())
+    opened = open_input(str(session), None, None, Output())
     assert (opened.name, opened.index, opened.place) == ("session.json", 0, "")
     assert len(opened.transcript.messages) == len(conversation())
 
@@ -31,12 +31,12 @@ def several(tmp_path: Path) -> Path:
     ("wanted", "index"), [(None, 2), ("1", 0), ("2", 1), ("-1", 2), ("-3", 0)]
 )
 def test_a_conversation_is_chosen_by_number(several: Path, wanted: str | None, index: int) -> None:
-    assert open_input(str(several), None, wanted, Voice(quiet=True)).index == index
+    assert open_input(str(several), None, wanted, Output(quiet=True)).index == index
 
 
 def test_a_conversation_is_chosen_by_name(several: Path) -> None:
-    names = [c.name for c in open_input(str(several), None, "1", Voice()).recording.conversations]
-    assert open_input(str(several), None, names[1], Voice()).index == 1
+    names = [c.name for c in open_input(str(several), None, "1", Output()).recording.conversations]
+    assert open_input(str(several), None, names[1], Output()).index == 1
 
 
 @pytest.mark.parametrize("wanted", ["0", "4", "-4", "none", "", "²", "9" * 30])
@@ -44,16 +44,16 @@ def test_a_conversation_that_is_not_there_is_told_with_those_that_are(
     several: Path, wanted: str
 ) -> None:
     with pytest.raises(InputError, match=r"1 .*2 .*3 "):
-        open_input(str(several), None, wanted, Voice())
+        open_input(str(several), None, wanted, Output())
 
 
 def test_the_choice_is_told_only_where_there_is_one(
     several: Path, session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    open_input(str(session), None, None, Voice())
-    open_input(str(several), None, "2", Voice())
+    open_input(str(session), None, None, Output())
+    open_input(str(several), None, "2", Output())
     assert capsys.readouterr().err == ""
-    open_input(str(several), None, None, Voice())
+    open_input(str(several), None, None, Output())
     assert "conversation 3 of 3" in capsys.readouterr().err
 
 
@@ -61,10 +61,10 @@ def test_a_wire_format_that_is_named_decides(tmp_path: Path) -> None:
     file = tmp_path / "plain.json"
     file.write_text('[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]')
     for name in ("openai-chat", "anthropic"):
-        assert open_input(str(file), name, None, Voice()).transcript.dialect == name
+        assert open_input(str(file), name, None, Output()).transcript.dialect == name
     file.write_text('{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Ho"}\n')
     with pytest.raises(InputError, match="not one JSON value"):
-        open_input(str(file), "anthropic", None, Voice())
+        open_input(str(file), "anthropic", None, Output())
 
 
 def test_a_kind_of_file_that_it_is_not_is_refused(session: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_one_wrong_message_of_a_body_is_named(tmp_path: Path) -> None:
     body = {"messages": [{"role": "user", "content": "x"}, {"role": "elf", "content": "x"}]}
     file.write_text(json.dumps(body))
     with pytest.raises(UnknownFormat, match="message 1, field role: unknown role 'elf'"):
-        open_input(str(file), None, None, Voice())
+        open_input(str(file), None, None, Output())
 
 
 def test_tokens_are_counted_as_the_model_does() -> None:
@@ -90,7 +90,7 @@ def test_tokens_are_counted_as_the_model_does() -> None:
 @pytest.mark.parametrize("wanted", ["--5", "-", "9" * 30, "-" + "9" * 30])
 def test_an_odd_number_of_a_conversation_is_bad_input(several: Path, wanted: str) -> None:
     with pytest.raises(InputError, match="there is no conversation"):
-        open_input(str(several), None, wanted, Voice())
+        open_input(str(several), None, wanted, Output())
 
 
 @pytest.mark.parametrize("command", [["stats"], ["compact", "--budget", "50%"]])

@@ -3,8 +3,13 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
 
-from foldline.cli.exits import HungUp
+from foldline.cli.errors import ReaderGone
+from foldline.cli.output import flexible, table
 from foldline.cli.screen import Screen
 
 
@@ -16,5 +21,45 @@ class Closed(io.StringIO):
 
 
 def test_a_reader_that_is_gone_is_told_apart_from_an_error() -> None:
-    with pytest.raises(HungUp):
+    with pytest.raises(ReaderGone):
         Screen(file=Closed()).print("words")
+
+
+WORDS = st.text(st.sampled_from("ab 漢é…"), min_size=1, max_size=30)
+
+
+def drawn(rows: list[tuple[str, int, int, str]], width: int) -> list[str]:
+    grid = table("name", ">first", ">second", "*words")
+    for name, first, second, words in rows:
+        grid.add_row(name, f"{first:,}", f"{second:,}", flexible(words))
+    out = io.StringIO()
+    Console(file=out, width=width, markup=False).print(grid)
+    return out.getvalue().splitlines()
+
+
+@given(
+    st.lists(
+        st.tuples(WORDS, st.integers(0, 10**9), st.integers(0, 10**9), WORDS),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(24, 120),
+)
+def test_a_number_is_shown_whole_or_its_column_is_left_out(
+    rows: list[tuple[str, int, int, str]], width: int
+) -> None:
+    head, *lines = drawn(rows, width)
+    assert all(cell_len(line) <= width for line in (head, *lines))
+    for (_, first, second, _), line in zip(rows, lines, strict=True):
+        assert f"{first:,}" in line
+        assert (f"{second:,}" in line) or "second" not in head
+
+
+def test_words_give_way_before_a_column_does() -> None:
+    rows = [("a name of some length", 1_234_567, 7, "a sentence that goes on and on")]
+    wide, narrow, narrowest = (drawn(rows, width) for width in (80, 44, 30))
+    assert "a sentence that goes on and on" in wide[1]
+    assert "second" in narrow[0]
+    assert "a sent" in narrow[1]
+    assert "words" not in narrowest[0]
+    assert "1,234,567" in narrowest[1]

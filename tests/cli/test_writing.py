@@ -14,7 +14,7 @@ import pytest
 from tests.children import launch
 from tests.cli.sample import foldline, start, write_conversation
 
-from foldline.cli.exits import OutputError
+from foldline.cli.errors import OutputError
 from foldline.cli.writing import check_apart, check_output, write_whole
 from foldline.errors import FoldlineError
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from foldline.cli.wrapping import Proxy, proxy
+from foldline.cli.commands.wrap import RunningProxy, run_proxy
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Request, Tool
 
@@ -57,14 +57,16 @@ def tools_of(request: Request) -> list[Any]:
 
 
 @contextmanager
-def through(server: ScriptedServer, folder: Path, window: int) -> Iterator[Proxy]:
+def through(server: ScriptedServer, folder: Path, window: int) -> Iterator[RunningProxy]:
     """Run the proxy before a provider."""
     options = ["--upstream", server.url, "--db", str(folder / "archive.db")]
-    with proxy([*options, "--window", str(window)], folder / "proxy.log") as running:
+    with run_proxy([*options, "--window", str(window)], folder / "proxy.log") as running:
         yield running
 
 
-def check_session(server: ScriptedServer, script: Script, proxy: Proxy, compactions: int) -> None:
+def check_session(
+    server: ScriptedServer, script: Script, proxy: RunningProxy, compactions: int
+) -> None:
     """Check that a whole session came through: nothing was rejected, nothing was missing."""
     totals = proxy.totals()
     assert server.violations == ()

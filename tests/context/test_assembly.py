@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.context.assembly import Assembled, Task, assemble
+from foldline.context.assembly import Assembled, AssemblyTask, assemble
 from foldline.context.packets import ContextPacket
 from foldline.context.settings import ContextConfig
-from foldline.context.structure import Frame
+from foldline.context.structure import ContextFrame
 from foldline.core.asks import Ask, Reply, drive
 from foldline.errors import CannotFit
 from foldline.tokens.estimate import EstimatedCounter
@@ -23,7 +23,9 @@ def assembled(*offered: ContextPacket, rules: str = "Be brief.", **settings: obj
         ContextPacket(text, relevance_score=1.0, metadata={"type": kind}, mandatory=True)
         for kind, text in (("system_instruction", rules), ("task", QUERY), ("output", "Answer."))
     )
-    task = Task(QUERY, fixed, offered, config, Frame.of(config, QUERY), COUNTER, 0.0)
+    task = AssemblyTask(
+        QUERY, fixed, offered, config, ContextFrame.of(config, QUERY), COUNTER, 0.0
+    )
 
     def nobody(_: Ask) -> Reply:
         raise AssertionError("no model is at hand")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from foldline.context import ContextBuilder, ContextConfig, ContextPacket, Message, Stages
-from foldline.context.gather import Gathered
+from foldline.context import ContextBuilder, ContextConfig, ContextPacket, HistoryMessage, Stages
+from foldline.context.gathering import Gathered
 from foldline.context.packets import Unscored
 from foldline.core.asks import Ask, Reply
 from foldline.errors import CannotFit, InputError
@@ -42,8 +42,8 @@ def test_the_calls_of_the_book_run_as_they_are_written():
         config=config,
     )
     history = [
-        Message(content="我正在开发一个数据分析工具", role="user", timestamp=NOW),
-        Message(content="很好!您计划使用什么技术栈?", role="assistant", timestamp=NOW),
+        HistoryMessage(content="我正在开发一个数据分析工具", role="user", timestamp=NOW),
+        HistoryMessage(content="很好!您计划使用什么技术栈?", role="assistant", timestamp=NOW),
     ]
     note = ContextPacket(
         content="[笔记:重构项目]\n测试覆盖率达到85%",

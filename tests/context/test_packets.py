@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foldline.context.packets import ContextPacket, Message, Unscored, moment
+from foldline.context.packets import ContextPacket, HistoryMessage, Unscored, parse_time
 from foldline.errors import InputError
 
 
@@ -49,7 +49,7 @@ def test_a_time_comes_in_any_form(given: Any, seconds: float | None):
 @pytest.mark.parametrize("given", ["yesterday", True, [], 1e300, float("nan"), "9" * 400])
 def test_what_is_no_time_is_refused_by_name(given: Any):
     with pytest.raises(InputError, match="timestamp"):
-        moment(given)
+        parse_time(given)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_packet_is_called_by_its_title_else_by_source_and_beginning():
 
 
 def test_a_message_has_a_role_and_may_have_a_time():
-    assert Message(content="hi", role="user", timestamp=None) == Message("hi")
+    assert HistoryMessage(content="hi", role="user", timestamp=None) == HistoryMessage("hi")

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.context.places import WORDS
-from foldline.context.shorten import excerpt, mixed, truncate, units, window
+from foldline.context.settings import WORDS
+from foldline.context.shorten import (
+    shorten_mixed,
+    shorten_to_ends,
+    shorten_to_excerpt,
+    shorten_to_window,
+    units,
+)
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
 
@@ -21,10 +27,10 @@ TEXTS = st.text(
 @given(TEXTS, st.integers(0, 400))
 def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
     for short in (
-        truncate(text, room, COUNTER, EN),
-        window(text, room, COUNTER, EN),
-        excerpt(text, "Error 你好", room, COUNTER, ZH),
-        mixed(text, "Error 你好", room, COUNTER, ZH),
+        shorten_to_ends(text, room, COUNTER, EN),
+        shorten_to_window(text, room, COUNTER, EN),
+        shorten_to_excerpt(text, "Error 你好", room, COUNTER, ZH),
+        shorten_mixed(text, "Error 你好", room, COUNTER, ZH),
     ):
         assert COUNTER.text(short) <= max(room, 0)
         if COUNTER.text(text) <= room:
@@ -33,7 +39,7 @@ def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
 
 @pytest.mark.requirement("T5", "E2.3")
 def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
-    short = truncate("\n".join(LINES), 200, COUNTER, EN)
+    short = shorten_to_ends("\n".join(LINES), 200, COUNTER, EN)
     assert short.startswith("line 0 ")
     assert short.endswith(LINES[-1])
     assert "tokens left out" in short
@@ -41,14 +47,14 @@ def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
 
 @pytest.mark.requirement("E2.3")
 def test_a_window_keeps_the_end():
-    short = window("\n".join(LINES), 200, COUNTER, EN)
+    short = shorten_to_window("\n".join(LINES), 200, COUNTER, EN)
     assert short.startswith("[… ")
     assert short.endswith(LINES[-1])
     assert "line 0 " not in short
 
 
 @pytest.mark.requirement("E2.3")
-@pytest.mark.parametrize("shorten", [excerpt, mixed])
+@pytest.mark.parametrize("shorten", [shorten_to_excerpt, shorten_mixed])
 def test_what_answers_the_query_is_kept_word_for_word(shorten):
     lines = [*LINES]
     lines[77] = "The billing port is 8443."
@@ -59,7 +65,7 @@ def test_what_answers_the_query_is_kept_word_for_word(shorten):
 
 def test_chinese_prose_is_cut_at_its_sentences():
     text = "今天天气很好。" * 100 + "计费服务的端口是8443。" + "大家都很高兴。" * 100
-    short = excerpt(text, "计费服务的端口是多少?", 80, COUNTER, ZH)
+    short = shorten_to_excerpt(text, "计费服务的端口是多少?", 80, COUNTER, ZH)
     assert "计费服务的端口是8443。" in short
     assert "省略" in short
 
@@ -67,7 +73,9 @@ def test_chinese_prose_is_cut_at_its_sentences():
 def test_errors_are_kept_though_nobody_asked_for_them():
     lines = [*LINES]
     lines[120] = "Traceback: KeyError 'owner'"
-    assert "Traceback: KeyError 'owner'" in excerpt("\n".join(lines), "go on", 120, COUNTER, EN)
+    assert "Traceback: KeyError 'owner'" in shorten_to_excerpt(
+        "\n".join(lines), "go on", 120, COUNTER, EN
+    )
 
 
 @given(TEXTS)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from foldline.context.gather import gather
-from foldline.context.packets import ContextPacket, Message
+from foldline.context.gathering import gather
+from foldline.context.packets import ContextPacket, HistoryMessage
 from foldline.context.sources import (
-    Source,
+    ContextSource,
     files,
     history,
     knowledge_source,
@@ -38,7 +38,7 @@ class Store:
         return [f"about {query}"]
 
 
-def fetched(one: Source, query: str = "q") -> tuple[ContextPacket, ...]:
+def fetched(one: ContextSource, query: str = "q") -> tuple[ContextPacket, ...]:
     return asyncio.run(gather(query, [one])).packets
 
 
@@ -68,7 +68,7 @@ def test_stores_and_functions_are_sources_too():
 def test_every_message_of_a_conversation_is_a_packet_of_its_own():
     said = history(
         [
-            Message("one", "user", datetime(2025, 1, 1, tzinfo=UTC)),
+            HistoryMessage("one", "user", datetime(2025, 1, 1, tzinfo=UTC)),
             {"role": "assistant", "content": [{"type": "text", "text": "two"}, {"type": "image"}]},
             {"role": "assistant", "content": None},
             Recorded("user", (Text("three"),)),
@@ -81,7 +81,7 @@ def test_every_message_of_a_conversation_is_a_packet_of_its_own():
 @pytest.mark.parametrize("bad", ["text", 3, None, {"content": "no role"}])
 def test_what_is_no_message_is_refused_by_its_place(bad: Any):
     with pytest.raises(InputError, match="message 1"):
-        history([Message("fine"), bad])
+        history([HistoryMessage("fine"), bad])
 
 
 def test_files_are_loaded_and_what_is_hidden_binary_or_a_link_is_not(tmp_path: Path):

@@ -8,20 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.context.packets import ContextPacket
-from foldline.context.places import place_of
-from foldline.context.settings import ContextConfig
-from foldline.context.structure import Frame, Item, arrange, as_messages, render, shared_prefix
+from foldline.context.settings import ContextConfig, place_of
+from foldline.context.structure import (
+    ContextFrame,
+    ContextItem,
+    arrange,
+    as_messages,
+    render,
+    shared_prefix,
+)
 
 
-def item(text: str, score: float = 0.5, mandatory: bool = False, **metadata: Any) -> Item:
+def item(text: str, score: float = 0.5, mandatory: bool = False, **metadata: Any) -> ContextItem:
     packet = ContextPacket(text, metadata=metadata, mandatory=mandatory)
-    return Item(packet, text, 1, 1, score=score)
+    return ContextItem(packet, text, 1, 1, score=score)
 
 
-def written(*items: Item, query: str = "q", **settings: Any) -> str:
+def written(*items: ContextItem, query: str = "q", **settings: Any) -> str:
     config = ContextConfig(**settings)
     sections = arrange(items, config, [place_of(one.packet) for one in items])
-    return render(sections, Frame.of(config, query))
+    return render(sections, ContextFrame.of(config, query))
 
 
 ALL = (
@@ -112,7 +118,7 @@ def test_with_the_order_cache_the_same_packets_make_the_same_text_whatever_their
 def test_the_system_message_is_the_same_for_every_question():
     config = ContextConfig()
     sections = arrange(ALL, config, [place_of(one.packet) for one in ALL])
-    system, user = as_messages(sections, Frame.of(config, "q"))
+    system, user = as_messages(sections, ContextFrame.of(config, "q"))
     assert system == {
         "role": "system",
         "content": "[Role & Policies]\nBe brief.\n\n[Output]\nAnswer.",

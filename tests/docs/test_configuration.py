@@ -17,8 +17,8 @@ from foldline.core.settings_codec import leaves
 from foldline.engine.events import Event
 from foldline.engine.policies import POLICIES
 from foldline.session.hooks import MOMENTS
-from foldline.settings.environment import NO_SETTINGS
-from foldline.telemetry.names import METRICS, SPAN
+from foldline.settings.sources import NO_SETTINGS
+from foldline.telemetry.spans import METRICS, SPAN
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")

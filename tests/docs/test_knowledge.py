@@ -10,9 +10,9 @@ import pytest
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import ReadLimits
 from foldline.memory.documents.reading import CODE, CODE_NAMES
-from foldline.memory.knowledge.candidates import POOL, POSTINGS
-from foldline.memory.knowledge.front import THRESHOLD
-from foldline.memory.knowledge.meanings import LOOKED_AT
+from foldline.memory.knowledge.knowledge_base import THRESHOLD
+from foldline.memory.knowledge.term_index import POOL, POSTINGS
+from foldline.memory.knowledge.vector_search import LOOKED_AT
 from foldline.tools import RAGTool
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "knowledge.md").read_text(encoding="utf-8")

@@ -94,6 +94,7 @@ def test_what_cannot_fit_fails_and_leaves_everything_as_it_was():
     outcome = run(found, Budget.of_tokens(10), Rung(Does(40), 0.0))
     assert outcome.status == "failed"
     assert "10" in outcome.reason
+    assert outcome.needed > 10
     assert (outcome.view, outcome.edits) == (found, ())
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from foldline.evaluation.kept import Kept, Score
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.evaluation.retention import RetainedUse, Score
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.values.transcript import Transcript
 
 FILLER = "the build went on and nothing of interest was said about it\n"
@@ -33,13 +33,15 @@ def session(turns: int = 60) -> list[dict]:
 
 
 def transcript(turns: int = 60) -> Transcript:
-    return OpenAIChat().decode(session(turns))
+    return OpenAIChatDialect().decode(session(turns))
 
 
 def scores() -> list[Score]:
     """Return two methods at two budgets on three sessions of two sources."""
     return [
-        Score(f"s{n}", f"agent{n % 2}", method, goal, Kept(value, value / 2, value, 0.1), 0.05)
+        Score(
+            f"s{n}", f"agent{n % 2}", method, goal, RetainedUse(value, value / 2, value, 0.1), 0.05
+        )
         for method, best in (("Foldline", 0.9), ("trim", 0.2))
         for goal, factor in (("5%", 0.8), ("10%", 1.0))
         for n in range(3)

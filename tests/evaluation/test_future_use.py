@@ -10,8 +10,8 @@ from tests.corpus import requires_corpus
 from tests.evaluation.sample import transcript
 
 from foldline.evaluation.future_use import body, cuts, everything, identifiers
-from foldline.evaluation.kept import kept
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.evaluation.retention import kept
+from foldline.formats.openai_chat import OpenAIChatDialect
 
 LATE = (
     "user|Look at src/app/main.py, please",
@@ -22,7 +22,7 @@ LATE = (
 
 def chat(*turns: str) -> list:
     wire = [dict(zip(("role", "content"), turn.split("|", 1), strict=True)) for turn in turns]
-    return list(OpenAIChat().decode(wire).messages)
+    return list(OpenAIChatDialect().decode(wire).messages)
 
 
 def needed(*after: str, horizon: int = 30) -> set[str]:
@@ -102,7 +102,7 @@ def test_the_measure_is_the_one_that_lies_beside_the_recorded_sessions():
     for name, steps in reference.corpus.sessions(TRANSCRIPTS):
         if not name.startswith(names):
             continue
-        messages = OpenAIChat().decode(reference.openai(steps)).messages
+        messages = OpenAIChatDialect().decode(reference.openai(steps)).messages
         mine = list(cuts(messages))
         wanted = [reference.need(steps, cut) for _, cut in reference.cuts(steps)]
         assert [(cut.need, cut.deep) for cut in mine] == [w for w in wanted if len(w[1]) >= 3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from foldline.evaluation.intervals import clustered
+from foldline.evaluation.findings import clustered
 
 
 def test_the_mean_is_of_all_values_and_lies_within_its_interval():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.evaluation.future_use import Cut
-from foldline.evaluation.kept import Kept, kept
+from foldline.evaluation.future_use import CutPoint
+from foldline.evaluation.retention import RetainedUse, kept
 
 SOURCE = "the port of STAGING_HOST is 48113 there\nsee src/app/main.py for LIMIT_A\nnothing else"
-CUT = Cut(
+CUT = CutPoint(
     1,
     0.5,
     frozenset({"STAGING_HOST", "48113", "LIMIT_A", "src/app/main.py"}),
@@ -19,11 +19,11 @@ CUT = Cut(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (SOURCE, Kept(1.0, 1.0, 1.0, 1.0)),
-        ("", Kept(0.0, 0.0, 0.0, 0.0)),
-        ("STAGING_HOST 48113 LIMIT_A src/app/main.py", Kept(1.0, 1.0, 0.5, 0.0)),
-        ("12: the port of STAGING_HOST is 48113", Kept(0.5, 1.0, 0.5, 1.0)),
-        ("port 48113", Kept(0.25, 1.0, 0.0, 0.0)),
+        (SOURCE, RetainedUse(1.0, 1.0, 1.0, 1.0)),
+        ("", RetainedUse(0.0, 0.0, 0.0, 0.0)),
+        ("STAGING_HOST 48113 LIMIT_A src/app/main.py", RetainedUse(1.0, 1.0, 0.5, 0.0)),
+        ("12: the port of STAGING_HOST is 48113", RetainedUse(0.5, 1.0, 0.5, 1.0)),
+        ("port 48113", RetainedUse(0.25, 1.0, 0.0, 0.0)),
     ],
 )
 def test_lines_count_with_most_of_their_words_and_bare_lists_do_not(text, found):

@@ -6,16 +6,18 @@ import math
 
 import pytest
 
-from foldline.evaluation.cells import shown
-from foldline.evaluation.markdown import LONG, as_markdown, escaped
-from foldline.evaluation.plain import as_text
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.rendering import LONG, as_markdown, as_text, escaped, shown
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 
-SECTION = Section(
+SECTION = ReportSection(
     "s",
     "What is *kept*",
     "Some words.",
-    (Table("Kept", ("library", "5 %"), (("Foldline", 0.91234), ("a|b <i>", None)), "A note."),),
+    (
+        ReportTable(
+            "Kept", ("library", "5 %"), (("Foldline", 0.91234), ("a|b <i>", None)), "A note."
+        ),
+    ),
     (Plot("kept", "Kept [x]", "bars", "", "y", (Series("s", ((0, 1),)),), ("a",)),),
     (Goal("need", 0.91, "", least=0.9), Goal("broken", 3.0, "cases", most=0)),
 )
@@ -59,7 +61,7 @@ def test_without_a_folder_there_are_no_plots():
 
 def test_a_long_table_is_folded():
     rows = tuple((str(n), n) for n in range(LONG + 1))
-    text = as_markdown(Section("s", "S", "", (Table("All <b>", ("a", "b"), rows),)))
+    text = as_markdown(ReportSection("s", "S", "", (ReportTable("All <b>", ("a", "b"), rows),)))
     assert "<details><summary>All &lt;b&gt;</summary>\n\n| a | b |" in text
     assert text.rstrip().endswith("</details>")
 
@@ -69,6 +71,6 @@ def test_a_name_cannot_start_a_line_or_turn_the_text_around():
 
 
 def test_a_table_without_rows_is_a_table():
-    empty = Section("s", "S", "", (Table("T", ("a", "b"), ()),))
+    empty = ReportSection("s", "S", "", (ReportTable("T", ("a", "b"), ()),))
     assert "| a | b |\n|---|---|" in as_markdown(empty)
     assert as_text(empty).splitlines()[-1] == "a  b"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.evaluation.sample import transcript
 
 from foldline.engine.policies import policy
-from foldline.evaluation.measuring import LEAST_BUDGET, Plan, measure
 from foldline.evaluation.methods import policy_method, trimming
+from foldline.evaluation.retention import LEAST_BUDGET, MeasurementPlan, measure
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
 
 COUNTER = TokenCounter(EstimatedCounter())
-PLAN = Plan(
+PLAN = MeasurementPlan(
     (policy_method(policy("default")), trimming()),
     {"5%": lambda tokens: tokens // 20, "10%": lambda tokens: tokens // 10},
 )
@@ -29,7 +29,7 @@ def test_there_is_an_observation_for_every_cut_budget_and_method():
 
 
 def test_ours_keeps_more_than_trimming_of_what_lies_deep():
-    plan = Plan(PLAN.methods, {"20%": lambda tokens: tokens // 5})
+    plan = MeasurementPlan(PLAN.methods, {"20%": lambda tokens: tokens // 5})
     seen = list(measure("s", "wire", transcript(), COUNTER, plan))
     deep = {
         name: sum(one.score.kept.deep for one in seen if one.score.method == name)
@@ -50,6 +50,6 @@ def test_no_budget_is_smaller_than_a_history_can_be():
         asked.append(budget)
         return method.make(there, counter, budget)
 
-    plan = Plan((type(method)("noted", note),), {"1": lambda _: 1})
+    plan = MeasurementPlan((type(method)("noted", note),), {"1": lambda _: 1})
     assert list(measure("s", "wire", transcript(), COUNTER, plan))
     assert set(asked) == {LEAST_BUDGET}

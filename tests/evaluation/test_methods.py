@@ -10,8 +10,7 @@ from tests.evaluation.sample import transcript
 from foldline.api import compact_transcript
 from foldline.core.budget import Budget
 from foldline.engine.policies import policy
-from foldline.evaluation.broken import broken_promise
-from foldline.evaluation.methods import CLEARED, clearing, policy_method, trimming
+from foldline.evaluation.methods import CLEARED, broken_promise, clearing, policy_method, trimming
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.messages import Message, Text
 from foldline.values.tokens import TokenCounter

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from foldline.errors import MissingExtra
-from foldline.evaluation.plots import ACCENTS, drawn, short
+from foldline.evaluation.report import ACCENTS, drawn, short
 from foldline.evaluation.sections import Plot, Series
 
 BARS = Plot(

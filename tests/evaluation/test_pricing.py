@@ -8,7 +8,7 @@ from foldline.core.config import Config
 from foldline.engine.policies import policy
 from foldline.evaluation import pricing
 from foldline.evaluation.pricing import Bill, as_wire, replay
-from foldline.formats.anthropic import Anthropic
+from foldline.formats.anthropic import AnthropicDialect
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.messages import Usage
 from foldline.values.tokens import TokenCounter
@@ -46,7 +46,7 @@ def test_a_session_of_ours_stays_within_a_window_that_the_whole_history_leaves()
 
 
 def test_a_session_of_another_wire_is_replayed_as_messages_of_one():
-    there = Anthropic().decode(
+    there = AnthropicDialect().decode(
         [
             {"role": "user", "content": "go"},
             {

@@ -12,14 +12,14 @@ from foldline.core.config import Config
 from foldline.engine.policies import policy
 from foldline.errors import BudgetError, InputError
 from foldline.evaluation import findings
-from foldline.evaluation.measuring import Plan
+from foldline.evaluation.findings import details, library_plot, overview, source_plot
 from foldline.evaluation.methods import policy_method, trimming
 from foldline.evaluation.recordings import Replays, measure_file
-from foldline.evaluation.tallies import details, library_plot, overview, source_plot
+from foldline.evaluation.retention import MeasurementPlan
 from foldline.models.info import Prices
 
 LADDER = policy("default")
-PLAN = Plan((policy_method(LADDER), trimming()), {"10%": lambda tokens: tokens // 10})
+PLAN = MeasurementPlan((policy_method(LADDER), trimming()), {"10%": lambda tokens: tokens // 10})
 REPLAYS = Replays((LADDER,), 16_000, Config())
 PRICES = Prices(3.0, 15.0, 3.75, 0.3)
 

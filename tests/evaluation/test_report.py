@@ -9,10 +9,10 @@ import pytest
 from foldline.errors import MissingExtra
 from foldline.evaluation import report
 from foldline.evaluation.report import write_pictures, write_report
-from foldline.evaluation.sections import Plot, Section, Series
+from foldline.evaluation.sections import Plot, ReportSection, Series
 
 PLOT = Plot("kept", "Kept", "bars", "", "need", (Series("s", ((0, 0.5),)),), ("a",))
-SECTION = Section("s", "What is kept", "Words.", plots=(PLOT,))
+SECTION = ReportSection("s", "What is kept", "Words.", plots=(PLOT,))
 
 
 def test_a_report_links_the_plots_that_lie_beside_it(tmp_path):
@@ -40,5 +40,5 @@ def test_without_matplotlib_there_are_tables_and_a_hint(tmp_path, monkeypatch):
 def test_a_plot_cannot_be_written_outside_its_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "drawn", lambda _: b"x")
     odd = Plot("../../evil", "E", "bars", "", "y", ())
-    write_pictures(tmp_path / "in", [Section("s", "S", "", plots=(odd,))])
+    write_pictures(tmp_path / "in", [ReportSection("s", "S", "", plots=(odd,))])
     assert [path.name for path in (tmp_path / "in").iterdir()] == ["evil.svg"]

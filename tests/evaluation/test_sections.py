@@ -8,13 +8,13 @@ import math
 import pytest
 
 from foldline.errors import InputError
-from foldline.evaluation.sections import Goal, Plot, Section, Series, Table
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 
-SECTION = Section(
+SECTION = ReportSection(
     "retention",
     "What is kept",
     "At a cut in a session …",
-    (Table("Kept", ("library", "5 %"), (("Foldline", 0.9), ("none", None)), "fractions"),),
+    (ReportTable("Kept", ("library", "5 %"), (("Foldline", 0.9), ("none", None)), "fractions"),),
     (
         Plot(
             "kept",
@@ -33,7 +33,7 @@ SECTION = Section(
 
 
 def test_a_section_is_the_same_after_its_way_through_json():
-    assert Section.from_json(json.loads(json.dumps(SECTION.to_json()))) == SECTION
+    assert ReportSection.from_json(json.loads(json.dumps(SECTION.to_json()))) == SECTION
 
 
 def test_a_goal_is_held_within_its_bounds_and_never_by_what_is_no_number():
@@ -43,14 +43,14 @@ def test_a_goal_is_held_within_its_bounds_and_never_by_what_is_no_number():
 
 
 def test_a_figure_that_is_no_number_becomes_none_and_comes_back():
-    odd = Section("s", "S", "", goals=(Goal("x", math.nan, "s", most=1.0),))
+    odd = ReportSection("s", "S", "", goals=(Goal("x", math.nan, "s", most=1.0),))
     wire = json.dumps(odd.to_json(), allow_nan=False)
-    assert math.isnan(Section.from_json(json.loads(wire)).goals[0].value)
+    assert math.isnan(ReportSection.from_json(json.loads(wire)).goals[0].value)
 
 
 def test_a_row_of_another_width_is_refused_with_its_number():
     with pytest.raises(InputError, match="row 1 of the table 'T' has 1 cells for 2 columns"):
-        Table("T", ("a", "b"), ((1, 2), (3,)))
+        ReportTable("T", ("a", "b"), ((1, 2), (3,)))
 
 
 def test_an_interval_belongs_to_every_point_or_to_none():
@@ -73,4 +73,4 @@ def test_an_interval_belongs_to_every_point_or_to_none():
 )
 def test_what_is_no_section_is_refused_in_one_sentence(value, said):
     with pytest.raises(InputError, match=said):
-        Section.from_json(value)
+        ReportSection.from_json(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foldline.formats.anthropic import Anthropic
+from foldline.formats.anthropic import AnthropicDialect
 from foldline.values.edits import Rewrite, apply
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
@@ -15,7 +15,7 @@ PNG = (
 )
 
 
-anthropic = Anthropic()
+anthropic = AnthropicDialect()
 
 
 def use(number: str, **arguments: object) -> dict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foldline.formats.openai_responses import OpenAIResponses
+from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.values.edits import Rewrite, apply
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "transcripts"
@@ -15,7 +15,7 @@ PNG = (
 )
 
 
-responses = OpenAIResponses()
+responses = OpenAIResponsesDialect()
 
 
 def said(role: str, text: str, **more: object) -> dict:

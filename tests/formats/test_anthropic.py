@@ -17,8 +17,8 @@ from tests.formats.anthropic_wire import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.openai_chat import OpenAIChat
-from foldline.formats.openai_responses import OpenAIResponses
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.values.edits import Rewrite, apply
 from foldline.values.messages import Media, Opaque, Thinking, ToolCall, visible_texts
 
@@ -132,13 +132,13 @@ def test_usage_of_a_response_is_read() -> None:
 
 
 def test_it_is_told_from_its_relatives() -> None:
-    responses = OpenAIResponses()
+    responses = OpenAIResponsesDialect()
     assert anthropic.recognises(conversation()) == 1.0
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     chat = [{"role": "assistant", "content": "", "tool_calls": [call]}]
     assert anthropic.recognises(chat) == 0.0
     assert responses.recognises(conversation()) < anthropic.recognises(conversation())
-    assert OpenAIChat().recognises(conversation()) < anthropic.recognises(conversation())
+    assert OpenAIChatDialect().recognises(conversation()) < anthropic.recognises(conversation())
     assert anthropic.recognises({"system": "s", "messages": conversation()[:1]}) > 0.6
 
 
@@ -204,7 +204,7 @@ def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
     assert anthropic.encode(transcript) == wire
     edits = [Rewrite(message.id, 0, "cut", "clear") for message in transcript.messages]
     anthropic.messages(apply(transcript.messages, edits))
-    for other in (OpenAIChat(), OpenAIResponses()):
+    for other in (OpenAIChatDialect(), OpenAIResponsesDialect()):
         other.encode(transcript)
 
 

@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.sample import foldline
 from tests.corpus import ROOT, corpus_files, requires_corpus
 
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.files import FILE_FORMATS, detect_file, file_format, read_file
-from foldline.formats.source import Source
+from foldline.formats.files import (
+    FILE_FORMATS,
+    UNREADABLE,
+    detect_file,
+    file_format,
+    read_file,
+    unreadable_agent,
+)
+from foldline.formats.source import TranscriptSource
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
 
@@ -75,7 +83,7 @@ def clear_cut() -> list[Path]:
 @pytest.mark.corpus
 @pytest.mark.parametrize("path", clear_cut(), ids=lambda p: f"{p.parent.name}-{p.name}")
 def test_every_real_file_is_recognised_by_its_content(path: Path) -> None:
-    source = Source.of(path.read_bytes(), "nameless")
+    source = TranscriptSource.of(path.read_bytes(), "nameless")
     wanted = expected(path)
     if wanted is None:
         with pytest.raises(UnknownFormat, match="foldline formats"):
@@ -213,3 +221,51 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -
         read_file(path)
     with pytest.raises(InputError, match="larger than 1,000 bytes"):
         read_file(path, max_bytes=1_000)
+
+
+FIRST = {
+    "amp": {"v": 1, "id": "T-1", "messages": [{"role": "user", "content": "Hi"}]},
+    "continue": {"sessionId": "s", "workspaceDirectory": "/", "history": []},
+    "copilot": {"type": "session.start", "data": {"sessionId": "s"}},
+    "cursor": {"role": "user", "message": {"content": []}},
+    "kimi": {"type": "metadata", "protocol_version": "1.4"},
+    "qwen-code": {"parentUuid": None, "message": {"role": "user", "parts": []}},
+    "windsurf": {"status": "done", "type": "user_input", "user_input": {}},
+}
+FILES = {
+    "misc-formats-git-ai/T-019ca1ce-3ae2-7686-a41e-ccc078837f8a.json": "amp",
+    "misc-formats-git-ai/continue-cli-session-simple.json": "continue",
+    "misc-formats-git-ai/copilot_session_simple.json": "copilot",
+    "misc-formats-agent-sessions/copilot-small.jsonl": "copilot",
+    "misc-formats-git-ai/cursor-session-simple.jsonl": "cursor",
+    "misc-formats-agent-sessions/kimi-assistant_tools.jsonl": "kimi",
+    "misc-formats-agent-sessions/qwen-019f0000-0000-7000-8000-000000000004.jsonl": "qwen-code",
+    "misc-formats-git-ai/windsurf-session-simple.jsonl": "windsurf",
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_session_that_is_not_read_is_named_and_never_taken_for_another(name: str) -> None:
+    with pytest.raises(UnknownFormat, match=f"a session of {name}, which is known but not read"):
+        read_file(json.dumps(FIRST[name]).encode())
+
+
+@requires_corpus
+@pytest.mark.corpus
+@pytest.mark.parametrize("path", FILES)
+def test_real_sessions_that_are_not_read_are_named(path: str) -> None:
+    with pytest.raises(UnknownFormat, match=f"a session of {FILES[path]},"):
+        read_file(ROOT / path)
+
+
+def test_what_is_not_read_is_listed() -> None:
+    shown = foldline("formats").stdout
+    assert all(name in shown for name in UNREADABLE)
+    assert set(json.loads(foldline("formats", "--json").stdout)["not_read"]) == set(UNREADABLE)
+
+
+@pytest.mark.parametrize("value", [{}, {"type": []}, {"id": 5}, {"role": 1, "message": 2}])
+def test_other_objects_are_none_of_them(value: dict[str, object]) -> None:
+    from foldline.formats.source import TranscriptSource
+
+    assert unreadable_agent(TranscriptSource.of(json.dumps(value).encode())) == ""

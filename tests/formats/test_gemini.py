@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 
 from foldline.errors import InputError
-from foldline.formats.gemini import SKIP_SIGNATURE, Gemini
+from foldline.formats.gemini import GeminiDialect
+from foldline.formats.gemini.write import SKIP_SIGNATURE
 from foldline.formats.registry import DIALECTS
 from foldline.values.edits import Drop, Insert, Rewrite, apply
 from foldline.values.groups import group, pair
@@ -90,14 +91,14 @@ SNAKE = [
 
 
 def rewritten(wire, message, part, text):
-    transcript = Gemini().decode(wire)
+    transcript = GeminiDialect().decode(wire)
     edit = Rewrite(transcript.messages[message].id, part, text, "clear", "h1")
-    return Gemini().encode(transcript.with_messages(apply(transcript.messages, [edit])))
+    return GeminiDialect().encode(transcript.with_messages(apply(transcript.messages, [edit])))
 
 
 class TestReading:
     def test_parts_become_neutral_parts(self):
-        messages = Gemini().decode(CHAT).messages
+        messages = GeminiDialect().decode(CHAT).messages
         assert [m.role for m in messages] == ["user", "assistant", "tool", "assistant"]
         assert messages[1].parts[0] == Thinking("Hm.")
         assert messages[1].parts[1] == ToolCall(None, "read", '{"path": "a"}', signed=True)
@@ -105,7 +106,7 @@ class TestReading:
         assert [r.is_error for r in messages[2].results] == [False, True]
 
     def test_calls_without_ids_pair_by_name_and_order(self):
-        pairing = pair(Gemini().decode(CHAT).messages)
+        pairing = pair(GeminiDialect().decode(CHAT).messages)
         assert len(pairing.answers) == 2
         assert not pairing.open
         assert not pairing.orphans
@@ -117,12 +118,12 @@ class TestReading:
             model(call("f", number=call_id)),
             user(answer("f", {"output": "x"}, result_id)),
         ]
-        transcript = Gemini().decode(wire)
+        transcript = GeminiDialect().decode(wire)
         assert [g.state for g in group(transcript.messages)] == ["closed", "closed"]
-        assert Gemini().encode(transcript) == wire
+        assert GeminiDialect().encode(transcript) == wire
 
     def test_snake_case_dumps_of_the_sdk_are_read_and_kept(self):
-        messages = Gemini().decode(SNAKE).messages
+        messages = GeminiDialect().decode(SNAKE).messages
         assert messages[1].calls == (ToolCall(None, "f", '{"x": 1}', signed=True),)
         assert messages[2].results[0].text == "long " * 50
         changed = rewritten(SNAKE, 2, 0, "short")
@@ -130,7 +131,9 @@ class TestReading:
         assert inner == {"id": None, "name": "f", "response": {"result": "short"}}
 
     def test_results_beside_text_stay_a_user_message(self):
-        message = Gemini().decode([user(answer("f", {"output": "x"}), "and now?")]).messages[0]
+        message = (
+            GeminiDialect().decode([user(answer("f", {"output": "x"}), "and now?")]).messages[0]
+        )
         assert message.role == "user"
         assert message.is_spoken()
 
@@ -144,7 +147,7 @@ class TestReading:
         ],
     )
     def test_media_is_never_text(self, part):
-        (found,) = Gemini().decode([user(part)]).messages[0].parts
+        (found,) = GeminiDialect().decode([user(part)]).messages[0].parts
         assert isinstance(found, Media)
         assert (found.kind, found.media_type) == ("image", "image/png")
 
@@ -153,7 +156,7 @@ class TestReading:
         part["functionResponse"]["parts"] = [
             {"inlineData": {"mimeType": "image/png", "data": PIXEL}}
         ]
-        (result,) = Gemini().decode([user(part)]).messages[0].results
+        (result,) = GeminiDialect().decode([user(part)]).messages[0].results
         assert [type(piece) for piece in result.content] == [Text, Media]
         changed = rewritten([user("x"), model(call("shot")), user(part)], 2, 0, "cleared")
         assert changed[2]["parts"][0]["functionResponse"]["parts"] == []
@@ -168,7 +171,7 @@ class TestReading:
                 {"text": "", "thoughtSignature": "s"},
             )
         ]
-        transcript = Gemini().decode(wire)
+        transcript = GeminiDialect().decode(wire)
         parts = transcript.messages[0].parts
         assert [(p.kind, p.text) for p in parts if isinstance(p, Opaque)] == [
             ("executableCode", "print(1)"),
@@ -176,12 +179,12 @@ class TestReading:
             ("brandNew", ""),
         ]
         assert parts[3:] == (Thinking("", signed=True), Thinking("", signed=True))
-        assert Gemini().encode(transcript) == wire
+        assert GeminiDialect().encode(transcript) == wire
 
     def test_a_large_field_beside_the_answer_is_read_too(self):
         response = {"output": "ok", "log": "L" * 5000, "exitCode": 3}
         wire = [user("x"), model(call("run")), user(answer("run", response))]
-        assert "LLLL" in Gemini().decode(wire).messages[2].results[0].text
+        assert "LLLL" in GeminiDialect().decode(wire).messages[2].results[0].text
         changed = rewritten(wire, 2, 0, "short")[2]["parts"][0]["functionResponse"]["response"]
         assert changed == {"exitCode": 3, "output": "short"}
 
@@ -189,14 +192,14 @@ class TestReading:
     @pytest.mark.parametrize("value", ["Be brief.", {"parts": [{"text": "Be brief."}]}])
     def test_a_request_keeps_its_system_text_and_tools(self, key, value):
         wire = {"contents": CHAT, key: value, "tools": [{"googleSearch": {}}], "model": "m"}
-        transcript = Gemini().decode(wire)
+        transcript = GeminiDialect().decode(wire)
         assert transcript.system == "Be brief."
         assert transcript.tools == ({"googleSearch": {}},)
-        assert Gemini().encode(transcript) == wire
+        assert GeminiDialect().encode(transcript) == wire
 
     def test_the_sdk_has_them_under_config(self):
         wire = {"contents": CHAT, "config": {"system_instruction": "Be brief.", "tools": [{}]}}
-        transcript = Gemini().decode(wire)
+        transcript = GeminiDialect().decode(wire)
         assert (transcript.system, transcript.tools) == ("Be brief.", ({},))
 
     @pytest.mark.parametrize(
@@ -218,14 +221,14 @@ class TestReading:
     )
     def test_bad_input_names_message_and_field(self, wire, index, field):
         with pytest.raises(InputError) as caught:
-            Gemini().decode(wire)
+            GeminiDialect().decode(wire)
         assert (caught.value.index, caught.value.field) == (index, field)
 
 
 class TestWriting:
     @pytest.mark.parametrize("wire", [CHAT, SNAKE, []])
     def test_untouched_messages_are_the_same_objects(self, wire):
-        out = Gemini().encode(Gemini().decode(wire))
+        out = GeminiDialect().encode(GeminiDialect().decode(wire))
         assert all(new is old for new, old in zip(out, wire, strict=True))
 
     def test_a_cleared_result_keeps_its_key_and_the_exit_code(self):
@@ -252,23 +255,23 @@ class TestWriting:
         assert rewritten(CHAT, 3, 0, None) == CHAT[:3]
 
     def test_a_summary_before_a_kept_call_is_legal(self):
-        transcript = Gemini().decode(CHAT)
+        transcript = GeminiDialect().decode(CHAT)
         first, *rest = transcript.messages
         summary = Message("user", (Text("Summary."),), id="s")
         edits = [Insert(first.id, summary, "summarize"), Drop((first.id, rest[-1].id), "window")]
-        out = Gemini().encode(transcript.with_messages(apply(transcript.messages, edits)))
+        out = GeminiDialect().encode(transcript.with_messages(apply(transcript.messages, edits)))
         assert out == [user("Summary."), *CHAT[1:3]]
-        assert Gemini().validate(out) == []
+        assert GeminiDialect().validate(out) == []
 
     def test_a_made_up_result_joins_the_results_of_its_turn(self):
         wire = [user("go"), model(call("f", number="1"), call("g", number="2"))]
         wire.append(user(answer("g", {"output": "ok"}, "2")))
-        transcript = Gemini().decode([*wire, model("on")])
+        transcript = GeminiDialect().decode([*wire, model("on")])
         closing = Message("tool", (ToolResult("1", (Text("none"),), "f", is_error=True),), id="c")
         edits = [Insert(transcript.messages[1].id, closing)]
-        out = Gemini().encode(transcript.with_messages(apply(transcript.messages, edits)))
+        out = GeminiDialect().encode(transcript.with_messages(apply(transcript.messages, edits)))
         assert out[2] == user(answer("f", {"error": "none"}, "1"), wire[2]["parts"][0])
-        assert Gemini().validate(out) == []
+        assert GeminiDialect().validate(out) == []
 
 
 class TestConversion:
@@ -276,11 +279,11 @@ class TestConversion:
     @pytest.mark.parametrize("wire", [CHAT, SNAKE])
     def test_every_other_dialect_accepts_it_and_gives_it_back(self, name, wire):
         other = DIALECTS[name]
-        there = other.encode(Gemini().decode(wire))
+        there = other.encode(GeminiDialect().decode(wire))
         assert other.validate(there) == []
-        back = Gemini().encode(other.decode(there))
-        assert Gemini().validate(back) == []
-        before, after = (Gemini().decode(w).messages for w in (wire, back))
+        back = GeminiDialect().encode(other.decode(there))
+        assert GeminiDialect().validate(back) == []
+        before, after = (GeminiDialect().decode(w).messages for w in (wire, back))
         assert [m.role for m in before] == [m.role for m in after]
         assert [c.arguments for m in before for c in m.calls] == [
             c.arguments for m in after for c in m.calls
@@ -293,7 +296,7 @@ class TestConversion:
         chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
         tool = {"name": "f", "description": "d", "parameters": {"type": "object"}}
         wire = {"messages": chat, "tools": [{"type": "function", "function": tool}]}
-        out = Gemini().encode(DIALECTS["openai-chat"].decode(wire))
+        out = GeminiDialect().encode(DIALECTS["openai-chat"].decode(wire))
         assert out == {
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "tools": [{"functionDeclarations": [tool]}],
@@ -302,21 +305,21 @@ class TestConversion:
 
     def test_a_conversation_that_starts_with_the_model_gets_a_user_turn(self):
         transcript = DIALECTS["openai-chat"].decode([{"role": "assistant", "content": "Hello"}])
-        assert Gemini().validate(Gemini().encode(transcript)) == []
+        assert GeminiDialect().validate(GeminiDialect().encode(transcript)) == []
 
     def test_images_travel_with_their_bytes(self):
         block = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
         transcript = DIALECTS["openai-chat"].decode([{"role": "user", "content": [block]}])
-        out = Gemini().encode(transcript)
+        out = GeminiDialect().encode(transcript)
         assert out == [user({"inlineData": {"mimeType": "image/png", "data": PIXEL}})]
-        assert DIALECTS["openai-chat"].encode(Gemini().decode(out)) == [
+        assert DIALECTS["openai-chat"].encode(GeminiDialect().decode(out)) == [
             {"role": "user", "content": [block]}
         ]
 
     def test_foreign_signed_thinking_is_left_out(self):
         parts = (Thinking("secret", signed=True), Thinking("open"), Text("hi"))
         messages = (Message("user", (Text("q"),)), Message("assistant", parts))
-        out = Gemini().encode(Transcript.of(messages, "other"))
+        out = GeminiDialect().encode(Transcript.of(messages, "other"))
         assert out[1] == model({"text": "open", "thought": True}, "hi")
 
 
@@ -325,22 +328,22 @@ class TestHostileInput:
     @given(VALUES | st.lists(CONTENTS | VALUES, max_size=4))
     def test_only_input_errors_and_no_crash_in_validate(self, wire):
         try:
-            transcript = Gemini().decode(wire)
+            transcript = GeminiDialect().decode(wire)
         except InputError:
             pass
         else:
-            assert Gemini().encode(transcript) == wire
-        assert isinstance(Gemini().validate(wire), list)
-        assert 0 <= Gemini().recognises(wire) <= 1
+            assert GeminiDialect().encode(transcript) == wire
+        assert isinstance(GeminiDialect().validate(wire), list)
+        assert 0 <= GeminiDialect().recognises(wire) <= 1
 
     def test_deep_nesting_is_an_input_error(self):
         deep = []
         for _ in range(5000):
             deep = [deep]
         with pytest.raises(InputError):
-            Gemini().decode([user({"brandNew": deep})])
+            GeminiDialect().decode([user({"brandNew": deep})])
         with pytest.raises(InputError):
-            Gemini().decode([model({"functionCall": {"name": "f", "args": {"a": deep}}})])
+            GeminiDialect().decode([model({"functionCall": {"name": "f", "args": {"a": deep}}})])
 
 
 @pytest.mark.corpus
@@ -350,7 +353,7 @@ def test_real_contents_survive_unchanged():
         data = file.read_bytes()
         wire = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         wire = wire["history"] if isinstance(wire, dict) else wire
-        transcript = Gemini().decode(wire)
-        assert Gemini().encode(transcript) == wire
+        transcript = GeminiDialect().decode(wire)
+        assert GeminiDialect().encode(transcript) == wire
         # One of the files has a single answer whose call is not in it.
-        assert len(Gemini().validate(wire)) == len(pair(transcript.messages).orphans)
+        assert len(GeminiDialect().validate(wire)) == len(pair(transcript.messages).orphans)

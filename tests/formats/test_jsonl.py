@@ -4,27 +4,29 @@ import pytest
 
 from foldline.errors import InputError
 from foldline.formats.jsonl import at_line, read_lines
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
 
 def test_a_new_line_is_written_like_its_neighbour() -> None:
-    lines, _, _ = read_lines(Source.of('{"a": "é"}\r\n{"a":"\\u00e9汉"}\n{"a":"x"}'.encode()))
+    lines, _, _ = read_lines(
+        TranscriptSource.of('{"a": "é"}\r\n{"a":"\\u00e9汉"}\n{"a":"x"}'.encode())
+    )
     assert lines.written({"b": ["é"]}, like=0) == '{"b": ["é"]}\r\n'.encode()
     assert lines.written({"b": ["é"]}, like=2) == '{"b":["é"]}'.encode()
     assert lines.written({"b": "\ud83d"}, like=2) == b'{"b":"\\ud83d"}'
 
 
 def test_lines_are_joined_each_on_its_own() -> None:
-    lines, _, _ = read_lines(Source.of(b'\xef\xbb\xbf{"a":1}\n{"b":2}'))
+    lines, _, _ = read_lines(TranscriptSource.of(b'\xef\xbb\xbf{"a":1}\n{"b":2}'))
     assert lines.joined([b'{"b":2}', b'{"c":3}']) == b'\xef\xbb\xbf{"b":2}\n{"c":3}'
     assert lines.joined(lines.data) == b'\xef\xbb\xbf{"a":1}\n{"b":2}'
 
 
 def test_every_unreadable_line_is_named_but_not_all_of_a_thousand() -> None:
-    _, objects, warnings = read_lines(Source.of(b'{"a":1}\n\n[1]\nx\n'))
+    _, objects, warnings = read_lines(TranscriptSource.of(b'{"a":1}\n\n[1]\nx\n'))
     assert objects == [{"a": 1}, None, None, None]
     assert [warning.split(" is ")[0] for warning in warnings] == ["line 3", "line 4"]
-    _, _, warnings = read_lines(Source.of(b"x\n" * 1000))
+    _, _, warnings = read_lines(TranscriptSource.of(b"x\n" * 1000))
     assert len(warnings) == 21
     assert warnings[-1] == "980 more lines are not JSON objects"
 

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 from tests.corpus import corpus_files, requires_corpus
 
 from foldline.errors import InputError
-from foldline.formats.langchain import LangChain
+from foldline.formats.langchain import LangChainDialect
 from foldline.formats.registry import DIALECTS
 from foldline.values.edits import Insert, Rewrite, apply
 from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, Usage
@@ -131,14 +131,14 @@ def fields(item):
 
 
 def edited(wire, *edits):
-    transcript = LangChain().decode(wire)
+    transcript = LangChainDialect().decode(wire)
     made = [Rewrite(transcript.messages[m].id, part, text, "clear") for m, part, text in edits]
-    return LangChain().encode(transcript.with_messages(apply(transcript.messages, made)))
+    return LangChainDialect().encode(transcript.with_messages(apply(transcript.messages, made)))
 
 
 class TestReading:
     def test_every_shape_reads_the_same(self, wire):
-        transcript = LangChain().decode(wire)
+        transcript = LangChainDialect().decode(wire)
         messages = transcript.messages
         assert [m.role for m in messages] == [
             *("system", "user", "assistant", "tool", "tool", "assistant")
@@ -151,8 +151,8 @@ class TestReading:
         )
         assert messages[2].usage == Usage(10, 7, 60, 30)
         assert [r.is_error for m in messages for r in m.results] == [False, True]
-        assert LangChain().validate(wire) == []
-        assert LangChain().recognises(wire) == 1.0
+        assert LangChainDialect().validate(wire) == []
+        assert LangChainDialect().recognises(wire) == 1.0
 
     def test_calls_are_read_once_wherever_they_stand(self):
         call = {"name": "f", "args": {}, "id": "1"}
@@ -169,13 +169,15 @@ class TestReading:
                 "additional_kwargs": {"tool_calls": [sent("1", "f", {})]},
             },
         ):
-            (message,) = LangChain().decode([{"type": "ai", **rest}]).messages
+            (message,) = LangChainDialect().decode([{"type": "ai", **rest}]).messages
             assert message.parts == (ToolCall("1", "f", "{}"),)
 
     def test_calls_that_could_not_be_parsed_are_calls(self):
         invalid = {"name": "f", "args": '{"a":', "id": "1", "error": "bad"}
         message = {"type": "ai", "content": "", "tool_calls": [], "invalid_tool_calls": [invalid]}
-        assert LangChain().decode([message]).messages[0].calls == (ToolCall("1", "f", '{"a":'),)
+        assert LangChainDialect().decode([message]).messages[0].calls == (
+            ToolCall("1", "f", '{"a":'),
+        )
 
     @pytest.mark.parametrize(
         ("block", "part"),
@@ -191,7 +193,7 @@ class TestReading:
     )
     def test_reasoning_blocks(self, block, part):
         wire = [{"type": "ai", "content": [block, {"type": "text", "text": "x"}]}]
-        assert LangChain().decode(wire).messages[0].parts == (part, Text("x"))
+        assert LangChainDialect().decode(wire).messages[0].parts == (part, Text("x"))
 
     @pytest.mark.parametrize(
         "block",
@@ -209,7 +211,9 @@ class TestReading:
         ],
     )
     def test_images_in_every_shape_are_media(self, block):
-        (part,) = LangChain().decode([{"type": "human", "content": [block]}]).messages[0].parts
+        (part,) = (
+            LangChainDialect().decode([{"type": "human", "content": [block]}]).messages[0].parts
+        )
         assert isinstance(part, Media)
         assert (part.kind, part.media_type, part.size) == (
             "image",
@@ -226,20 +230,22 @@ class TestReading:
         ],
     )
     def test_documents_are_media(self, block):
-        (part,) = LangChain().decode([{"type": "human", "content": [block]}]).messages[0].parts
+        (part,) = (
+            LangChainDialect().decode([{"type": "human", "content": [block]}]).messages[0].parts
+        )
         assert isinstance(part, Media)
         assert (part.kind, part.media_type) == ("document", "application/pdf")
 
     def test_unknown_blocks_are_carried(self):
         wire = [{"type": "human", "content": [{"type": "new_thing", "text": "t", "data": "QUJD"}]}]
-        transcript = LangChain().decode(wire)
+        transcript = LangChainDialect().decode(wire)
         assert transcript.messages[0].parts == (Opaque("new_thing", "t"),)
-        assert LangChain().encode(transcript) == wire
+        assert LangChainDialect().encode(transcript) == wire
 
     def test_chunks_of_a_stream_are_messages(self):
         piece = {"name": "f", "args": '{"a": 1}', "id": "1", "index": 0}
         wire = [HumanMessage("q"), AIMessageChunk("x", tool_call_chunks=[piece])]
-        message = LangChain().decode(wire).messages[1]
+        message = LangChainDialect().decode(wire).messages[1]
         assert (message.role, message.calls) == ("assistant", (ToolCall("1", "f", '{"a": 1}'),))
         changed = edited(wire, (1, 1, '{"a": 2}'))[1]
         assert changed.tool_calls[0]["args"] == {"a": 2}
@@ -261,18 +267,18 @@ class TestReading:
     )
     def test_bad_input_names_message_and_field(self, wire, index, field):
         with pytest.raises(InputError) as caught:
-            LangChain().decode(wire)
+            LangChainDialect().decode(wire)
         assert (caught.value.index, caught.value.field) == (index, field)
 
 
 class TestWriting:
     def test_untouched_messages_are_the_same_objects(self, wire):
-        out = LangChain().encode(LangChain().decode(wire))
+        out = LangChainDialect().encode(LangChainDialect().decode(wire))
         assert all(new is old for new, old in zip(out, wire, strict=True))
 
     def test_what_surrounds_the_messages_stays(self):
         for body in ({"messages": state(), "next": []}, {"values": {"messages": state(), "n": 1}}):
-            assert LangChain().encode(LangChain().decode(body)) == body
+            assert LangChainDialect().encode(LangChainDialect().decode(body)) == body
 
     def test_changed_arguments_change_everywhere(self, wire):
         out = edited(wire, (2, 2, '{"path": "a.py"}'))
@@ -301,7 +307,7 @@ class TestWriting:
         assert first["artifact"] == {"rows": 3}
         assert (second["content"], second["status"]) == (["[cleared]"], "error")
         assert [out[i] is wire[i] for i in range(6)] == [True, True, True, False, False, True]
-        assert LangChain().validate(out) == []
+        assert LangChainDialect().validate(out) == []
 
     def test_the_input_is_never_changed(self, wire):
         before = repr(wire)
@@ -318,11 +324,11 @@ class TestWriting:
         ],
     )
     def test_a_summary_has_the_shape_of_the_conversation(self, shape, expected):
-        transcript = LangChain().decode(SHAPES[shape]())
+        transcript = LangChainDialect().decode(SHAPES[shape]())
         summary = Message("user", (Text("Summary."),), id="n")
         shown = apply(transcript.messages, [Insert(transcript.messages[0].id, summary)])
-        assert LangChain().encode(transcript.with_messages(shown))[1] == expected
-        assert LangChain().encode(transcript.with_messages([summary])) == [expected]
+        assert LangChainDialect().encode(transcript.with_messages(shown))[1] == expected
+        assert LangChainDialect().encode(transcript.with_messages([summary])) == [expected]
 
     def test_calls_that_stand_in_additional_kwargs_only(self):
         extra = {"function_call": {"name": "f", "arguments": '{"a": 1}'}, "refusal": None}
@@ -335,11 +341,11 @@ class TestConversion:
     @pytest.mark.parametrize("name", DIALECTS)
     def test_every_other_dialect_accepts_it_and_gives_it_back(self, name, wire):
         other = DIALECTS[name]
-        there = other.encode(LangChain().decode(wire))
+        there = other.encode(LangChainDialect().decode(wire))
         assert other.validate(there) == []
-        back = LangChain().encode(other.decode(there))
-        assert LangChain().validate(back) == []
-        said = [m for m in LangChain().decode(back).messages if m.role != "system"]
+        back = LangChainDialect().encode(other.decode(there))
+        assert LangChainDialect().validate(back) == []
+        said = [m for m in LangChainDialect().decode(back).messages if m.role != "system"]
         assert [c.name for m in said for c in m.calls] == ["write", "read"]
         assert [r.text for m in said for r in m.results] == ["written", "no such file"]
         assert said[-1].text == "Done."
@@ -348,15 +354,15 @@ class TestConversion:
         image = {"inlineData": {"mimeType": "image/png", "data": PIXEL}}
         pdf = {"inlineData": {"mimeType": "application/pdf", "data": PIXEL}}
         transcript = DIALECTS["gemini"].decode([{"role": "user", "parts": [image, pdf]}])
-        (message,) = LangChain().encode(transcript)
+        (message,) = LangChainDialect().encode(transcript)
         assert [block["type"] for block in message["content"]] == ["image_url", "file"]
-        assert DIALECTS["gemini"].encode(LangChain().decode([message])) == [
+        assert DIALECTS["gemini"].encode(LangChainDialect().decode([message])) == [
             {"role": "user", "parts": [image, pdf]}
         ]
 
     def test_foreign_signed_thinking_is_left_out(self):
         parts = (Thinking("secret", signed=True), Thinking("open"), Text("hi"))
-        out = LangChain().encode(Transcript.of([Message("assistant", parts)], "other"))
+        out = LangChainDialect().encode(Transcript.of([Message("assistant", parts)], "other"))
         extra = {"reasoning_content": "open"}
         assert out == [{"type": "ai", "content": "hi", "additional_kwargs": extra}]
 
@@ -366,19 +372,19 @@ class TestHostileInput:
     @given(VALUES | st.lists(MESSAGES | VALUES, max_size=4))
     def test_only_input_errors_and_no_crash_in_validate(self, wire):
         try:
-            transcript = LangChain().decode(wire)
+            transcript = LangChainDialect().decode(wire)
         except InputError:
             pass
         else:
-            assert LangChain().encode(transcript) == wire
-        assert isinstance(LangChain().validate(wire), list)
-        assert 0 <= LangChain().recognises(wire) <= 1
+            assert LangChainDialect().encode(transcript) == wire
+        assert isinstance(LangChainDialect().validate(wire), list)
+        assert 0 <= LangChainDialect().recognises(wire) <= 1
 
     def test_objects_of_other_libraries_are_read_too(self):
         thing = SimpleNamespace(type="human", content="hi")
-        transcript = LangChain().decode([thing])
+        transcript = LangChainDialect().decode([thing])
         assert transcript.messages[0].text == "hi"
-        assert LangChain().encode(transcript)[0] is thing
+        assert LangChainDialect().encode(transcript)[0] is thing
 
 
 @pytest.mark.corpus
@@ -387,6 +393,6 @@ def test_real_threads_survive_unchanged():
     for file in corpus_files("langchain-"):
         data = file.read_bytes()
         wire = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-        assert LangChain().encode(LangChain().decode(wire)) == wire
+        assert LangChainDialect().encode(LangChainDialect().decode(wire)) == wire
         # Two of the threads have one answer each in which the model said nothing at all.
-        assert {violation.rule for violation in LangChain().validate(wire)} <= {"empty"}
+        assert {violation.rule for violation in LangChainDialect().validate(wire)} <= {"empty"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 
 from foldline.errors import InputError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.registry import DIALECTS
 from foldline.values.edits import Drop, Insert, Rewrite, apply
 from foldline.values.groups import group
@@ -77,14 +77,14 @@ LEGACY = [
 
 
 def edited(wire, *edits):
-    transcript = OpenAIChat().decode(wire)
+    transcript = OpenAIChatDialect().decode(wire)
     made = [Rewrite(transcript.messages[m].id, part, text, "clear") for m, part, text in edits]
-    return OpenAIChat().encode(transcript.with_messages(apply(transcript.messages, made)))
+    return OpenAIChatDialect().encode(transcript.with_messages(apply(transcript.messages, made)))
 
 
 class TestReading:
     def test_messages_become_neutral_parts(self):
-        messages = OpenAIChat().decode(CHAT).messages
+        messages = OpenAIChatDialect().decode(CHAT).messages
         assert messages[2].parts == (
             Thinking("Hm."),
             ToolCall("1", "read", '{"path": "a"}'),
@@ -96,15 +96,15 @@ class TestReading:
 
     def test_a_result_far_from_its_call_stays_in_its_group(self):
         late = [user(), assistant(None, [call("1")]), user("wait"), assistant("hm"), tool("1")]
-        assert (1, 4) in [g.members for g in group(OpenAIChat().decode(late).messages)]
+        assert (1, 4) in [g.members for g in group(OpenAIChatDialect().decode(late).messages)]
 
     def test_the_older_function_call_pairs_by_name(self):
-        groups = group(OpenAIChat().decode(LEGACY).messages)
+        groups = group(OpenAIChatDialect().decode(LEGACY).messages)
         assert [g.members for g in groups] == [(0,), (1, 2), (3,)]
 
     def test_free_text_calls(self):
         custom = {"id": "1", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}}
-        messages = OpenAIChat().decode([assistant(None, [custom])]).messages
+        messages = OpenAIChatDialect().decode([assistant(None, [custom])]).messages
         assert messages[0].calls == (ToolCall("1", "patch", "*** Begin"),)
         changed = edited([user(), assistant(None, [custom])], (1, 0, "short"))
         assert changed[1]["tool_calls"][0]["custom"] == {"name": "patch", "input": "short"}
@@ -134,7 +134,7 @@ class TestReading:
     )
     def test_media_in_every_shape_is_media(self, block, kind, media_type):
         for message in (user([block]), tool("1", [block])):
-            (part,) = OpenAIChat().decode([message]).messages[0].parts
+            (part,) = OpenAIChatDialect().decode([message]).messages[0].parts
             media = part.content[0] if isinstance(part, ToolResult) else part
             assert isinstance(media, Media)
             assert (media.kind, media.media_type, media.size) == (
@@ -148,16 +148,16 @@ class TestReading:
             {"type": "image_url", "image_url": {"url": "https://x.y/a.png", "detail": "low"}},
             {"type": "file", "file": {"file_id": "file-1"}},
         ]
-        image, file = OpenAIChat().decode([user(blocks)]).messages[0].parts
+        image, file = OpenAIChatDialect().decode([user(blocks)]).messages[0].parts
         assert (image, file) == (Media("image", detail="low"), Media("document"))
 
     def test_unknown_blocks_are_carried(self):
         wire = [user([{"type": "new_thing", "data": "QUJD"}, {"no": "type"}])]
-        transcript = OpenAIChat().decode(wire)
+        transcript = OpenAIChatDialect().decode(wire)
         assert [
             part.kind for part in transcript.messages[0].parts if isinstance(part, Opaque)
         ] == [*("new_thing", "unknown")]
-        assert OpenAIChat().encode(transcript) == wire
+        assert OpenAIChatDialect().encode(transcript) == wire
 
     @pytest.mark.parametrize(
         ("wire", "index", "field"),
@@ -180,24 +180,24 @@ class TestReading:
     )
     def test_bad_input_names_message_and_field(self, wire, index, field):
         with pytest.raises(InputError) as caught:
-            OpenAIChat().decode(wire)
+            OpenAIChatDialect().decode(wire)
         assert (caught.value.index, caught.value.field) == (index, field)
 
 
 class TestWriting:
     @pytest.mark.parametrize("wire", [CHAT, LEGACY, []])
     def test_untouched_messages_are_the_same_objects(self, wire):
-        out = OpenAIChat().encode(OpenAIChat().decode(wire))
+        out = OpenAIChatDialect().encode(OpenAIChatDialect().decode(wire))
         assert all(new is old for new, old in zip(out, wire, strict=True))
         body = {"model": "m", "messages": wire, "tools": [{"type": "function"}]}
-        assert OpenAIChat().encode(OpenAIChat().decode(body)) == body
+        assert OpenAIChatDialect().encode(OpenAIChatDialect().decode(body)) == body
 
     def test_a_cleared_result_keeps_its_other_fields(self):
         out = edited(CHAT, (3, 0, "[cleared]"), (4, 0, "[cleared]"))
         assert out[3] == tool("2", "[cleared]", name="write")
         assert out[4]["tool_call_id"] == "1"
         assert [out[i] is CHAT[i] for i in (0, 1, 2, 5)] == [True] * 4
-        assert OpenAIChat().validate(out) == []
+        assert OpenAIChatDialect().validate(out) == []
 
     def test_a_changed_call_leaves_its_neighbour_alone(self):
         out = edited(CHAT, (2, 1, '{"path": "?"}'), (2, 0, None))[2]
@@ -215,7 +215,7 @@ class TestWriting:
         out = edited(LEGACY, (1, 0, "{}"), (2, 0, "short"))
         assert out[1]["function_call"] == {"name": "f", "arguments": "{}"}
         assert out[2] == {"role": "function", "name": "f", "content": "short"}
-        assert OpenAIChat().validate(out) == []
+        assert OpenAIChatDialect().validate(out) == []
 
     def test_text_beside_an_image_changes_alone(self):
         image = {"type": "image_url", "image_url": {"url": URI}}
@@ -224,14 +224,16 @@ class TestWriting:
 
     def test_a_made_up_result_and_a_summary_are_legal(self):
         wire = [user(), assistant(None, [call("1"), call("2")]), tool("2"), assistant("x")]
-        transcript = OpenAIChat().decode(wire)
+        transcript = OpenAIChatDialect().decode(wire)
         first, second, *_ = transcript.messages
         closing = Message("tool", (ToolResult("1", (Text("none"),), "f"),), id="c")
         summary = Message("user", (Text("Summary."),), id="s")
         edits = [Insert(second.id, closing), Insert(first.id, summary), Drop((first.id,), "w")]
-        out = OpenAIChat().encode(transcript.with_messages(apply(transcript.messages, edits)))
+        out = OpenAIChatDialect().encode(
+            transcript.with_messages(apply(transcript.messages, edits))
+        )
         assert out == [user("Summary."), wire[1], tool("1", "none"), *wire[2:]]
-        assert OpenAIChat().validate(out) == []
+        assert OpenAIChatDialect().validate(out) == []
 
 
 class TestConversion:
@@ -239,12 +241,12 @@ class TestConversion:
     @pytest.mark.parametrize("wire", [CHAT, LEGACY])
     def test_every_other_dialect_accepts_it_and_gives_it_back(self, name, wire):
         other = DIALECTS[name]
-        there = other.encode(OpenAIChat().decode(wire))
+        there = other.encode(OpenAIChatDialect().decode(wire))
         assert other.validate(there) == []
-        back = OpenAIChat().encode(other.decode(there))
+        back = OpenAIChatDialect().encode(other.decode(there))
         back = back["messages"] if isinstance(back, dict) else back
-        assert OpenAIChat().validate(back) == []
-        before, after = (OpenAIChat().decode(w).messages for w in (wire, back))
+        assert OpenAIChatDialect().validate(back) == []
+        before, after = (OpenAIChatDialect().decode(w).messages for w in (wire, back))
         assert [m.text for m in before if m.text] == [m.text for m in after if m.text]
         assert [json.loads(c.arguments) for m in before for c in m.calls] == [
             json.loads(c.arguments) for m in after for c in m.calls
@@ -262,10 +264,10 @@ class TestConversion:
             Message("tool", (result,)),
         ]
         transcript = Transcript.of(messages, "other")
-        out = OpenAIChat().encode(transcript)
-        assert OpenAIChat().validate(out) == []
+        out = OpenAIChatDialect().encode(transcript)
+        assert OpenAIChatDialect().validate(out) == []
         assert out[1]["tool_calls"][0]["function"]["arguments"] == '{"input": "free text"}'
-        assert OpenAIChat().messages(transcript.messages[1:]) == out[1:]
+        assert OpenAIChatDialect().messages(transcript.messages[1:]) == out[1:]
 
     def test_assistant_messages_of_one_turn_share_a_message(self):
         messages = [
@@ -274,14 +276,14 @@ class TestConversion:
             Message("assistant", (ToolCall("2", "f", "{}"),)),
             Message("tool", (ToolResult("1", (Text("x"),)), ToolResult("2", (Text("y"),)))),
         ]
-        out = OpenAIChat().encode(Transcript.of(messages, "other"))
+        out = OpenAIChatDialect().encode(Transcript.of(messages, "other"))
         assert [m["role"] for m in out] == ["user", "assistant", "tool", "tool"]
-        assert OpenAIChat().validate(out) == []
+        assert OpenAIChatDialect().validate(out) == []
 
     def test_a_system_text_becomes_the_first_message(self):
         contents = [{"role": "user", "parts": [{"text": "hi"}]}]
         wire = {"systemInstruction": "Be brief.", "contents": contents}
-        out = OpenAIChat().encode(DIALECTS["gemini"].decode(wire))
+        out = OpenAIChatDialect().encode(DIALECTS["gemini"].decode(wire))
         assert out == [{"role": "system", "content": "Be brief."}, user()]
 
 
@@ -289,13 +291,13 @@ class TestConversion:
 @given(VALUES | st.lists(MESSAGES | VALUES, max_size=4))
 def test_hostile_input_gives_input_errors_and_never_crashes_validate(wire):
     try:
-        transcript = OpenAIChat().decode(wire)
+        transcript = OpenAIChatDialect().decode(wire)
     except InputError:
         pass
     else:
-        assert OpenAIChat().encode(transcript) == wire
-    assert isinstance(OpenAIChat().validate(wire), list)
-    assert 0 <= OpenAIChat().recognises(wire) <= 1
+        assert OpenAIChatDialect().encode(transcript) == wire
+    assert isinstance(OpenAIChatDialect().validate(wire), list)
+    assert 0 <= OpenAIChatDialect().recognises(wire) <= 1
 
 
 @pytest.mark.corpus
@@ -303,5 +305,5 @@ def test_hostile_input_gives_input_errors_and_never_crashes_validate(wire):
 def test_a_real_completion_log_survives_unchanged():
     (file,) = (f for f in corpus_files("openhands-sdk") if f.suffix == ".json")
     wire = json.loads(file.read_bytes())["messages"]
-    assert OpenAIChat().encode(OpenAIChat().decode(wire)) == wire
-    assert OpenAIChat().validate(wire) == []
+    assert OpenAIChatDialect().encode(OpenAIChatDialect().decode(wire)) == wire
+    assert OpenAIChatDialect().validate(wire) == []

@@ -17,8 +17,8 @@ from tests.formats.responses_wire import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.values.edits import Drop, Rewrite, apply
 from foldline.values.groups import group
 from foldline.values.messages import (
@@ -136,8 +136,12 @@ def test_it_is_told_from_its_relatives() -> None:
     assert responses.recognises({"input": "hi"}) > 0.5
     assert responses.recognises({"input": plain}) > 0.5
     assert responses.recognises({"messages": plain}) == 0.0
-    assert responses.recognises(plain) < OpenAIChat().recognises(plain)
-    assert OpenAIChat().recognises(conversation()) == Anthropic().recognises(conversation()) == 0.0
+    assert responses.recognises(plain) < OpenAIChatDialect().recognises(plain)
+    assert (
+        OpenAIChatDialect().recognises(conversation())
+        == AnthropicDialect().recognises(conversation())
+        == 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,7 +223,7 @@ def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
     assert responses.encode(transcript) == wire
     edits = [Rewrite(message.id, 0, "cut", "clear") for message in transcript.messages]
     responses.messages(apply(transcript.messages, edits))
-    for other in (OpenAIChat(), Anthropic()):
+    for other in (OpenAIChatDialect(), AnthropicDialect()):
         other.encode(transcript)
 
 
@@ -233,4 +237,4 @@ def test_a_real_session_comes_back_and_breaks_no_rule() -> None:
     wire = [record["payload"] for record in records if record["type"] == "response_item"]
     assert responses.encode(responses.decode(wire)) == wire
     assert responses.validate(wire) == []
-    assert Anthropic().validate(Anthropic().encode(responses.decode(wire))) == []
+    assert AnthropicDialect().validate(AnthropicDialect().encode(responses.decode(wire))) == []

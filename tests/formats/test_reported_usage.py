@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from foldline.formats.reported_usage import reported_usage
+from foldline.formats.openai_chat.read import reported_usage
 from foldline.values.messages import Usage
 
 

@@ -10,17 +10,17 @@ import pytest
 
 from foldline.errors import InputError
 from foldline.formats import source as module
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
 LINE = b'{"a": 1}\n'
 
 
 def test_gzip_is_decompressed_every_member_of_it() -> None:
     packed = gzip.compress(LINE, mtime=0) + gzip.compress(b'{"b": 2}', mtime=0)
-    assert Source.of(packed).data == LINE + b'{"b": 2}'
-    assert Source.of(packed + b"\0" * 7).data == LINE + b'{"b": 2}'
+    assert TranscriptSource.of(packed).data == LINE + b'{"b": 2}'
+    assert TranscriptSource.of(packed + b"\0" * 7).data == LINE + b'{"b": 2}'
     large = b"".join(b'{"n": %d}\n' % n for n in range(400_000))
-    assert Source.of(gzip.compress(large, 1, mtime=0)).data == large
+    assert TranscriptSource.of(gzip.compress(large, 1, mtime=0)).data == large
 
 
 @pytest.mark.parametrize(
@@ -36,25 +36,25 @@ def test_gzip_is_decompressed_every_member_of_it() -> None:
 )
 def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
     with pytest.raises(InputError, match=why) as caught:
-        Source.of(data, "session.jsonl.gz")
+        TranscriptSource.of(data, "session.jsonl.gz")
     assert "session.jsonl.gz" in str(caught.value)
 
 
 def test_compressed_input_grows_to_25_times_its_size_unless_the_caller_allows_more() -> None:
     bomb = gzip.compress(b"0" * 50_000_000, 1, mtime=0)
     with pytest.raises(InputError, match=r"larger than 8,388,608 bytes.*--max-bytes"):
-        Source.of(bomb)
-    assert len(Source.of(bomb, max_bytes=50_000_000).data) == 50_000_000
+        TranscriptSource.of(bomb)
+    assert len(TranscriptSource.of(bomb, max_bytes=50_000_000).data) == 50_000_000
     with pytest.raises(InputError, match="larger than 49,999,999 bytes"):
-        Source.of(bomb, max_bytes=49_999_999)
+        TranscriptSource.of(bomb, max_bytes=49_999_999)
     ordinary = gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(1_000_000)), 1, mtime=0)
-    assert len(Source.of(ordinary).data) > module.UNPACKED_BYTES
+    assert len(TranscriptSource.of(ordinary).data) > module.UNPACKED_BYTES
 
 
 def test_plain_input_is_read_up_to_the_limit_of_the_caller() -> None:
-    assert Source.of(b"0" * 3_000, max_bytes=3_000).data == b"0" * 3_000
+    assert TranscriptSource.of(b"0" * 3_000, max_bytes=3_000).data == b"0" * 3_000
     with pytest.raises(InputError, match="larger than 3,000 bytes"):
-        Source.of(b"0" * 3_001, max_bytes=3_000)
+        TranscriptSource.of(b"0" * 3_001, max_bytes=3_000)
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="peak memory is read from /proc")
@@ -84,25 +84,25 @@ except InputError:
 )
 def test_nothing_and_binary_data_are_refused(data: bytes, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        Source.of(data)
+        TranscriptSource.of(data)
 
 
 def test_lines_end_at_line_feeds_only_and_join_to_the_data() -> None:
     data = 'a\u2028b\x85\x0b\r\n{"x": "\u2029"}\r\n\nlast'.encode()
-    source = Source.of(data)
+    source = TranscriptSource.of(data)
     assert b"".join(source.lines) == data
     assert len(source.lines) == 4
     assert source.records[1].value == {"x": "\u2029"}
 
 
 def test_records_tell_what_is_no_json() -> None:
-    source = Source.of(b'// note\n{"a": 1}\n5\n{"a": \n[1]\n')
+    source = TranscriptSource.of(b'// note\n{"a": 1}\n5\n{"a": \n[1]\n')
     assert [record.value for record in source.records] == [None, {"a": 1}, None, None, [1]]
     assert "".join(record.line for record in source.records) == source.text
 
 
 def test_bytes_that_are_no_utf8_are_replaced_in_text_and_kept_in_lines() -> None:
-    source = Source.of(b'{"a": "\xff"}\n')
+    source = TranscriptSource.of(b'{"a": "\xff"}\n')
     assert source.records[0].value == {"a": "\ufffd"}
     assert source.lines == (b'{"a": "\xff"}\n',)
 
@@ -111,7 +111,7 @@ def test_bytes_that_are_no_utf8_are_replaced_in_text_and_kept_in_lines() -> None
 def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> None:
     # U+0A0A and U+100A hold the byte of a line feed, but are none.
     text = '{"a": "汉\u0a0a\u100a"}\n{"b": 2}'
-    source = Source.of(("\ufeff" + text).encode(encoding))
+    source = TranscriptSource.of(("\ufeff" + text).encode(encoding))
     assert source.encoding == encoding
     assert source.text == text
     assert b"".join(source.lines) == source.data
@@ -122,13 +122,13 @@ def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> N
 def test_hostile_json_is_no_value() -> None:
     deep = b"[" * 100_000
     number = b'{"a": ' + b"9" * 10_000 + b"}"
-    source = Source.of(deep + b"\n" + number + b"\n")
+    source = TranscriptSource.of(deep + b"\n" + number + b"\n")
     assert [record.value for record in source.records] == [None, None]
     assert source.document is None
 
 
 def test_the_head_is_bounded_but_reads_a_long_first_line() -> None:
     long_line = json.dumps({"text": "x" * 300_000}).encode() + b"\n"
-    source = Source.of(long_line + LINE * 1000)
+    source = TranscriptSource.of(long_line + LINE * 1000)
     assert len(source.head) == 1
-    assert len(Source.of(LINE * 1000).head) == module.HEAD_LINES
+    assert len(TranscriptSource.of(LINE * 1000).head) == module.HEAD_LINES

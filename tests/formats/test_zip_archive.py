@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foldline.errors import InputError
 from foldline.formats import zip_archive
-from foldline.formats.zip_archive import names, packed, unpack
+from foldline.formats.zip_archive import entry_names, pack, unpack
 
 
 def archive(members: dict[str, bytes]) -> bytes:
@@ -23,7 +23,7 @@ def archive(members: dict[str, bytes]) -> bytes:
 
 def test_a_changed_member_is_the_only_thing_that_changes() -> None:
     members = unpack(archive({"a": b"1", "b/c": b"2", "d": b"3"}), "x.eval")
-    again = unpack(packed(members, {"b/c": b"new"}), "x.eval")
+    again = unpack(pack(members, {"b/c": b"new"}), "x.eval")
     assert [(m.info.filename, m.data) for m in again] == [
         ("a", b"1"),
         ("b/c", b"new"),
@@ -57,7 +57,7 @@ def test_a_damaged_archive_is_an_error_of_ours(cut: int) -> None:
     data = archive({"samples/1.json": b"{}" * 100})
     with pytest.raises(InputError, match="not a readable zip file"):
         unpack(data[:cut], "x.eval")
-    assert names(data[:cut]) == []
+    assert entry_names(data[:cut]) == []
 
 
 def test_a_wrong_checksum_is_an_error_of_ours() -> None:
@@ -73,6 +73,6 @@ def test_whatever_is_overwritten_no_other_error_comes_out(changes: list[tuple[in
     data = bytearray(archive({"samples/1.json": b'{"a": 1}' * 30, "header.json": b"{}"}))
     for position, value in changes:
         data[position % len(data)] = value
-    names(bytes(data))
+    entry_names(bytes(data))
     with contextlib.suppress(InputError):
         unpack(bytes(data), "x.eval")

@@ -17,11 +17,10 @@ import uvicorn
 from tests.children import launch
 
 from foldline.core.config import Config
-from foldline.inspector.access import Access
-from foldline.inspector.shelf import Listed, Shelf
-from foldline.inspector.site import Site
-from foldline.inspector.surveying import Survey
-from foldline.inspector.web import application, listen
+from foldline.inspector.pages.sessions import SessionSurvey
+from foldline.inspector.session_cache import SessionCache, SessionEntry
+from foldline.inspector.site import InspectorSite
+from foldline.inspector.web import Access, application, listen
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -103,11 +102,13 @@ def served(*words: Any, home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def hosted(find: Callable[[], Iterable[Listed]]) -> Iterator[str]:
+def hosted(find: Callable[[], Iterable[SessionEntry]], model: str = "") -> Iterator[str]:
     """Serve pages in this process and yield the first link."""
     place = listen(0)
     access = Access(place.getsockname()[1])
-    site = Site(Shelf(find, Config()), Survey(Config()), access.token)
+    site = InspectorSite(
+        SessionCache(find, Config(), model), SessionSurvey(Config()), access.token
+    )
     settings = uvicorn.Config(application(site.answer, access), log_level="error", lifespan="off")
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)

@@ -11,8 +11,8 @@ from tests.cli.sample import conversation
 from foldline import Session
 from foldline.core.config import Config
 from foldline.inspector.loading import from_archive, from_file
-from foldline.inspector.shelf import Listed
-from foldline.inspector.trace import Trace
+from foldline.inspector.session_cache import SessionEntry
+from foldline.inspector.trace import SessionTrace
 
 NAME = "nightly"
 
@@ -36,7 +36,7 @@ def make_archive(
     return path
 
 
-def from_our_archive(folder: Path, **settings: Any) -> Trace:
+def from_our_archive(folder: Path, **settings: Any) -> SessionTrace:
     return from_archive(make_archive(folder, **settings), NAME, Config(), quiet)
 
 
@@ -77,13 +77,13 @@ def claude_code(path: Path, *segments: list[tuple[str, Any]]) -> Path:
     return path
 
 
-def from_our_file(path: Path) -> Trace:
+def from_our_file(path: Path) -> SessionTrace:
     return from_file(path, Config(), quiet)
 
 
-def in_files(folder: Path) -> list[Listed]:
+def in_files(folder: Path) -> list[SessionEntry]:
     """List the files of a folder as sessions."""
     return [
-        Listed(path.name, "transcript", "file", path, size=path.stat().st_size, changed=1.0)
+        SessionEntry(path.name, "transcript", "file", path, size=path.stat().st_size, changed=1.0)
         for path in sorted(folder.glob("*.json*"))
     ]

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from tests.inspector.browser import CHROMIUM, browsing, chromium, hosted
 
 from foldline import Session
-from foldline.inspector.shelf import in_archive
+from foldline.inspector.session_cache import archive_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "inspect"
@@ -49,8 +49,8 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
         path = make_session(Path(folder))
-        key = in_archive(path)[0].key
-        with hosted(lambda: in_archive(path)) as link, chromium() as browser:
+        key = archive_entries(path)[0].key
+        with hosted(lambda: archive_entries(path)) as link, chromium() as browser:
             for name, (view, width, height, scheme) in PICTURES.items():
                 size = {"width": width, "height": height}
                 with browsing(browser, link, viewport=size, color_scheme=scheme) as visit:

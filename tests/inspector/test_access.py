@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.inspector.access import HEADERS, Access
+from foldline.inspector.web import HEADERS, Access
 
 ACCESS = Access(8000, "t0ken")
 HOST = {"host": "127.0.0.1:8000"}

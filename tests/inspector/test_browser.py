@@ -23,7 +23,7 @@ from tests.inspector.browser import (
 )
 from tests.inspector.sample import in_files, make_archive
 
-from foldline.inspector.shelf import in_archive
+from foldline.inspector.session_cache import archive_entries
 
 pytestmark = [requires_browser, pytest.mark.slow]
 
@@ -53,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def link(archive: Path) -> Iterator[str]:
-    with hosted(lambda: in_archive(archive)) as found:
+    with hosted(lambda: archive_entries(archive)) as found:
         yield found
 
 
@@ -73,6 +73,7 @@ def figure(visit: Visit, index: int) -> int:
     return int(re.match(r"[\d,]+", texts(visit.page, ".tiles dd")[index])[0].replace(",", ""))
 
 
+@pytest.mark.requirement("V1")
 def test_what_it_forgot_is_three_clicks_away(visit: Visit) -> None:
     visit.page.click("tbody a")
     visit.page.click("text=What it forgot")
@@ -82,6 +83,7 @@ def test_what_it_forgot_is_three_clicks_away(visit: Visit) -> None:
     assert all("only by handle" in row for row in rows)
 
 
+@pytest.mark.requirement("V2")
 def test_a_click_on_the_chart_shows_what_the_model_saw_there(visit: Visit) -> None:
     visit.page.click("tbody a")
     box = visit.page.locator("svg.over-time").bounding_box()
@@ -104,6 +106,7 @@ def test_every_compaction_is_marked_and_leads_to_its_page(visit: Visit) -> None:
     assert "Receipt" in visit.page.inner_text("main")
 
 
+@pytest.mark.requirement("V5")
 def test_a_question_is_answered_while_it_is_typed(visit: Visit) -> None:
     visit.go(f"{session_of(visit)}/knows")
     for words, verdict in (
@@ -116,6 +119,7 @@ def test_a_question_is_answered_while_it_is_typed(visit: Visit) -> None:
     assert visit.page.evaluate("document.activeElement.id") == "search"
 
 
+@pytest.mark.requirement("V6")
 def test_settings_are_tried_and_exported(visit: Visit) -> None:
     visit.go(f"{session_of(visit)}/what-if")
     visit.page.select_option("select[name=policy]", "salient")
@@ -134,9 +138,10 @@ def test_a_session_is_replayed_under_every_policy(visit: Visit) -> None:
     assert "keep-recent" in texts(visit.page, "table th[scope=row]")
 
 
+@pytest.mark.requirement("V7")
 def test_undo_asks_first_and_then_undoes(browser: Any, tmp_path: Path) -> None:
     path = make_archive(tmp_path)
-    with hosted(lambda: in_archive(path)) as link, browsing(browser, link) as visit:
+    with hosted(lambda: archive_entries(path)) as link, browsing(browser, link) as visit:
         visit.page.click("tbody a")
         before = figure(visit, 0)
         visit.page.locator("table a").first.click()
@@ -151,6 +156,7 @@ def test_undo_asks_first_and_then_undoes(browser: Any, tmp_path: Path) -> None:
         assert visit.troubles == []
 
 
+@pytest.mark.requirement("V10")
 def test_a_growing_file_is_followed_without_a_reload(browser: Any, tmp_path: Path) -> None:
     file = write_conversation(tmp_path / "s.json", 6)
     with served(file, home=tmp_path) as link, browsing(browser, link) as visit:
@@ -165,6 +171,7 @@ def test_a_growing_file_is_followed_without_a_reload(browser: Any, tmp_path: Pat
         assert visit.troubles == []
 
 
+@pytest.mark.requirement("V11")
 def test_everything_is_reached_with_the_keyboard(visit: Visit) -> None:
     page = visit.page
     page.keyboard.press("Tab")
@@ -190,6 +197,7 @@ def test_everything_is_reached_with_the_keyboard(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.requirement("V11")
 def test_axe_finds_nothing_serious(browser: Any, link: str, scheme: str) -> None:
     with browsing(browser, link, color_scheme=scheme, bypass_csp=True) as visit:
         found = {"/": visit.serious()}
@@ -209,6 +217,7 @@ def test_every_page_has_an_outline(visit: Visit) -> None:
         assert page.locator("nav:not([aria-label])").count() == 0
 
 
+@pytest.mark.requirement("V11")
 def test_no_page_is_wider_than_a_narrow_window(browser: Any, link: str) -> None:
     with browsing(browser, link, viewport={"width": 380, "height": 800}) as visit:
         base = session_of(visit)
@@ -226,6 +235,7 @@ def test_without_a_script_the_pages_still_work(browser: Any, link: str) -> None:
         assert "request 5" in visit.page.inner_text("h1")
 
 
+@pytest.mark.requirement("V12")
 def test_a_report_is_read_without_a_server(browser: Any, link: str, tmp_path: Path) -> None:
     from tests.inspector.sample import from_our_archive
 
@@ -311,6 +321,7 @@ def attack(hostile_folder: Path) -> Iterator[str]:
         yield link
 
 
+@pytest.mark.requirement("V8")
 def test_nothing_that_a_transcript_says_ever_acts(browser: Any, attack: str) -> None:
     with browsing(browser, attack) as visit:
         page = visit.go("/?q=json&sort=size&order=rising")

@@ -7,7 +7,7 @@ from tests.inspector.sample import NAME, claude_code, from_our_archive, from_our
 
 from foldline import Session
 from foldline.archive import Archive
-from foldline.inspector.replay import Segment, archived, requests
+from foldline.inspector.timeline import ViewSegment, archived, requests
 from foldline.values.messages import Message, Text
 
 
@@ -54,17 +54,19 @@ def test_an_undone_compaction_gives_back_what_was_shown_before(tmp_path: Path) -
 
 
 def test_answers_that_follow_each_other_answer_one_request() -> None:
-    found = requests((Segment(said("user", "assistant", "assistant", "tool", "assistant"), 0),))
+    found = requests(
+        (ViewSegment(said("user", "assistant", "assistant", "tool", "assistant"), 0),)
+    )
     assert [(r.length, r.end) for r in found] == [(1, 3), (4, 5), (5, 5)]
 
 
 def test_a_conversation_that_the_model_begins_has_no_request_for_its_first_words() -> None:
-    found = requests((Segment(said("assistant", "user", "assistant"), 0),))
+    found = requests((ViewSegment(said("assistant", "user", "assistant"), 0),))
     assert [r.length for r in found] == [2, 3]
 
 
 def test_nothing_said_is_one_request_that_sees_nothing() -> None:
-    assert [(r.length, r.end) for r in requests((Segment((), 0),))] == [(0, 0)]
+    assert [(r.length, r.end) for r in requests((ViewSegment((), 0),))] == [(0, 0)]
 
 
 def test_an_agents_own_compactions_divide_its_file(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from tests.inspector.sample import NAME, make_archive
 
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.inspector.shelf import Job, Listed, Shelf, in_archive
-from foldline.inspector.site import Answer, Call, Site, entered
-from foldline.inspector.surveying import Survey
+from foldline.inspector.pages.sessions import SessionSurvey
+from foldline.inspector.session_cache import Job, SessionCache, SessionEntry, archive_entries
+from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entered
 
 
 class Visitor:
@@ -21,21 +21,21 @@ class Visitor:
     def __init__(self, folder: Path) -> None:
         self.archive = make_archive(folder)
         self.file = write_conversation(folder / "s.json")
-        self.shelf = Shelf(self._listed, Config())
-        self.site = Site(self.shelf, Survey(Config()), "t0ken")
+        self.shelf = SessionCache(self._listed, Config())
+        self.site = InspectorSite(self.shelf, SessionSurvey(Config()), "t0ken")
         self.ours, self.foreign = (f"/s/{one.key}" for one in self._listed())
 
-    def _listed(self) -> list[Listed]:
+    def _listed(self) -> list[SessionEntry]:
         size = self.file.stat().st_size
         return [
-            *in_archive(self.archive),
-            Listed("s.json", "transcript", "file", self.file, size=size, changed=1.0),
+            *archive_entries(self.archive),
+            SessionEntry("s.json", "transcript", "file", self.file, size=size, changed=1.0),
         ]
 
-    def ask(self, path: str, method: str = "GET", **query: str) -> Answer:
+    def ask(self, path: str, method: str = "GET", **query: str) -> PageResponse:
         parts = tuple(part for part in path.split("/") if part)
         while True:
-            answer = self.site.answer(Call(method, parts, query))
+            answer = self.site.answer(PageRequest(method, parts, query))
             if answer.status != 202:
                 return answer
 
@@ -103,6 +103,7 @@ def test_a_session_is_compacted_from_a_message_on(visitor: Visitor) -> None:
         assert last.receipt.status == "compacted"
 
 
+@pytest.mark.requirement("V7")
 def test_an_agents_own_file_is_never_changed(visitor: Visitor) -> None:
     before = visitor.file.read_bytes()
     for path in ("undo", "fold/abc"):

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 
 from foldline.errors import FoldlineError
-from foldline.inspector.access import Access
-from foldline.inspector.site import Answer, Call, refused
+from foldline.inspector.site import PageRequest, PageResponse, refused
+from foldline.inspector.web import Access
 
 pytest.importorskip("starlette")
 
@@ -18,7 +18,7 @@ import uvicorn
 
 from foldline.inspector.web import application, listen
 
-CALLS: list[Call] = []
+CALLS: list[PageRequest] = []
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,9 @@ def access() -> Iterator[Access]:
     place = listen(0)
     made = Access(place.getsockname()[1])
 
-    def answer(call: Call) -> Answer:
+    def answer(call: PageRequest) -> PageResponse:
         CALLS.append(call)
-        return Answer(f"{call.method} {'/'.join(call.path)}")
+        return PageResponse(f"{call.method} {'/'.join(call.path)}")
 
     settings = uvicorn.Config(application(answer, made), log_level="error", lifespan="off")
     server = uvicorn.Server(settings)
@@ -55,6 +55,7 @@ def cookie(access: Access) -> str:
     return f"{access.cookie}={access.token}"
 
 
+@pytest.mark.requirement("V9")
 def test_only_who_followed_the_link_is_let_in(access: Access) -> None:
     closed, text = ask(access, "/")
     assert (closed.status, text) == (403, refused().body)
@@ -81,6 +82,7 @@ def test_another_host_or_origin_is_refused(access: Access) -> None:
     assert ask(access, "/", Cookie=mine, Origin="https://evil.example")[0].status == 403
 
 
+@pytest.mark.requirement("V9")
 def test_a_change_comes_by_post_with_the_token_only(access: Access) -> None:
     mine = {"Cookie": cookie(access), "Content_Type": "application/x-www-form-urlencoded"}
     assert ask(access, "/undo", "POST", "token=x", **mine)[0].status == 403

@@ -12,7 +12,7 @@ import openai
 from tests.integrations import agents
 
 from foldline import Session
-from foldline.integrations.loop import asending, sending
+from foldline.integrations.loop import asend, send
 from foldline.testing import ScriptedServer
 
 PASSING = (
@@ -58,10 +58,10 @@ def asks(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callab
     def answered() -> Any:
         for _ in range(TRIES - 1):
             try:
-                return sending(session, call)
+                return send(session, call)
             except PASSING:
                 continue
-        return sending(session, call)
+        return send(session, call)
 
     def ask(text: str) -> str:
         session.append({"role": "user", "content": text})
@@ -80,10 +80,10 @@ def aasks(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Calla
     async def answered() -> Any:
         for _ in range(TRIES - 1):
             try:
-                return await asending(session, call)
+                return await asend(session, call)
             except PASSING:
                 continue
-        return await asending(session, call)
+        return await asend(session, call)
 
     async def ask(text: str) -> str:
         await session.aappend({"role": "user", "content": text})

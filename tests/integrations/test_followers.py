@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from foldline import BudgetError, StoreError
-from foldline.integrations.followers import Followers
+from foldline.integrations.following import FollowerPool
 
 
 def said(*texts: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": text} for text in texts]
 
 
-def at_hand(followers: Followers, name: str) -> bool:
+def at_hand(followers: FollowerPool, name: str) -> bool:
     try:
         followers.session(name)
     except StoreError:
@@ -23,7 +23,7 @@ def at_hand(followers: Followers, name: str) -> bool:
 
 
 def test_a_conversation_has_the_same_follower_every_time():
-    followers = Followers(window=8_000)
+    followers = FollowerPool(window=8_000)
     with followers.following("a") as first, followers.following("b") as other:
         assert first is not other
     with followers.following("a") as again:
@@ -34,7 +34,7 @@ def test_a_conversation_has_the_same_follower_every_time():
 
 
 def test_beyond_the_limit_the_one_not_used_for_longest_is_let_go():
-    followers = Followers(window=8_000, most=2)
+    followers = FollowerPool(window=8_000, most=2)
     for name in ("a", "b", "a", "c"):
         with followers.following(name) as follower:
             follower.view(said(name))
@@ -46,7 +46,7 @@ def test_beyond_the_limit_the_one_not_used_for_longest_is_let_go():
 
 
 def test_one_in_use_is_never_let_go():
-    followers = Followers(window=8_000, most=1)
+    followers = FollowerPool(window=8_000, most=1)
     with followers.following("a") as used:
         with followers.following("b"):
             pass
@@ -58,7 +58,7 @@ def test_one_in_use_is_never_let_go():
 
 
 def test_a_conversation_that_was_let_go_is_taken_up_again_from_its_archive(tmp_path):
-    followers = Followers(tmp_path / "agent.db", window=8_000, most=1)
+    followers = FollowerPool(tmp_path / "agent.db", window=8_000, most=1)
     history = said("one", "two")
     with followers.following("a") as follower:
         follower.view(history)
@@ -72,7 +72,7 @@ def test_a_conversation_that_was_let_go_is_taken_up_again_from_its_archive(tmp_p
 
 
 def test_with_other_options_it_is_opened_anew():
-    followers = Followers()
+    followers = FollowerPool()
     with followers.following("a", window=8_000) as follower:
         small = follower.session.budget.scale
     with followers.following("a", window=80_000) as follower:
@@ -82,7 +82,7 @@ def test_with_other_options_it_is_opened_anew():
 
 def test_two_programs_that_await_share_a_follower_and_a_cancelled_one_gives_it_back():
     async def main() -> None:
-        followers = Followers(window=8_000, most=1)
+        followers = FollowerPool(window=8_000, most=1)
         async with followers.afollowing("a") as one, followers.afollowing("a") as same:
             assert one is same
         waiting = asyncio.create_task(_use(followers))
@@ -100,13 +100,13 @@ def test_two_programs_that_await_share_a_follower_and_a_cancelled_one_gives_it_b
     asyncio.run(main())
 
 
-async def _use(followers: Followers) -> None:
+async def _use(followers: FollowerPool) -> None:
     async with followers.afollowing("b"):
         await asyncio.Event().wait()
 
 
 def test_many_threads_at_once_get_one_follower_for_each_conversation():
-    followers = Followers(window=8_000, most=3)
+    followers = FollowerPool(window=8_000, most=3)
     found: dict[str, set[int]] = {name: set() for name in "abc"}
     failed: list[BaseException] = []
 
@@ -131,4 +131,4 @@ def test_many_threads_at_once_get_one_follower_for_each_conversation():
 @pytest.mark.parametrize("most", [0, -1, 1.5, True])
 def test_a_number_of_conversations_that_makes_no_sense_is_refused(most):
     with pytest.raises(BudgetError, match="At least one"):
-        Followers(most=most)
+        FollowerPool(most=most)

@@ -20,8 +20,8 @@ from tests.integrations.summarizing import check_own_accounts, one_model
 
 from foldline import Ask, BudgetError, Config, ContextOverflow, StoreError
 from foldline.archive import Archive
-from foldline.integrations.langchain import ChatModel, FoldlineMiddleware
-from foldline.integrations.langchain.naming import named, running
+from foldline.integrations.langchain import ChatModelSummarizer, FoldlineMiddleware
+from foldline.integrations.langchain.runs import conversation_name, run_name
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Capped, Nothing, Overflow, Request, Tool
 
@@ -216,9 +216,11 @@ def test_the_model_of_the_agent_writes_the_summaries_itself(provider, options, m
 def test_the_same_chat_model_makes_the_same_summarizer():
     with ScriptedServer(one_model) as server:
         one, other = (chat_model("openai", server) for _ in range(2))
-    assert ChatModel(one) == ChatModel(one)
-    assert ChatModel(one) != ChatModel(other)
-    assert len({ChatModel(one), ChatModel(one), ChatModel(other)}) == 2
+    assert ChatModelSummarizer(one) == ChatModelSummarizer(one)
+    assert ChatModelSummarizer(one) != ChatModelSummarizer(other)
+    assert (
+        len({ChatModelSummarizer(one), ChatModelSummarizer(one), ChatModelSummarizer(other)}) == 2
+    )
 
 
 # --- too long ------------------------------------------------------------------------------
@@ -400,21 +402,21 @@ class Run:
 
 def test_a_thread_has_one_name_and_an_agent_inside_a_graph_another_one():
     run, first = Run(), [HumanMessage("hello", id="m-1")]
-    assert running(run, first) == "/m-1"
+    assert run_name(run, first) == "/m-1"
     run.thread_id = "user#7"
-    assert running(run, first) == "user%237"
+    assert run_name(run, first) == "user%237"
     run.checkpoint_ns = "research:1a|tools:2b|model:3c"
-    assert running(run, first) == "user%237/research/tools/m-1"
+    assert run_name(run, first) == "user%237/research/tools/m-1"
     run.checkpoint_ns = "research:9f|tools:8e|model:7d"
-    assert running(run, first) == "user%237/research/tools/m-1"
-    assert running(None, []) == "/"
+    assert run_name(run, first) == "user%237/research/tools/m-1"
+    assert run_name(None, []) == "/"
 
 
 def test_messages_without_ids_are_told_apart_by_what_the_first_says():
     one, other = [HumanMessage("one")], [HumanMessage("other")]
-    assert named(one) == named([HumanMessage("one"), AIMessage("yes")])
-    assert named(one) != named(other)
-    assert named(one, {"configurable": {"thread_id": 7}}) == "7"
+    assert conversation_name(one) == conversation_name([HumanMessage("one"), AIMessage("yes")])
+    assert conversation_name(one) != conversation_name(other)
+    assert conversation_name(one, {"configurable": {"thread_id": 7}}) == "7"
 
 
 @pytest.mark.requirement("C23")
@@ -441,7 +443,7 @@ def test_the_profile_of_a_model_tells_its_window_unless_one_is_given():
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_chat_model_answers_with_the_cap_that_is_asked_for_and_says_why_it_stopped(provider):
     with ScriptedServer([Answer("A short account."), Capped(), Nothing()]) as server:
-        model = ChatModel(chat_model(provider, server))
+        model = ChatModelSummarizer(chat_model(provider, server))
         ask = Ask("Tell.", 77, system="Be brief.")
         reply = model.answer(ask)
         assert (reply.text, reply.stop, reply.model) == ("A short account.", "end", agents.AGENT)
@@ -456,7 +458,7 @@ def test_a_chat_model_answers_with_the_cap_that_is_asked_for_and_says_why_it_sto
 
 def test_a_chat_model_that_calls_a_tool_instead_says_so():
     with ScriptedServer([Tool("read_file", {"path": "a"})]) as server:
-        reply = ChatModel(chat_model("openai", server)).answer(Ask("Tell.", 77))
+        reply = ChatModelSummarizer(chat_model("openai", server)).answer(Ask("Tell.", 77))
     assert (reply.text, reply.stop) == ("", "tools")
 
 

@@ -13,7 +13,7 @@ from tests.integrations.summarizing import is_for_summary, one_model
 
 from foldline import ContextOverflow, InputError, Session
 from foldline.core.asks import Ask
-from foldline.integrations.loop import asummarizing, heard, sending, summarizing
+from foldline.integrations.loop import as_async_summarizer, as_summarizer, read_answer, send
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
 from foldline.testing.scripted import Answer, Nothing, Overflow, Status, Tool
@@ -71,7 +71,7 @@ def test_what_was_answered_is_appended_with_the_usage_that_was_reported(name):
     tool = Tool("read_file", {"path": "a", "deep": None})
     with ScriptedServer([Answer("I look.", (tool,))]) as server, calling(name, server) as call:
         session.append({"role": "user", "content": "Check a."})
-        answer = sending(session, call)
+        answer = send(session, call)
     text, [(number, _)] = sdk.read(answer)
     assert text == "I look." == "".join(m.text for m in session.messages[1:])
     (called,) = [call for message in session.messages for call in message.calls]
@@ -90,9 +90,9 @@ def test_an_answer_that_says_nothing_is_returned_and_not_appended(name, kind):
         ScriptedServer([Nothing(kind), "Here I am."]) as server,
         calling(name, server) as call,
     ):
-        sending(session, call)
+        send(session, call)
         assert [message.role for message in session.messages] == ["user"]
-        assert sdk.read(sending(session, call))[0] == "Here I am."
+        assert sdk.read(send(session, call))[0] == "Here I am."
     assert server.violations == ()
 
 
@@ -103,9 +103,9 @@ def test_a_call_that_failed_leaves_the_session_as_it_was(name):
     session.append({"role": "user", "content": "Hello?"})
     with ScriptedServer([Status(500), "Now."]) as server, calling(name, server) as call:
         with pytest.raises(Exception, match="500"):
-            sending(session, call)
+            send(session, call)
         before = session.messages
-        sending(session, call)
+        send(session, call)
     assert session.messages[: len(before)] == before
     assert server.requests[0].messages == server.requests[1].messages
 
@@ -163,7 +163,7 @@ def test_an_overflow_is_answered_with_one_smaller_request_and_then_with_a_typed_
     ],
 )
 def test_an_answer_is_read_from_its_json_too(answer, usage):
-    said = heard(answer)
+    said = read_answer(answer)
     told = said.usage and (
         said.usage.input,
         said.usage.output,
@@ -177,7 +177,7 @@ def test_an_answer_is_read_from_its_json_too(answer, usage):
 @pytest.mark.parametrize("answer", [None, "Yes.", {}, {"choices": 3}, object(), []])
 def test_what_is_no_answer_is_refused_with_a_word_on_what_is(answer):
     with pytest.raises(InputError, match="create did"):
-        heard(answer)
+        read_answer(answer)
 
 
 # --- who writes the summaries --------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_the_model_of_a_loop_writes_the_summaries_itself(name):
         ScriptedServer(one_model, window=agents.WINDOW) as server,
         calling(name, server) as call,
     ):
-        session = opened(name, summarizer=summarizing(call))
+        session = opened(name, summarizer=as_summarizer(call))
         agents.run(asks(SDKS[name], session, call), turns=30)
     check_accounts(server)
 
@@ -208,7 +208,7 @@ def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
     async def main() -> None:
         async with sdk.aclient(server) as client:
             call = sdk.call(client, sdk.tools)
-            session = opened(name, summarizer=asummarizing(call))
+            session = opened(name, summarizer=as_async_summarizer(call))
             await agents.arun(aasks(sdk, session, call), turns=30)
 
     with ScriptedServer(one_model, window=agents.WINDOW) as server:
@@ -263,6 +263,6 @@ def test_the_answer_of_a_loop_says_how_it_ended(answer, stop):
         seen.extend(messages)
         return answer
 
-    reply = summarizing(call)(Ask("What happened?", 100, "The rules."))
+    reply = as_summarizer(call)(Ask("What happened?", 100, "The rules."))
     assert (reply.text, reply.stop) == ("A.", stop)
     assert seen == [{"role": "user", "content": "The rules.\n\nWhat happened?"}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from foldline import ContextOverflow
-from foldline.integrations.sending import aresent, is_overflow, resent
+from foldline.integrations.model_calls import asend_with_retry, is_overflow, send_with_retry
 
 TOO_LONG = ValueError("This model's maximum context length is 8192 tokens. However, 9000 tokens.")
 OTHER = ValueError("The server had an error.")
@@ -35,7 +35,7 @@ class Provider:
 
 
 def blocking(provider: Provider) -> Sequence[Any]:
-    return resent([1, 2, 3], provider.overflowed, provider.send)
+    return send_with_retry([1, 2, 3], provider.overflowed, provider.send)
 
 
 def awaiting(provider: Provider) -> Sequence[Any]:
@@ -45,7 +45,7 @@ def awaiting(provider: Provider) -> Sequence[Any]:
     async def overflowed(error: Exception) -> Sequence[Any]:
         return provider.overflowed(error)
 
-    return asyncio.run(aresent([1, 2, 3], overflowed, send))
+    return asyncio.run(asend_with_retry([1, 2, 3], overflowed, send))
 
 
 ways = pytest.mark.parametrize("way", [blocking, awaiting])

@@ -1,4 +1,4 @@
-"""Reading documents: what they say, where it stands, and what is refused."""
+"""DocumentText documents: what they say, where it stands, and what is refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from foldline.errors import InputError, MissingExtra
 from foldline.memory.documents import (
-    Reading,
+    DocumentText,
     ReadLimits,
     Skipped,
     files_below,
@@ -154,7 +154,7 @@ def test_the_name_says_how_a_file_is_cut(name: str, kind: str) -> None:
 
 
 def test_a_markdown_file_is_called_by_its_first_heading() -> None:
-    assert read_document(b"words\n\n# Top #\n", "a.md") == Reading(
+    assert read_document(b"words\n\n# Top #\n", "a.md") == DocumentText(
         "words\n\n# Top #\n", "markdown", "Top"
     )
 

@@ -13,8 +13,8 @@ from foldline.core.asks import Ask, Reply
 from foldline.errors import BudgetError, InputError, ModelError, StoreError
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
-from foldline.memory.knowledge import storing as storing_module
-from foldline.memory.knowledge import writing as writing_module
+from foldline.memory.knowledge import document_tables as writing_module
+from foldline.memory.knowledge import ingest as storing_module
 
 GUIDE = """# Guide
 
@@ -78,16 +78,18 @@ def test_queries_work_in_chinese_and_english(knowledge: Knowledge, query: str) -
 
 @pytest.mark.requirement("T14")
 def test_no_evidence_is_an_answer(knowledge: Knowledge) -> None:
-    assert knowledge.search("retries").told == "No evidence: no document has to do with the query."
+    assert (
+        knowledge.search("retries").message == "No evidence: no document has to do with the query."
+    )
     knowledge.add_text("guide", GUIDE, kind="markdown")
     for query in ("zebra quagga", "", "the of and", "\ud800", '"AND OR NEAR( * ^'):
         found = knowledge.search(query)
         assert not found.evidence, query
-        assert found.told.startswith("No evidence")
+        assert found.message.startswith("No evidence")
     weak = knowledge.search("attempt zebra quagga okapi", threshold=0.9)
     assert (len(weak), weak.evidence) == (0, False)
     assert 0 < weak.strongest < 0.9
-    assert "0.90 is the threshold" in weak.told
+    assert "0.90 is the threshold" in weak.message
 
 
 @pytest.mark.requirement("T14")
@@ -96,7 +98,7 @@ def test_the_same_content_again_is_no_work_and_other_content_replaces_it(
 ) -> None:
     assert knowledge.add_text("guide", GUIDE, kind="markdown").outcome == "added"
     with monkeypatch.context() as patch:
-        patch.setattr(writing_module, "rows_of", None)  # cutting anything would fail
+        patch.setattr(writing_module, "make_chunk_rows", None)  # cutting anything would fail
         again = knowledge.add_text("guide", GUIDE, kind="markdown")
     assert (again.outcome, again.chunks) == ("unchanged", knowledge.stats().chunks)
     changed = GUIDE.replace("three times", "seven times")
@@ -119,7 +121,7 @@ def test_a_failure_while_a_document_is_replaced_leaves_the_old_version(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing_module, "_taken", interrupted)
+    monkeypatch.setattr(writing_module, "_take_numbers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         knowledge.add_text("guide", "something else about retries")
     assert (rows(tmp_path / "k.db"), knowledge.search("retries", threshold=0)) == before
@@ -391,7 +393,7 @@ def test_programs_that_await_have_the_same(knowledge: Knowledge, tmp_path: Path)
         await asyncio.gather(*(knowledge.aadd_text(f"{n}", f"retries {n}") for n in range(20)))
         found = await knowledge.asearch("retries", 30)
         answer = await knowledge.aask("retries?", lambda _: "Three [1].")
-        return found.told, len(knowledge.documents()), answer.text
+        return found.message, len(knowledge.documents()), answer.text
 
     assert asyncio.run(go()) == ("21 passages found.", 21, "Three [1].")
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
-from foldline.models.anthropic import UNCAPPED, Anthropic
+from foldline.models.anthropic import UNCAPPED, AnthropicProtocol
 from foldline.models.info import ModelInfo
-from foldline.models.protocol import Question
-from foldline.models.sse import Event
+from foldline.models.protocol import CompletionRequest
+from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 
 FIELDS = ("type", "content", "usage", "error", "index", "delta", "content_block", "message")
@@ -20,14 +20,14 @@ KINDS = ("message_start", "content_block_start", "content_block_delta", "message
 
 
 def read(*blocks, reason: str = "end_turn", **more):
-    return Anthropic().read({"content": list(blocks), "stop_reason": reason, **more})
+    return AnthropicProtocol().read({"content": list(blocks), "stop_reason": reason, **more})
 
 
 def streamed(*events):
-    assembler = Anthropic().assembler()
+    assembler = AnthropicProtocol().assembler()
     for event in events:
-        assembler.take(Event("", json.dumps(event)))
-    return Anthropic().read(assembler.whole())
+        assembler.take(ServerSentEvent("", json.dumps(event)))
+    return AnthropicProtocol().read(assembler.whole())
 
 
 def block(kind: str, index: int = 0, **fields):
@@ -136,8 +136,11 @@ def test_a_stream_that_is_not_whole_is_an_error_that_passes(events):
 def test_the_cap_that_the_protocol_demands_is_within_the_models_own():
     for output, cap in ((4_096, 4_096), (64_000, UNCAPPED)):
         info = ModelInfo("m", 200_000, output)
-        assert Anthropic().body(Question("m", info, []))["max_tokens"] == cap
-        assert Anthropic().body(Question("m", info, [], max_tokens=9))["max_tokens"] == 9
+        assert AnthropicProtocol().body(CompletionRequest("m", info, []))["max_tokens"] == cap
+        assert (
+            AnthropicProtocol().body(CompletionRequest("m", info, [], max_tokens=9))["max_tokens"]
+            == 9
+        )
 
 
 @given(
@@ -149,6 +152,9 @@ def test_the_cap_that_the_protocol_demands_is_within_the_models_own():
     )
 )
 def test_no_json_makes_it_raise_anything_else(body):
-    for way in (lambda: Anthropic().read(body), lambda: streamed(body, {"type": "message_stop"})):
+    for way in (
+        lambda: AnthropicProtocol().read(body),
+        lambda: streamed(body, {"type": "message_stop"}),
+    ):
         with suppress(ModelError):
             way()

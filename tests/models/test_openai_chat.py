@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from foldline.errors import ModelError
 from foldline.models.info import ModelInfo
-from foldline.models.openai_chat import OpenAIChat
-from foldline.models.protocol import Question
-from foldline.models.sse import Event
+from foldline.models.openai_chat import OpenAIChatProtocol
+from foldline.models.protocol import CompletionRequest
+from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 
 JSON = st.recursive(
@@ -26,15 +26,17 @@ FIELDS = ("choices", "message", "content", "tool_calls", "function", "usage", "e
 
 def answer(message: dict, reason: str = "stop", **more):
     body = {"choices": [{"message": message, "finish_reason": reason}], **more}
-    return OpenAIChat().read(body)
+    return OpenAIChatProtocol().read(body)
 
 
 def streamed(*chunks, done: bool = True):
-    assembler = OpenAIChat().assembler()
-    pieces = [p for chunk in chunks for p in assembler.take(Event("", json.dumps(chunk)))]
+    assembler = OpenAIChatProtocol().assembler()
+    pieces = [
+        p for chunk in chunks for p in assembler.take(ServerSentEvent("", json.dumps(chunk)))
+    ]
     if done:
-        assembler.take(Event("", "[DONE]"))
-    return pieces, OpenAIChat().read(assembler.whole())
+        assembler.take(ServerSentEvent("", "[DONE]"))
+    return pieces, OpenAIChatProtocol().read(assembler.whole())
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_reasoning_is_no_answer():
 )
 def test_an_error_inside_an_answer_is_raised(body):
     with pytest.raises(ModelError):
-        OpenAIChat().read(body)
+        OpenAIChatProtocol().read(body)
 
 
 def test_calls_without_an_index_are_whole_calls():
@@ -131,7 +133,9 @@ def test_a_stream_without_an_end_is_no_answer():
 def test_openais_own_models_have_another_name_for_the_cap():
     own, other = ModelInfo("gpt-5", provider="openai"), ModelInfo("glm", provider="zhipu")
     for info, key in ((own, "max_completion_tokens"), (other, "max_tokens")):
-        body = OpenAIChat().body(Question("m", info, [], max_tokens=7, system="s", stream=True))
+        body = OpenAIChatProtocol().body(
+            CompletionRequest("m", info, [], max_tokens=7, system="s", stream=True)
+        )
         assert body[key] == 7
         assert body["messages"] == [{"role": "system", "content": "s"}]
         assert body["stream_options"] == {"include_usage": True}
@@ -145,7 +149,7 @@ def test_openais_own_models_have_another_name_for_the_cap():
 )
 def test_no_json_makes_it_raise_anything_else(body):
     for read in (
-        lambda: OpenAIChat().read(body),
+        lambda: OpenAIChatProtocol().read(body),
         lambda: streamed(body),
     ):
         with suppress(ModelError):

@@ -10,9 +10,9 @@ from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
 from foldline.models.info import ModelInfo
-from foldline.models.openai_responses import OpenAIResponses
-from foldline.models.protocol import Question
-from foldline.models.sse import Event
+from foldline.models.openai_responses import OpenAIResponsesProtocol
+from foldline.models.protocol import CompletionRequest
+from foldline.models.sse import ServerSentEvent
 
 MESSAGE = {
     "type": "message",
@@ -23,14 +23,14 @@ FIELDS = ("output", "content", "usage", "error", "type", "response", "item", "de
 
 
 def read(**body):
-    return OpenAIResponses().read(body)
+    return OpenAIResponsesProtocol().read(body)
 
 
 def streamed(*events):
-    assembler = OpenAIResponses().assembler()
+    assembler = OpenAIResponsesProtocol().assembler()
     for event in events:
-        assembler.take(Event("", json.dumps(event)))
-    return OpenAIResponses().read(assembler.whole())
+        assembler.take(ServerSentEvent("", json.dumps(event)))
+    return OpenAIResponsesProtocol().read(assembler.whole())
 
 
 def test_reasoning_is_kept_for_the_next_request_and_told_apart():
@@ -91,11 +91,13 @@ def test_items_are_taken_from_the_stream_where_the_last_event_holds_none():
 
 def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_sealed():
     info = ModelInfo("gpt-5", provider="openai", thinks=True)
-    body = OpenAIResponses().body(Question("gpt-5", info, [MESSAGE], max_tokens=5))
+    body = OpenAIResponsesProtocol().body(
+        CompletionRequest("gpt-5", info, [MESSAGE], max_tokens=5)
+    )
     assert body["store"] is False
     assert body["include"] == ["reasoning.encrypted_content"]
     assert body["max_output_tokens"] == 5
-    other = OpenAIResponses().body(Question("m", ModelInfo("m"), []))
+    other = OpenAIResponsesProtocol().body(CompletionRequest("m", ModelInfo("m"), []))
     assert "include" not in other
 
 
@@ -106,6 +108,6 @@ def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_sealed():
     )
 )
 def test_no_json_makes_it_raise_anything_else(body):
-    for way in (lambda: OpenAIResponses().read(body), lambda: streamed(body)):
+    for way in (lambda: OpenAIResponsesProtocol().read(body), lambda: streamed(body)):
         with suppress(ModelError):
             way()

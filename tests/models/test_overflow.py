@@ -6,7 +6,7 @@ import pytest
 
 from foldline.core.budget import Budget
 from foldline.errors import InputError
-from foldline.models.overflow import Failure, Overflow, detect, failure_of, overflow_in
+from foldline.models.overflow import DetectedOverflow, Failure, detect, failure_of, overflow_in
 from foldline.values.messages import Usage
 
 # What each provider says: whose words they are, the limit, what the request took, the words.
@@ -71,7 +71,7 @@ def test_every_provider_is_understood_with_its_numbers(provider, words, limit, a
 def test_what_was_reserved_for_the_answer_is_told_apart():
     found = overflow_in(LIMITS[3][1])
     assert (found.output, found.given) == (10_000, 120_000)
-    assert Overflow("any").given is None
+    assert DetectedOverflow("any").given is None
 
 
 @pytest.mark.requirement("K33")
@@ -161,23 +161,23 @@ def test_a_wrapped_error_is_recognised():
 
     with pytest.raises(RuntimeError) as caught:
         raise RuntimeError("the turn failed") from PromptTooLong()
-    assert overflow_in(caught.value) == Overflow("class")
+    assert overflow_in(caught.value) == DetectedOverflow("class")
 
 
 @pytest.mark.requirement("C19")
 def test_own_detectors_come_first_and_the_known_ones_stay():
     def teapot(failure):
-        return Overflow("teapot", 418) if failure.status == 418 else None
+        return DetectedOverflow("teapot", 418) if failure.status == 418 else None
 
-    assert detect(Failure(status=418), (teapot,)) == Overflow("teapot", 418)
-    assert detect(Failure(status=413), (teapot,)) == Overflow("status")
+    assert detect(Failure(status=418), (teapot,)) == DetectedOverflow("teapot", 418)
+    assert detect(Failure(status=413), (teapot,)) == DetectedOverflow("status")
     assert detect(Failure(status=418)) is None
 
 
 @pytest.mark.parametrize("limit", ["7", "99999999999", "0"], ids=["tiny", "absurd", "zero"])
 def test_a_number_that_is_no_window_is_not_believed(limit):
     found = overflow_in(f"prompt is too long: 300 tokens > {limit} maximum")
-    assert found == Overflow("anthropic", None, 300)
+    assert found == DetectedOverflow("anthropic", None, 300)
 
 
 def test_a_hostile_text_is_read_in_linear_time():
@@ -215,12 +215,14 @@ def test_messages_below_the_trigger_pass_it_with_system_prompt_and_tools():
 
 
 def test_failure_of_is_what_detect_reads():
-    assert detect(failure_of({"error": {"message": "prompt is too long"}})) == Overflow("any")
+    assert detect(failure_of({"error": {"message": "prompt is too long"}})) == DetectedOverflow(
+        "any"
+    )
 
 
 def test_a_detector_may_just_say_yes_or_no():
     failure = failure_of(ValueError("the house is full"))
-    assert detect(failure, [lambda found: "full" in found.text]) == Overflow("detector")
+    assert detect(failure, [lambda found: "full" in found.text]) == DetectedOverflow("detector")
     assert detect(failure, [lambda _: False, lambda _: None]) is None
     with pytest.raises(InputError, match="a detector of overflows returned 3"):
         detect(failure, [lambda _: 3])

@@ -7,30 +7,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import ModelError
-from foldline.models.sse import Event, Events
+from foldline.models.sse import ServerSentEvent, SSEDecoder
 
 STREAM = (
     b': hello\n\nevent: a\ndata: {"x": 1}\n\ndata: one\r\ndata: two\r\n\r\ndata:\xe4\xbd\xa0\r\r'
     b"retry: 3\nid: 4\n\nevent: lonely\n\ndata: [DONE]\n\n"
 )
-EVENTS = [Event("a", '{"x": 1}'), Event("", "one\ntwo"), Event("", "你"), Event("", "[DONE]")]
+EVENTS = [
+    ServerSentEvent("a", '{"x": 1}'),
+    ServerSentEvent("", "one\ntwo"),
+    ServerSentEvent("", "你"),
+    ServerSentEvent("", "[DONE]"),
+]
 
 
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
 def test_events_are_the_same_however_the_stream_is_cut(cuts):
-    events, places = Events(), sorted({0, *cuts, len(STREAM)})
+    events, places = SSEDecoder(), sorted({0, *cuts, len(STREAM)})
     found = [event for start, end in pairwise(places) for event in events.feed(STREAM[start:end])]
     assert found == EVENTS
 
 
 def test_an_event_that_was_cut_off_is_never_returned():
-    assert Events().feed(b'data: {"x": 1}\n') == []
-    assert Events().feed(b"") == []
+    assert SSEDecoder().feed(b'data: {"x": 1}\n') == []
+    assert SSEDecoder().feed(b"") == []
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_make_it_raise(data):
-    events = Events()
+    events = SSEDecoder()
     events.feed(data)
     events.feed(b"\n\n")
 
@@ -38,12 +43,12 @@ def test_no_bytes_make_it_raise(data):
 @pytest.mark.parametrize("data", ["", "nothing", "[1]", '{"x"', "[" * 100_000])
 def test_an_event_that_is_no_object_is_an_error_that_passes(data):
     with pytest.raises(ModelError) as caught:
-        Event("", data).value()
+        ServerSentEvent("", data).value()
     assert caught.value.retry
 
 
 def test_one_endless_line_is_taken_in_linear_time():
-    events = Events()
+    events = SSEDecoder()
     for _ in range(2_000):
         assert events.feed(b"data: x" * 1_000) == []
     assert len(events.feed(b"\n\n")) == 1

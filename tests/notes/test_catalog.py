@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from foldline.notes import watching
+from foldline.notes import catalog as catalog_module
 from foldline.notes.catalog import Catalog
+from foldline.notes.catalog_cache import CatalogCache
 from foldline.notes.folder import Folder
-from foldline.notes.sidecar import Sidecar
 
 
 def write(folder: Path, name: str, id: str, body: str = "said") -> Path:  # noqa: A002
@@ -25,7 +25,7 @@ class Bench:
         self.path, self.index = path, path / ".index"
 
     def catalog(self, most: int = 1_000) -> Catalog:
-        return Catalog(Folder(self.path), Sidecar(self.index), 10_000, most)
+        return Catalog(Folder(self.path), CatalogCache(self.index), 10_000, most)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
 
 def aged(folder: Path) -> None:
     """Let files look as if they were written long ago, as far as their readers can tell."""
-    stamp = folder.stat().st_ctime_ns + 2 * watching.YOUNG
+    stamp = folder.stat().st_ctime_ns + 2 * catalog_module.YOUNG
     while folder.stat().st_ctime_ns < stamp:
         os.utime(folder)
 
@@ -79,16 +79,14 @@ def aged(folder: Path) -> None:
 @pytest.fixture
 def parses(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Every file that is taken apart."""
-    from foldline.notes import catalog
-
     seen: list[bytes] = []
-    original = catalog.parsed
+    original = catalog_module.parse_file
 
     def watched(data: bytes) -> object:
         seen.append(data)
         return original(data)
 
-    monkeypatch.setattr(catalog, "parsed", watched)
+    monkeypatch.setattr(catalog_module, "parse_file", watched)
     return seen
 
 
@@ -122,7 +120,7 @@ def test_a_damaged_cache_costs_time_and_nothing_else(bench: Bench, damage: bytes
     again = bench.catalog()
     assert set(again.look()) == {"A"}
     again.keep()
-    assert set(Sidecar(bench.index).rows()) == {"a.md"}
+    assert set(CatalogCache(bench.index).rows()) == {"a.md"}
 
 
 def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
@@ -159,8 +157,8 @@ def test_more_files_than_are_looked_at_are_told(bench: Bench) -> None:
 def test_in_a_large_folder_replaced_files_are_seen_at_once_and_edited_ones_in_turn(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "FEW", 3)
-    monkeypatch.setattr(watching, "TURN", 3)
+    monkeypatch.setattr(catalog_module, "COMPARE_ALL", 3)
+    monkeypatch.setattr(catalog_module, "TURN", 3)
     for number in range(9):
         write(bench.path, f"{number}.md", f"N{number}")
     aged(bench.path)
@@ -201,7 +199,7 @@ def test_a_cache_that_says_nonsense_is_as_good_as_none(
     bench: Bench, row: tuple[object, str]
 ) -> None:
     write(bench.path, "a.md", "A")
-    assert Sidecar(bench.index).rows() == {}
+    assert CatalogCache(bench.index).rows() == {}
     with sqlite3.connect(bench.index) as connection:
         connection.execute("INSERT INTO files VALUES ('q.md', 1, 1, 1, ?, 'd', ?, 't')", row)
     connection.close()
@@ -211,8 +209,8 @@ def test_a_cache_that_says_nonsense_is_as_good_as_none(
 def test_a_cache_that_another_process_is_writing_stays(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foldline.notes.sidecar.PATIENCE", 0.01)
-    sidecar = Sidecar(bench.index)
+    monkeypatch.setattr("foldline.notes.catalog_cache.PATIENCE", 0.01)
+    sidecar = CatalogCache(bench.index)
     sidecar.rows()
     connection = sqlite3.connect(bench.index)
     connection.execute("BEGIN EXCLUSIVE")

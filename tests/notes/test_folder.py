@@ -7,7 +7,7 @@ import pytest
 
 from foldline.errors import InputError, StoreError
 from foldline.notes.folder import PART, Folder
-from foldline.notes.problems import BrokenNote
+from foldline.notes.note import BrokenNote
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foldline.notes import KINDS, LEVELS, RELEVANCE, LevelSettings, NoteLimits
-from foldline.notes.watching import FEW, TURN
+from foldline.notes.catalog import COMPARE_ALL, TURN
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "notes.md").read_text(encoding="utf-8")
 
@@ -30,7 +30,7 @@ def test_the_numbers_of_the_page_are_the_defaults() -> None:
         f"when it is worth {levels.promote_at}",
         f"for {levels.expire_days:g} days",
         f"{limits.most:,}",
-        f"Up to {FEW:,} files",
+        f"Up to {COMPARE_ALL:,} files",
         f"{TURN:,} files a search",
         f"blocker {RELEVANCE['blocker']}",
         ", ".join(KINDS),

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from foldline.errors import InputError
-from foldline.notes import CyclicTasks, NoteConflict, Notes, UnknownNote
+from foldline.errors import BudgetError, InputError, StoreError
+from foldline.notes import CyclicTasks, Note, NoteConflict, Notes, Schedule, UnknownNote
 
 
 @pytest.fixture
@@ -89,3 +90,190 @@ def test_deleting_a_task_blocks_what_needs_it_until_it_is_back(notes: Notes) -> 
 def test_a_long_outcome_is_cut(notes: Notes) -> None:
     task = notes.tasks.add("Build")
     assert len(notes.tasks.finish(task.id, "x" * 100_000).outcome) == 2_000
+
+
+def diamond(notes: Notes) -> dict[str, str]:
+    """One task, two that need it, one that needs both."""
+    top = notes.tasks.add("top").id
+    left, right = (notes.tasks.add(name, needs=[top]).id for name in ("left", "right"))
+    return {
+        "top": top,
+        "left": left,
+        "right": right,
+        "end": notes.tasks.add("end", needs=[left, right]).id,
+    }
+
+
+async def _order(notes: Notes) -> list[str]:
+    order = []
+
+    async def work(note: Note) -> str:
+        order.append(note.title)
+        assert notes.read(note.id).status == "running"
+        return f"{note.title} is fine"
+
+    await notes.run_tasks(work)
+    return order
+
+
+@pytest.mark.requirement("E4.3")
+def test_tasks_are_done_in_order_and_every_step_is_in_the_files(notes: Notes) -> None:
+    ids = diamond(notes)
+    order = asyncio.run(_order(notes))
+    assert (order[0], order[3], set(order)) == ("top", "end", {"top", "left", "right", "end"})
+    end = Notes.open(notes.folder).read(ids["end"])
+    assert (end.status, end.outcome, end.attempts) == ("done", "end is fine", 1)
+    assert [v.note.status for v in notes.history(end.id)] == ["pending", "running"]
+
+
+@pytest.mark.requirement("E4.3")
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_never_more_than_the_limit_run_at_once_and_as_many_as_can(
+    notes: Notes, parallel: int
+) -> None:
+    for n in range(7):
+        notes.tasks.add(f"task {n}")
+    busy, most, full = 0, 0, asyncio.Event()
+
+    async def work(_: Note) -> None:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        if busy == parallel:
+            full.set()
+        async with asyncio.timeout(20):
+            await full.wait()
+        await asyncio.to_thread(notes.summary)
+        busy -= 1
+
+    report = asyncio.run(notes.run_tasks(work, Schedule(parallel=parallel)))
+    assert most == parallel
+    assert len(report.done) == 7
+
+
+@pytest.mark.requirement("E4.3")
+def test_a_failure_blocks_what_needs_it_and_stops_nothing_else(notes: Notes) -> None:
+    ids = diamond(notes)
+    other = notes.tasks.add("other")
+
+    async def work(note: Note) -> None:
+        if note.title == "left":
+            raise ValueError("no\nspace")
+
+    report = asyncio.run(notes.run_tasks(work))
+    assert report.failed == (ids["left"],)
+    assert report.blocked == (ids["end"],)
+    assert set(report.done) == {ids["top"], ids["right"], other.id}
+    assert notes.read(ids["left"]).outcome == "ValueError: no space"
+    notes.tasks.reopen(ids["left"])
+
+    async def well(_: Note) -> None:
+        return None
+
+    assert asyncio.run(notes.run_tasks(well)).done == (ids["left"], ids["end"])
+
+
+def test_a_task_that_takes_too_long_fails(notes: Notes) -> None:
+    task = notes.tasks.add("slow")
+
+    async def work(_: Note) -> None:
+        await asyncio.Event().wait()
+
+    report = asyncio.run(notes.run_tasks(work, Schedule(seconds=0.01)))
+    assert report.failed == (task.id,)
+    assert "0.01 seconds" in notes.read(task.id).outcome
+
+
+def test_tasks_that_are_added_meanwhile_are_done_too(notes: Notes) -> None:
+    notes.tasks.add("first")
+
+    async def work(note: Note) -> None:
+        if note.title == "first":
+            await asyncio.to_thread(notes.tasks.add, "second", needs=[note.id])
+
+    assert len(asyncio.run(notes.run_tasks(work)).done) == 2
+
+
+@pytest.mark.requirement("E4.3")
+def test_a_cancelled_run_can_begin_again(notes: Notes) -> None:
+    task = notes.tasks.add("long")
+
+    async def cancelled() -> None:
+        begun = asyncio.Event()
+
+        async def work(_: Note) -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        run = asyncio.create_task(notes.run_tasks(work))
+        async with asyncio.timeout(20):
+            await begun.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(cancelled())
+    note = notes.read(task.id)
+    assert (note.status, note.outcome) == ("pending", "the run was cancelled")
+
+
+@pytest.mark.requirement("E4.3")
+def test_what_a_dead_run_had_begun_is_begun_again_but_not_for_ever(notes: Notes) -> None:
+    task = notes.tasks.add("deadly")
+    done = []
+
+    async def work(note: Note) -> None:
+        done.append(note.attempts)
+
+    notes.tasks.start(task.id)  # and the process died
+    report = asyncio.run(notes.run_tasks(work))
+    assert (report.resumed, report.done, done) == ((task.id,), (task.id,), [2])
+    notes.tasks.reopen(task.id)
+    for _ in range(2):
+        notes.tasks.start(task.id)
+        notes.tasks.give_back(task.id)
+    notes.tasks.start(task.id)
+    report = asyncio.run(notes.run_tasks(work))
+    assert (report.failed, done) == ((task.id,), [2])
+    assert notes.read(task.id).outcome == "it was interrupted 3 times"
+
+
+def test_one_run_at_a_time_holds_a_folder(notes: Notes) -> None:
+    notes.tasks.add("first")
+
+    async def work(_: Note) -> None:
+        with pytest.raises(StoreError, match="Another run"):
+            await asyncio.to_thread(lambda: asyncio.run(Notes.open(notes.folder).run_tasks(work)))
+
+    assert len(asyncio.run(notes.run_tasks(work)).done) == 1
+
+
+def test_what_somebody_says_of_a_running_task_holds(notes: Notes) -> None:
+    task = notes.tasks.add("first")
+
+    async def work(note: Note) -> None:
+        await asyncio.to_thread(notes.tasks.cancel, note.id, "not needed")
+
+    report = asyncio.run(notes.run_tasks(work))
+    assert (report.done, report.failed) == ((), ())
+    assert notes.read(task.id).outcome == "not needed"
+
+
+@pytest.mark.parametrize("wrong", [{"parallel": 0}, {"attempts": 0}, {"seconds": -1.0}])
+def test_a_schedule_makes_sense(wrong: dict[str, int]) -> None:
+    with pytest.raises(BudgetError):
+        Schedule(**wrong)
+
+
+@pytest.mark.requirement("E4.3")
+def test_a_task_that_calls_itself_off_has_failed_and_the_others_go_on(notes: Notes) -> None:
+    ids = [notes.tasks.add(name).id for name in ("odd", "even")]
+
+    async def work(note: Note) -> str:
+        if note.title == "odd":
+            raise asyncio.CancelledError
+        return "fine"
+
+    report = asyncio.run(notes.run_tasks(work, Schedule(parallel=1)))
+    assert (report.failed, report.done) == ((ids[0],), (ids[1],))
+    assert notes.read(ids[0]).outcome == "it called itself off"

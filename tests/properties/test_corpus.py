@@ -15,7 +15,7 @@ from foldline.core.budget import Budget
 from foldline.engine.policies import POLICIES, policy
 from foldline.errors import FoldlineError
 from foldline.formats.files import read_file
-from foldline.testing.checking import check_transcript
+from foldline.testing.checks import check_transcript
 from foldline.testing.promises import check_accepted
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter

@@ -16,7 +16,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.repair.repair import repair
 from foldline.stores.memory import MemoryStore
 from foldline.testing import check_run
-from foldline.testing.checking import budget_of
+from foldline.testing.checks import budget_of
 from foldline.testing.histories import budgets, conversations, histories
 from foldline.testing.promises import (
     check_accepted,

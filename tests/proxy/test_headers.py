@@ -1,8 +1,8 @@
 """Headers pass as they are, but for those of one connection and the proxy's own."""
 
-from foldline.proxy.clients import client_of, hint_of
-from foldline.proxy.deciding import Decision
-from foldline.proxy.headers import incoming, outgoing, report
+from foldline.proxy.clients import client_name, session_hint
+from foldline.proxy.headers import report_headers, request_headers, response_headers
+from foldline.proxy.request_rewriting import Decision
 from foldline.values.messages import Usage
 
 CAME = [
@@ -22,25 +22,25 @@ STAYS = [(b"authorization", b"Bearer k"), (b"x-twice", b"1"), (b"x-twice", b"2")
 
 def test_what_concerns_one_connection_stays_there():
     coding = (b"accept-encoding", b"gzip, deflate;q=0.5, br, zstd")
-    assert outgoing(CAME, reads=False) == [STAYS[0], coding, *STAYS[1:]]
-    assert (b"content-length", b"3") in outgoing(CAME, reads=False, length=True)
+    assert request_headers(CAME, reads=False) == [STAYS[0], coding, *STAYS[1:]]
+    assert (b"content-length", b"3") in request_headers(CAME, reads=False, length=True)
 
 
 def test_an_answer_that_is_listened_to_may_be_compressed_only_as_can_be_read():
     coding = (b"accept-encoding", b"gzip, deflate;q=0.5")
-    assert outgoing(CAME, reads=True) == [STAYS[0], coding, *STAYS[1:]]
+    assert request_headers(CAME, reads=True) == [STAYS[0], coding, *STAYS[1:]]
     only = [(b"accept-encoding", b"br")]
-    assert outgoing(only, reads=True) == [(b"accept-encoding", b"identity")]
+    assert request_headers(only, reads=True) == [(b"accept-encoding", b"identity")]
 
 
 def test_a_provider_cannot_speak_for_the_proxy():
     came = [(b"X-Foldline-Session", b"forged"), (b"Keep-Alive", b"5"), (b"Retry-After", b"7")]
-    assert incoming(came) == [(b"retry-after", b"7")]
+    assert response_headers(came) == [(b"retry-after", b"7")]
 
 
 def test_what_was_done_is_told_as_far_as_it_is_known():
     decision = Decision(b"", "view", session="s", before=9, after=4, receipt="s/1")
-    told = dict(report(decision, Usage(1, 2, 3, 4), dry_run=False))
+    told = dict(report_headers(decision, Usage(1, 2, 3, 4), dry_run=False))
     assert told == {
         b"x-foldline-action": b"view",
         b"x-foldline-session": b"s",
@@ -50,14 +50,14 @@ def test_what_was_done_is_told_as_far_as_it_is_known():
         b"x-foldline-cache-read": b"3",
         b"x-foldline-cache-write": b"4",
     }
-    assert report(Decision(b"", "unread"), None, dry_run=True) == [
+    assert report_headers(Decision(b"", "unread"), None, dry_run=True) == [
         (b"x-foldline-action", b"dry-run")
     ]
 
 
 def test_clients_are_known_by_what_they_say():
-    assert client_of({"user-agent": "claude-cli/2.1.197 (external, cli)"}) == "claude-code"
-    assert client_of({"user-agent": "../..\x00/1"}) == "client"
-    assert client_of({}) == "client"
-    assert hint_of({"thread-id": "t" * 900}) == "t" * 200
-    assert hint_of({}) == ""
+    assert client_name({"user-agent": "claude-cli/2.1.197 (external, cli)"}) == "claude-code"
+    assert client_name({"user-agent": "../..\x00/1"}) == "client"
+    assert client_name({}) == "client"
+    assert session_hint({"thread-id": "t" * 900}) == "t" * 200
+    assert session_hint({}) == ""

@@ -6,7 +6,7 @@ import pytest
 from tests.growth import grows_linearly
 
 from foldline import compact
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall import Folded, Holdings, recall
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.identity import HANDLE_LENGTH
@@ -28,7 +28,7 @@ def result(number, text):
 
 def folded(*wires, shortened=()):
     """Return holdings of messages that a snapshot stands for, and their handles."""
-    messages = OpenAIChat().decode(list(wires)).messages
+    messages = OpenAIChatDialect().decode(list(wires)).messages
     ids = tuple(message.id for message in messages)
     inside = tuple(number for at, number in enumerate(ids) if at not in shortened)
     held = Holdings(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.relevance.terms import LONGEST, terms
+from foldline.relevance.terms import LONGEST, LONGEST_REMEMBERED, cut_terms, term_set, terms
 
 
 def test_a_word_is_found_in_any_of_its_forms():
@@ -65,3 +65,16 @@ def test_a_term_can_stand_in_a_column_that_is_split_at_blanks(text):
     assert " ".join(cut).split() == cut
     assert all(term and '"' not in term and len(term) <= LONGEST for term in cut)
     assert terms(text) == cut
+
+
+@given(st.text(max_size=200))
+def test_remembered_terms_are_those_of_the_index(text: str):
+    assert list(cut_terms(text)) == terms(text)
+    assert term_set(text) == frozenset(terms(text))
+
+
+def test_only_short_texts_are_remembered():
+    short, long = "billing port", "billing " * LONGEST_REMEMBERED
+    assert cut_terms(short) is cut_terms("".join(short))
+    assert cut_terms(long) == cut_terms(long)
+    assert cut_terms(long) is not cut_terms(long)

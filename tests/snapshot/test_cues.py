@@ -29,7 +29,7 @@ def test_ordinary_words_in_capitals_and_giant_names_are_left_out():
 
 
 def test_the_letter_of_an_escaped_line_feed_makes_no_name():
-    source = Source(0, 0, "written", 'print("\\nAfter_all")', "", 0.25, 1.0)
+    source = SourceText(0, 0, "written", 'print("\\nAfter_all")', "", 0.25, 1.0)
     assert list(likely_names({"nAfter_all": 2.0, "next_step": 1.0}, [source], (), ())) == [
         "next_step"
     ]

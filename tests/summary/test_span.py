@@ -14,7 +14,7 @@ from foldline.stores.memory import MemoryStore
 from foldline.summary.span import Span, partial
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
-from foldline.testing.staying import check_task, check_unread
+from foldline.testing.retention import check_task, check_unread
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.snapshot_mark import sealed, split_snapshot
 

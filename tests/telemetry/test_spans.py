@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from typing import Any
@@ -7,10 +8,17 @@ from typing import Any
 import pytest
 from tests.telemetry.happenings import SECRET, WORDS, happened
 
-from foldline.engine.events import CompactionFinished
+from foldline.engine.events import CompactionFinished, CompactionStarted
+from foldline.engine.receipt import Receipt
 from foldline.errors import MissingExtra
-from foldline.telemetry.names import METRICS, SPAN
-from foldline.telemetry.spans import Telemetry
+from foldline.telemetry.spans import (
+    METRICS,
+    SPAN,
+    Telemetry,
+    end_attributes,
+    provider_name,
+    start_attributes,
+)
 
 sdk = pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
 
@@ -21,6 +29,35 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: E402
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import (  # noqa: E402
     InMemorySpanExporter,
 )
+
+RECEIPT = Receipt("compacted", "purple elephant", 10, 5, 3, 2, "exact", "default", 8)
+
+
+def test_no_attribute_is_recorded_that_the_table_does_not_name():
+    start = start_attributes(CompactionStarted("s", 0.0, 1, "gpt-5", "openai", policy="default"))
+    end = end_attributes(CompactionFinished("s", 0.0, 1, receipt=RECEIPT))
+    broken = end_attributes(CompactionFinished("s", 0.0, 1, error="KeyboardInterrupt"))
+    assert set(start) | set(end) | set(broken) <= set(SPAN)
+    assert "purple elephant" not in str(end)
+    assert broken == {"foldline.status": "interrupted", "error.type": "KeyboardInterrupt"}
+
+
+def test_what_is_not_known_is_left_out():
+    assert "gen_ai.request.model" not in start_attributes(CompactionStarted("s", 0.0))
+    assert "gen_ai.response.model" not in end_attributes(
+        CompactionFinished("s", 0.0, receipt=RECEIPT)
+    )
+
+
+def test_names_are_those_of_the_conventions_or_our_own():
+    assert all(name.startswith(("gen_ai.", "foldline.", "error.")) for name in (*SPAN, *METRICS))
+    assert provider_name("gemini") == "gcp.gemini"
+    assert provider_name("openai") == "openai"
+
+
+def test_a_receipt_has_nothing_that_is_content_besides_what_is_left_out():
+    known = {field.name for field in dataclasses.fields(Receipt)}
+    assert {"reason", "recall", "warnings", "edits"} <= known
 
 
 class Kept:

@@ -10,7 +10,7 @@ from tests.telemetry.happenings import SECRET, WORDS, happened
 
 from foldline.engine.events import CompactionFinished, ContextWarning
 from foldline.errors import InputError
-from foldline.telemetry.trace import Sums, Trace, read
+from foldline.telemetry.trace import Trace, TraceTotals, read_trace, render_page
 
 
 @pytest.mark.requirement("H19")
@@ -34,7 +34,7 @@ def test_every_event_is_a_line_and_none_holds_content_or_a_secret(tmp_path):
 def test_a_broken_off_compaction_is_told_with_its_kind(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
     trace(CompactionFinished("s", 1.0, 3, error="KeyboardInterrupt", seconds=0.5))
-    (event,) = read(trace.path)
+    (event,) = read_trace(trace.path)
     assert (event["status"], event["error"]) == ("interrupted", "KeyboardInterrupt")
 
 
@@ -42,8 +42,8 @@ def test_a_broken_off_compaction_is_told_with_its_kind(tmp_path):
 def test_the_sums_are_those_of_the_receipts(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
     receipts = [happened(trace, name=name).receipts[-1] for name in ("a", "b")]
-    sums = Sums()
-    for event in read(trace.path):
+    sums = TraceTotals()
+    for event in read_trace(trace.path):
         sums.add(event)
     assert sums.compactions == {"compacted": 2}
     assert sums.triggers == {"automatic": 2}
@@ -87,7 +87,7 @@ def test_several_threads_write_whole_lines(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert [event["session"] for event in read(trace.path)] == ["s" * 500] * 200
+    assert [event["session"] for event in read_trace(trace.path)] == ["s" * 500] * 200
 
 
 def test_damage_is_counted_and_hides_nothing_else(tmp_path):
@@ -97,8 +97,8 @@ def test_damage_is_counted_and_hides_nothing_else(tmp_path):
     odd = b'{"event": "compaction.finished", "receipt": 3, "seconds": "x", "time": 1e99}\n'
     trace.path.write_bytes(trace.path.read_bytes() + junk + odd)
     trace(ContextWarning("s", 2.0))
-    sums = Sums()
-    for event in read(trace.path):
+    sums = TraceTotals()
+    for event in read_trace(trace.path):
         sums.add(event)
     assert (sums.warnings, sums.skipped, sums.events) == (2, 5, 3)
     assert "lines that are no events" in trace.page(tmp_path / "p.html").read_text()
@@ -107,3 +107,18 @@ def test_damage_is_counted_and_hides_nothing_else(tmp_path):
 def test_a_trace_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none\.jsonl"):
         Trace(tmp_path / "none.jsonl").page(tmp_path / "p.html")
+
+
+def test_events_of_any_shape_make_a_row_and_no_exception():
+    odd = [
+        {"event": "x", "time": "yesterday", "session": 3, "receipt": [], "pressure": 1},
+        {"event": "compaction.finished", "time": -1e20, "receipt": {"tokens_before": "x"}},
+        {"event": "context.warning", "pressure": {"level": "<b>", "tokens": 5_000}},
+        {"event": "output.bounded", "tokens_before": 9_000, "tokens_after": -5},
+        {},
+    ]
+    text = render_page(odd, TraceTotals())
+    assert text.count("<tr>") == 1 + 4
+    assert "&lt;b&gt;" in text
+    assert "5,000" in text
+    assert 'max="9000" value="0"' in text

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 
 from foldline.formats.registry import DIALECTS
 from foldline.testing.histories import conversations, histories
-from foldline.testing.texts import KINDS, sample
+from foldline.testing.sample_texts import KINDS, sample
 from foldline.testing.wires import wire
 from foldline.values.groups import pair
 

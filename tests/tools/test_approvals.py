@@ -9,12 +9,12 @@ import pytest
 
 from foldline.errors import BudgetError, InputError, StoreError
 from foldline.tools.approvals import (
-    Answer,
+    ApprovalAnswer,
+    ApprovalRequest,
     Approvals,
     ApprovalSettings,
     Grant,
     PromptQueue,
-    Request,
     TerminalPrompt,
 )
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.requirement("E3.2")
 
 
 def request(**changes):
-    made = Request(
+    made = ApprovalRequest(
         command=(("/usr/bin/rm", "-rf", "src"),),
         shown="/usr/bin/rm -rf src",
         directory="/ws",
@@ -74,7 +74,9 @@ def test_a_yes_ends_after_a_while():
     assert not approvals.redeem(grant, asked)
 
 
-@pytest.mark.parametrize("answer", [False, None, 1, "yes", Answer(False), Answer("yes")])
+@pytest.mark.parametrize(
+    "answer", [False, None, 1, "yes", ApprovalAnswer(False), ApprovalAnswer("yes")]
+)
 def test_anything_but_a_yes_is_a_no(answer):
     assert Approvals(lambda _: answer).decide(request()) == "A person said no."
 
@@ -93,7 +95,7 @@ def test_a_session_answer_is_remembered_for_the_same_request_and_forgotten():
 
     def ask(one):
         asked.append(one)
-        return Answer(True, "session")
+        return ApprovalAnswer(True, "session")
 
     approvals = Approvals(ask)
     for _ in range(3):
@@ -119,7 +121,7 @@ def test_there_is_an_end_to_questions():
 
 def test_all_of_it_is_written_down_and_nothing_is_granted_without(tmp_path):
     log = tmp_path / "audit.jsonl"
-    approvals = Approvals(lambda _: Answer(True, person="ana"), audit=log)
+    approvals = Approvals(lambda _: ApprovalAnswer(True, person="ana"), audit=log)
     asked = request()
     grant = approvals.decide(asked)
     approvals.redeem(grant, asked)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from foldline.errors import InputError
-from foldline.tools.arguments import LONGEST, check_schema, checked, parsed
+from foldline.tools.arguments import LONGEST, check_arguments, check_schema, parse_arguments
 
 SCHEMA = {
     "type": "object",
@@ -26,13 +26,13 @@ SCHEMA = {
 
 
 def problems(**arguments):
-    return checked(SCHEMA, arguments)[1]
+    return check_arguments(SCHEMA, arguments)[1]
 
 
 def test_right_arguments_pass_and_defaults_are_filled_in():
     check_schema(SCHEMA)
     given = {"path": "a", "ratio": None, "mode": "fast", "names": ["x"], "deep": {"on": True}}
-    assert checked(SCHEMA, given) == ({**given, "count": 3}, [])
+    assert check_arguments(SCHEMA, given) == ({**given, "count": 3}, [])
     assert "count" not in given
 
 
@@ -68,14 +68,14 @@ def test_all_that_is_wrong_is_told_at_once():
 
 def test_what_models_often_get_wrong_is_mended():
     given = {"path": "a", "count": 4.0, "names": '["x", "y"]', "deep": '{"on": true}'}
-    value, wrong = checked(SCHEMA, given)
+    value, wrong = check_arguments(SCHEMA, given)
     assert wrong == []
     assert value == {"path": "a", "count": 4, "names": ["x", "y"], "deep": {"on": True}}
 
 
 def test_arguments_come_as_text_as_an_object_or_not_at_all():
-    assert parsed('{"a": 1}') == parsed({"a": 1}) == {"a": 1}
-    assert parsed("") == parsed(None) == parsed("  ") == {}
+    assert parse_arguments('{"a": 1}') == parse_arguments({"a": 1}) == {"a": 1}
+    assert parse_arguments("") == parse_arguments(None) == parse_arguments("  ") == {}
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_arguments_come_as_text_as_an_object_or_not_at_all():
 )
 def test_text_that_is_no_json_is_one_error(text):
     with pytest.raises(InputError, match="arguments"):
-        parsed(text)
+        parse_arguments(text)
 
 
 @pytest.mark.parametrize("value", ["text", 5, [1], None, True])
 def test_arguments_that_are_no_object_are_told(value):
-    assert "object expected" in checked(SCHEMA, value)[1][0]
+    assert "object expected" in check_arguments(SCHEMA, value)[1][0]
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_a_schema_without_an_end_is_refused():
 
 def test_a_value_without_an_end_is_refused_or_passed_over():
     deep = json.loads("[" * 500 + "]" * 500)
-    assert checked({"type": "array", "items": {"type": "string"}}, deep)[1]
-    assert checked({"type": "array"}, deep)[1] == []
+    assert check_arguments({"type": "array", "items": {"type": "string"}}, deep)[1]
+    assert check_arguments({"type": "array"}, deep)[1] == []

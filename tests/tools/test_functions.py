@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional
 import pytest
 
 from foldline.errors import InputError
-from foldline.tools import ErrorCode, ToolOutput, tool_of
+from foldline.tools import ErrorCode, ToolOutput, tool_from_function
 from foldline.tools.functions import schema_of
 
 
@@ -23,7 +23,7 @@ def weather(city: str, days: int = 1, units: Literal["C", "F"] = "C") -> str:
 
 @pytest.mark.requirement("H12")
 def test_a_function_is_a_tool_with_the_schema_of_its_signature():
-    tool = tool_of(weather, labels={"network"})
+    tool = tool_from_function(weather, labels={"network"})
     assert (tool.name, tool.description) == ("weather", "Say what the weather will be.")
     assert tool.labels == {"network"}
     assert tool.parameters == {
@@ -82,11 +82,11 @@ def test_a_function_without_words_or_types_is_no_tool():
         return str(cities)
 
     with pytest.raises(InputError, match="does not say what it does"):
-        tool_of(silent)
+        tool_from_function(silent)
     with pytest.raises(InputError, match=r"untyped\.city"):
-        tool_of(untyped)
+        tool_from_function(untyped)
     with pytest.raises(InputError, match="by name"):
-        tool_of(spread)
+        tool_from_function(spread)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_whatever_a_function_returns_is_an_output(result, text):
         """Give something."""
         return result
 
-    assert tool_of(give).run().text == text
+    assert tool_from_function(give).run().text == text
 
 
 def test_a_function_that_raises_is_an_error_output():
@@ -106,7 +106,7 @@ def test_a_function_that_raises_is_an_error_output():
         """Fail."""
         raise RuntimeError("no disk")
 
-    output = tool_of(fail).run()
+    output = tool_from_function(fail).run()
     assert output.code is ErrorCode.EXECUTION
     assert "no disk" in output.text
 
@@ -117,6 +117,6 @@ def test_an_async_function_is_awaited_and_runs_in_a_plain_program_too():
         await asyncio.sleep(0)
         return ToolOutput(json.dumps([word, flag]))
 
-    tool = tool_of(slow, name="say")
+    tool = tool_from_function(slow, name="say")
     assert tool.run({"word": "a"}).text == '["a", null]'
     assert asyncio.run(tool.arun({"word": "b", "flag": True})).text == '["b", true]'

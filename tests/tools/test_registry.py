@@ -6,9 +6,9 @@ import pytest
 
 from foldline.errors import BudgetError, InputError
 from foldline.tools import (
+    CombinedToolset,
     ErrorCode,
     Permissions,
-    Several,
     Tool,
     ToolOutput,
     ToolRegistry,
@@ -157,7 +157,7 @@ def test_every_way_of_calling_asks_the_same_breaker():
     registry.run("flaky")
     asyncio.run(registry.arun("flaky"))
     view.run("flaky")
-    for ways in (registry, view, Several(view)):
+    for ways in (registry, view, CombinedToolset(view)):
         assert ways.run("flaky").code is ErrorCode.UNAVAILABLE
         assert ways.run_all([("flaky", {})])[0].code is ErrorCode.UNAVAILABLE
     assert flaky.runs == 3

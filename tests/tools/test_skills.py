@@ -5,7 +5,7 @@ import pytest
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.tools import ErrorCode, Skills
-from foldline.tools.skill_files import LONGEST_BODY, MOST_RESOURCES, fields, resources
+from foldline.tools.skills import LONGEST_BODY, MOST_RESOURCES, list_resources, parse_front_matter
 
 
 def skill(folder, name, body="Do it for $ARGUMENTS.", description="How to do it.", **files):
@@ -110,7 +110,7 @@ def test_a_reload_finds_what_is_new_and_keeps_what_did_not_change(tmp_path):
 def test_a_skill_that_still_stands_above_is_not_said_again(tmp_path):
     skill(tmp_path, "old")
     kept = set()
-    skills = Skills(tmp_path, is_kept=kept.__contains__)
+    skills = Skills(tmp_path, is_pinned=kept.__contains__)
     text = skills.load("old", "a").text
     kept.add(text.splitlines()[0])
     again = skills.load("old", "a")
@@ -150,7 +150,7 @@ def test_a_skill_survives_a_compaction_word_for_word(tmp_path):
     ],
 )
 def test_front_matter_is_read_in_the_ways_in_which_it_is_written(line, value):
-    assert fields(["other: x", *line.split("\n"), "last: y"]) == {
+    assert parse_front_matter(["other: x", *line.split("\n"), "last: y"]) == {
         "other": "x",
         "name": value,
         "last": "y",
@@ -163,7 +163,7 @@ def test_the_files_of_a_skill_are_bounded(tmp_path):
         deep = deep / "d"
         deep.mkdir()
         (deep / "f").write_text("")
-    assert len(resources(tmp_path)) == 4
+    assert len(list_resources(tmp_path)) == 4
     for number in range(MOST_RESOURCES + 5):
         (tmp_path / f"f{number:03}").write_text("")
-    assert len(resources(tmp_path)) == MOST_RESOURCES
+    assert len(list_resources(tmp_path)) == MOST_RESOURCES

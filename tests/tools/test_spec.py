@@ -5,7 +5,7 @@ import pytest
 
 import foldline.tools
 from foldline.errors import InputError, RecallError
-from foldline.formats.tool_schemas import tool_schemas
+from foldline.formats.tool_json import tool_schemas
 from foldline.tools import ErrorCode, Permissions, Tool, Toolbox, ToolOutput
 
 PARAMETERS = {

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from foldline.tools import ErrorCode, Several, Tool, ToolOutput, ToolRegistry, ToolSettings
-from foldline.tools.running import bounded
+from foldline.tools import CombinedToolset, ErrorCode, Tool, ToolOutput, ToolRegistry, ToolSettings
+from foldline.tools.toolset import bound_output
 
 ANY = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
 
@@ -159,7 +159,7 @@ def test_a_text_that_is_too_long_or_no_unicode_is_mended():
     assert "9,007 characters in all" in text
     assert registry.run("odd").text == "half ? of a pair"
     short = ToolOutput("short")
-    assert bounded(short, 1_000) is short
+    assert bound_output(short, 1_000) is short
 
 
 def test_several_sets_are_one_and_the_first_counts():
@@ -167,7 +167,7 @@ def test_several_sets_are_one_and_the_first_counts():
     two = ToolRegistry(
         [Tool(name, "A tool.", ANY, lambda _: ToolOutput("second")) for name in ("a", "b")]
     )
-    both = Several(one, two)
+    both = CombinedToolset(one, two)
     assert [tool.name for tool in both] == ["a", "b"]
     assert [both.run(name).text for name in ("a", "b")] == ["first", "second"]
     assert "The tools are: a, b" in both.run("c").text

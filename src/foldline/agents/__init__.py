@@ -2,7 +2,7 @@
 Agents: a model, tools and a session, run step by step; and agents that such an agent may send.
 
     with Agent.open("agent.db", "build", model("anthropic:claude-sonnet-4-5"), tools) as agent:
-        print(agent.run("Mend the build.").text)
+        print(agent.run("Fix the build.").text)
 """
 
 from __future__ import annotations
@@ -12,61 +12,61 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.agents.account import AgentLimits, AgentResult, Tally
+    from foldline.agents.agent import Agent
     from foldline.agents.events import (
-        Answered,
-        Called,
-        Compacted,
+        ContextCompacted,
         Event,
-        Finished,
-        Resumed,
-        Retried,
-        Returned,
+        ModelAnswered,
+        ModelRetried,
+        RunFinished,
+        RunResumed,
+        ToolCalled,
+        ToolReturned,
     )
-    from foldline.agents.loop import Agent
-    from foldline.agents.repetition import LoopSettings
-    from foldline.agents.subagent import Report, Subagents
-    from foldline.agents.surroundings import Changes
-    from foldline.agents.tool_calls import keeps
+    from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending
+    from foldline.agents.loop import pinned_in
+    from foldline.agents.loop_detection import LoopSettings
+    from foldline.agents.subagents import SubagentReport, Subagents
+    from foldline.agents.workspace_state import WorkspaceChanges
 
 _HOMES = {
-    "Agent": "loop",
-    "AgentLimits": "account",
-    "AgentResult": "account",
-    "Answered": "events",
-    "Called": "events",
-    "Changes": "surroundings",
-    "Compacted": "events",
+    "Agent": "agent",
+    "AgentLimits": "limits",
+    "AgentResult": "limits",
+    "ModelAnswered": "events",
+    "ToolCalled": "events",
+    "WorkspaceChanges": "workspace_state",
+    "ContextCompacted": "events",
     "Event": "events",
-    "Finished": "events",
-    "LoopSettings": "repetition",
-    "Report": "subagent",
-    "Resumed": "events",
-    "Retried": "events",
-    "Returned": "events",
-    "Subagents": "subagent",
-    "Tally": "account",
-    "keeps": "tool_calls",
+    "RunFinished": "events",
+    "LoopSettings": "loop_detection",
+    "SubagentReport": "subagents",
+    "RunResumed": "events",
+    "ModelRetried": "events",
+    "ToolReturned": "events",
+    "Subagents": "subagents",
+    "AgentSpending": "limits",
+    "pinned_in": "loop",
 }
 
 __all__ = [
     "Agent",
     "AgentLimits",
     "AgentResult",
-    "Answered",
-    "Called",
-    "Changes",
-    "Compacted",
+    "AgentSpending",
+    "ContextCompacted",
     "Event",
-    "Finished",
     "LoopSettings",
-    "Report",
-    "Resumed",
-    "Retried",
-    "Returned",
+    "ModelAnswered",
+    "ModelRetried",
+    "RunFinished",
+    "RunResumed",
+    "SubagentReport",
     "Subagents",
-    "Tally",
-    "keeps",
+    "ToolCalled",
+    "ToolReturned",
+    "WorkspaceChanges",
+    "pinned_in",
 ]
 
 

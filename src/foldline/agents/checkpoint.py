@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from foldline.agents.account import Tally
-from foldline.agents.surroundings import Surroundings
+from foldline.agents.limits import AgentSpending
+from foldline.agents.workspace_state import WorkspaceState
+from foldline.atomic_files import replace_file
 from foldline.errors import FoldlineError, InputError, StoreError
-from foldline.tools.atomic import replace_file
 
 SCHEMA: Final = "foldline.checkpoint/1"
 LARGEST: Final = 1 << 20
@@ -27,11 +27,11 @@ class Checkpoint:
 
     session: str
     status: str = "running"
-    tally: Tally = field(default_factory=Tally)
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    spending: AgentSpending = field(default_factory=AgentSpending)
+    workspace: WorkspaceState = field(default_factory=WorkspaceState)
 
 
-def saved(path: Path, checkpoint: Checkpoint) -> None:
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """
     Write a checkpoint, all of it or nothing, durably.
 
@@ -42,8 +42,8 @@ def saved(path: Path, checkpoint: Checkpoint) -> None:
         "schema": SCHEMA,
         "session": checkpoint.session,
         "status": checkpoint.status,
-        "tally": checkpoint.tally.to_dict(),
-        "surroundings": checkpoint.surroundings.to_dict(),
+        "spending": checkpoint.spending.to_dict(),
+        "workspace": checkpoint.workspace.to_dict(),
     }
     try:
         replace_file(path, f"{json.dumps(value, indent=1)}\n".encode("ascii"))
@@ -54,7 +54,7 @@ def saved(path: Path, checkpoint: Checkpoint) -> None:
         ) from error
 
 
-def loaded(path: Path, session: str) -> Checkpoint | None:
+def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
     """
     Read the checkpoint of a session; None when there is none yet.
 
@@ -77,8 +77,8 @@ def loaded(path: Path, session: str) -> Checkpoint | None:
         return Checkpoint(
             session,
             str(value["status"]),
-            Tally.from_dict(value["tally"]),
-            Surroundings.from_dict(value["surroundings"]),
+            AgentSpending.from_dict(value["spending"]),
+            WorkspaceState.from_dict(value["workspace"]),
         )
     except (ValueError, KeyError, TypeError, RecursionError, FoldlineError) as error:
         raise StoreError(

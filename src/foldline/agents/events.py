@@ -1,12 +1,12 @@
-"""What a running agent tells while it runs, in the order in which it happens."""
+"""The events of a run, in the order in which they happen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from foldline.agents.account import AgentResult
-from foldline.agents.surroundings import Changes
+from foldline.agents.limits import AgentResult
+from foldline.agents.workspace_state import WorkspaceChanges
 from foldline.engine.receipt import Receipt
 from foldline.models.completion import Completion, Delta
 from foldline.tools.output import ToolOutput
@@ -14,45 +14,45 @@ from foldline.values.messages import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
-    """A run that was broken off goes on; calls were closed or run again, and files had changed."""
+class RunResumed:
+    """An interrupted run goes on; calls were closed or run again, and files had changed."""
 
     closed: int
     rerun: int
-    changes: Changes
+    changes: WorkspaceChanges
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class ContextCompacted:
     """What the model sees was compacted."""
 
     receipt: Receipt
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
-    """The answer is asked for again; its pieces up to now are void, and the whole if there was."""
+class ModelRetried:
+    """The answer is asked for again; its pieces, and ``completion``, do not count."""
 
     reason: str
     completion: Completion | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ModelAnswered:
     """The model answered, and its answer is recorded."""
 
     completion: Completion
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCalled:
     """A tool is about to be run."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolReturned:
     """A tool returned, and its output is recorded."""
 
     call: ToolCall
@@ -60,10 +60,19 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class RunFinished:
     """The run is over; nothing comes after this."""
 
     result: AgentResult
 
 
-Event: TypeAlias = Delta | Resumed | Compacted | Retried | Answered | Called | Returned | Finished
+Event: TypeAlias = (
+    Delta
+    | RunResumed
+    | ContextCompacted
+    | ModelRetried
+    | ModelAnswered
+    | ToolCalled
+    | ToolReturned
+    | RunFinished
+)

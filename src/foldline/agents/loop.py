@@ -1,263 +1,355 @@
-"""The agent as its users see it: give it a task, and take up what was broken off."""
+"""
+The agent loop: ask the model, record its answer, run its tool calls, record each result; again.
+
+Read `run_events` from the top: a run begins or is resumed, and then makes one `_step` after the
+other until something ends it. Whatever that is, a limit, an error, a cancellation or the power,
+the session holds every message up to then.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from contextlib import aclosing
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import Any, Final
 
-from foldline.agents.account import AgentLimits, AgentResult
-from foldline.agents.asking import Talks
-from foldline.agents.events import Event, Finished
-from foldline.agents.repetition import LoopSettings
-from foldline.agents.running import Setup, events
-from foldline.errors import FoldlineError, InputError, StoreError
-from foldline.models.blocking import iterate, run
+from foldline.agents.checkpoint import load_checkpoint
+from foldline.agents.events import (
+    ContextCompacted,
+    Event,
+    ModelAnswered,
+    ModelRetried,
+    RunFinished,
+    RunResumed,
+    ToolCalled,
+    ToolReturned,
+)
+from foldline.agents.loop_detection import RepetitionDetector
+from foldline.agents.run_state import AgentSetup, RunState
+from foldline.agents.workspace_state import WorkspaceChanges, look_at
+from foldline.ask_runner import run_to_end
+from foldline.errors import FoldlineError, InputError, ModelError
+from foldline.models.completion import Completion, Delta
+from foldline.models.errors import TIMEOUT
+from foldline.models.overflow import overflow_in
 from foldline.session import Session
-from foldline.tools.files.root import Root
-from foldline.tools.recall import session_tools
-from foldline.tools.registry import ToolRegistry
-from foldline.tools.spec import Tool
-from foldline.tools.toolset import Several, Toolset
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.values.groups import pair, pending_calls
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
+
+Events = AsyncGenerator[Event, None]
+
+RERUN: Final = frozenset({"read"})
+"""Tools that have no other label are run again when a run was interrupted during their call."""
+
+CHANGED: Final = (
+    "[Note by the program, not by the user: while you were stopped, this changed: {changes}. "
+    "Read it again before you rely on it.]"
+)
+EMPTY: Final = "[It returned nothing.]"
+
+INTERRUPTED: Final = ToolOutput.error(
+    ErrorCode.CANCELLED,
+    "[The program ended before the result of this call was recorded. It may have had an effect, "
+    "whole or in part: look before you make it again.]",
+)
+CANCELLED: Final = ToolOutput.error(
+    ErrorCode.CANCELLED,
+    "[This call was cancelled. It may have had an effect, whole or in part: look before you make "
+    "it again.]",
+)
+CUT: Final = ToolOutput.error(
+    ErrorCode.INVALID_ARGUMENTS,
+    "This call was not run: your answer reached its cap in the middle of it. Say less, and call "
+    "again.",
+)
+
+FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
+"""What a session is told when an answer ended because the window was full."""
 
 
-class Agent:
+class UnusableAnswer(ModelError):
+    """An answer that cannot be used, although it was given and has to be paid."""
+
+    completion: Completion | None = None
+
+
+async def run_events(setup: AgentSetup, task: str | None) -> Events:
     """
-    A model with tools and a session, which works on one task at a time.
+    Yield what happens until the run is over, `RunFinished` at last.
 
     Args:
-        session: Where everything is recorded; in the format of the model.
-        model: Who answers; `foldline.models.model` makes one.
-        tools: What it may call. It can recall and compact as well.
-        system: The system prompt.
-        limits: The most that a task may spend.
-        loops: When calls count as going in circles.
-        root: The folder that it works in. Files that it touched there, and the git head, are
-            looked at again when a run is resumed.
-        checkpoint: A file that keeps what is spent and what was touched; without one a resumed
-            run counts from 0, and does not know what changed.
-        max_tokens: The cap of one answer.
+        setup: The agent.
+        task: What the user says; None to resume a run that ended early.
+    """
+    run = RunState(setup)
+    try:
+        begin = _resume(run) if task is None else _begin(run, task)
+        async with aclosing(begin) as events:
+            async for event in events:
+                yield event
+        while run.result is None:
+            async with aclosing(_step(run)) as events:
+                async for event in events:
+                    yield event
+    finally:
+        await run_to_end(_close(run))
+    yield RunFinished(run.result)
+
+
+# --- how a run begins and ends -------------------------------------------------------------
+
+
+async def _begin(run: RunState, task: str) -> Events:
+    if not task.strip():
+        raise InputError("the task is empty")
+    await _update_overhead(run)
+    for call in open_calls(run.session.messages):
+        await _record(run, call, INTERRUPTED)
+    await _say(run, task)
+    run.has_begun = True
+    await run.save()
+    for receipt in run.new_compactions():
+        yield ContextCompacted(receipt)
+
+
+async def _resume(run: RunState) -> Events:
+    """Give every open call a result, say what changed meanwhile, and go on."""
+    if not run.session.messages:
+        raise InputError("there is nothing to go on with", hint="Give a task.")
+    await _update_overhead(run)
+    changes = await _restore(run)
+    run.has_begun = True
+    waiting = open_calls(run.session.messages)
+    again = [call for call in waiting if run.setup.tools.has_only(call.name, RERUN)]
+    for call in waiting:
+        if call not in again:
+            await _record(run, call, INTERRUPTED)
+    if again:
+        async with aclosing(_run_calls(run, again)) as events:
+            async for event in events:
+                yield event
+    if changes:
+        await _say(run, CHANGED.format(changes=changes))
+    yield RunResumed(len(waiting) - len(again), len(again), changes)
+    last = run.session.messages[-1]
+    if last.role == "assistant" and not last.calls:
+        run.text = last.text
+        run.end("done")
+
+
+async def _restore(run: RunState) -> WorkspaceChanges:
+    """Take over what the checkpoint says, and return what changed since."""
+    setup = run.setup
+    if setup.checkpoint is None:
+        return WorkspaceChanges()
+    found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
+    if found is None:
+        return WorkspaceChanges()
+    run.spending = found.spending
+    if setup.root is None:
+        return WorkspaceChanges()
+    run.workspace = await asyncio.to_thread(look_at, setup.root, found.workspace.files)
+    return found.workspace.changes(run.workspace)
+
+
+async def _close(run: RunState) -> None:
+    """Give open calls a result, however the run ended; if even that fails, the next run does."""
+    with suppress(FoldlineError):
+        for call in open_calls(run.session.messages):
+            await _record(run, call, CANCELLED)
+        await run.save()
+
+
+# --- one step ------------------------------------------------------------------------------
+
+
+async def _step(run: RunState) -> Events:
+    """Ask the model once, and run the calls that it makes."""
+    if run.reaches_limit():
+        return
+    answer: Completion | None = None
+    async with aclosing(_ask_model(run)) as events:
+        async for event in events:
+            if isinstance(event, ModelAnswered):
+                answer = event.completion
+            yield event
+    if answer is None:
+        return
+    if answer.calls:
+        cut = answer.stop == "length"
+        async with aclosing(_run_calls(run, answer.calls, cut=cut)) as events:
+            async for event in events:
+                yield event
+    else:
+        run.end_with_answer(answer)
+    await run.save()
+
+
+async def _ask_model(run: RunState) -> Events:
+    """
+    Ask for the next message and record it; without one, the run has ended.
+
+    A view that is too long is made smaller and sent once more. An answer that broke off, said
+    nothing, repeated itself or gave two calls one id is asked for again.
 
     Raises:
-        InputError: The session is in another format than the model.
-        StoreError: The root is no folder.
+        ContextOverflow: Nothing strictly smaller can be sent.
+        ModelError: There is no answer, and asking again does not help.
+    """
+    retries = run.setup.limits.retries
+    tools = await _update_overhead(run)
+    view = await run.session.aview()
+    while True:
+        for receipt in run.new_compactions():
+            yield ContextCompacted(receipt)
+        try:
+            async with aclosing(_stream_answer(run, view, tools)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Completion):
+                        answer = piece
+                    else:
+                        yield piece
+            break
+        except ModelError as error:
+            wasted = error.completion if isinstance(error, UnusableAnswer) else None
+            full = isinstance(error, UnusableAnswer) and error.code == "overflow"
+            if full or overflow_in(error) is not None:
+                view = await run.session.aoverflowed(FULL if full else error)
+            elif retries > 0 and _is_worth_a_retry(error):
+                retries -= 1
+                await asyncio.sleep(min(error.wait or 0.0, run.seconds_left))
+            elif run.ends_with_error(error):
+                return
+            else:
+                raise
+            yield ModelRetried(error.message, wasted)
+    if answer.calls or answer.text.strip():
+        await run.session.aextend(answer.messages, usage=answer.usage)
+    yield ModelAnswered(answer)
+
+
+async def _stream_answer(
+    run: RunState, view: Sequence[Any], tools: list[dict[str, Any]]
+) -> AsyncGenerator[Delta | Completion, None]:
+    """Yield one answer, the whole at last; raise an error for one that cannot be used."""
+    detector, whole = RepetitionDetector(), False
+    pieces = run.setup.model.astream(
+        view,
+        tools=tools or None,
+        system=run.setup.system,
+        max_tokens=run.setup.max_tokens,
+        timeout=run.seconds_left,
+    )
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Completion):
+                run.add_answer(piece)  # also one that cannot be used has to be paid
+                _check_answer(piece)
+                whole = True
+            elif piece.kind == "text" and detector.repeats(piece.text):
+                raise UnusableAnswer("The answer repeats itself.", code="loop", retry=True)
+            yield piece
+    if not whole:
+        raise UnusableAnswer("The answer broke off.", code="silent", retry=True)
+
+
+def _check_answer(answer: Completion) -> None:
+    ids = [call.id for call in answer.calls]
+    if answer.stop == "overflow":
+        error = UnusableAnswer("The window was full before the answer was whole.", code="overflow")
+    elif len(set(ids)) < len(ids):
+        # Recorded, it would make every later request invalid.
+        error = UnusableAnswer(
+            "Two calls of the answer have the same id.", code="calls", retry=True
+        )
+    elif answer.calls or answer.text.strip() or answer.stop in ("refusal", "length"):
+        return
+    else:
+        error = UnusableAnswer("The model said nothing.", code="silent", retry=True)
+    error.completion = answer
+    raise error
+
+
+def _is_worth_a_retry(error: ModelError) -> bool:
+    """Return True if asking again may help; what the client itself retried is not asked again."""
+    return error.retry and error.status is None and error.code != TIMEOUT
+
+
+async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = False) -> Events:
+    """Run calls and record each result as it comes; the last one is not run if it was cut."""
+    whole, loops = calls[:-1] if cut else calls, list[str]()
+    for call in whole:
+        yield ToolCalled(call)
+    named = [(call.name, call.arguments) for call in whole]
+    async with aclosing(run.setup.tools.arun_each(named, seconds=run.seconds_left)) as outputs:
+        async for index, output in outputs:
+            call = calls[index]
+            loop = run.detector.check(call.name, call.arguments, output.text)
+            if loop:
+                loops.append(loop)
+                note = f"[{loop}. Do something else, or say what you need.]"
+                output = replace(output, text=f"{output.text}\n\n{note}")
+            run.add_call(output)
+            await _record(run, call, output)
+            yield ToolReturned(call, output)
+    if cut:
+        await _record(run, calls[-1], CUT)
+        yield ToolReturned(calls[-1], CUT)
+    run.note_loops(loops)
+    await run.remember_files(whole)
+
+
+# --- recording -----------------------------------------------------------------------------
+
+
+async def _record(run: RunState, call: ToolCall, output: ToolOutput) -> None:
+    content = (Text(output.text or EMPTY),)
+    result = ToolResult(call.id, content, call.name, is_error=not output.ok)
+    numbers = await run.session.aextend(run.wires(Message("tool", (result,))))
+    if output.pinned:
+        await run.session.apin(numbers[-1])
+
+
+async def _say(run: RunState, text: str) -> None:
+    await run.session.aextend(run.wires(Message("user", (Text(text),))))
+
+
+async def _update_overhead(run: RunState) -> list[dict[str, Any]]:
+    """Return the tools as they are sent, and have the session count them."""
+    tools = run.setup.tools.schemas(run.setup.model.dialect)
+    if tools != run.counted_tools:
+        system = run.setup.system or ""
+        await asyncio.to_thread(run.session.surround, system=system, tools=tools)
+        run.counted_tools = tools
+    return tools
+
+
+def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
+    """Return the calls that still wait for their result, in order."""
+    found = pair(messages).open
+    waiting = pending_calls(messages, found)
+    parts = [messages[site.message].parts[site.part] for site in found if site in waiting]
+    return [part for part in parts if isinstance(part, ToolCall)]
+
+
+def pinned_in(session: Session) -> Callable[[str], bool]:
+    """
+    Return a function that returns True if a pinned tool result of a session holds a text.
+
+    For `foldline.tools.Skills`, so that a skill that the model still sees is not loaded again.
+
+    Args:
+        session: A session, or an agent's.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        model: Talks,
-        tools: Toolset | Iterable[Tool] = (),
-        *,
-        system: str | None = None,
-        limits: AgentLimits | None = None,
-        loops: LoopSettings | None = None,
-        root: str | os.PathLike[str] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        if session.format not in ("", model.dialect):
-            raise InputError(
-                f"the session is in the format {session.format}, the model speaks {model.dialect}",
-                hint="Open another session for this model.",
-            )
-        given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
-        self._setup = Setup(
-            session,
-            model,
-            Several(given, ToolRegistry(session_tools(session))),
-            system,
-            limits or AgentLimits(),
-            loops or LoopSettings(),
-            None if root is None else Root(root),
-            None if checkpoint is None else Path(checkpoint),
-            max_tokens,
+    def is_pinned(text: str) -> bool:
+        return any(
+            text in result.text
+            for message in session.messages
+            if message.pinned
+            for result in message.results
         )
-        self._busy = False
-        self._owned = False
 
-    @property
-    def session(self) -> Session:
-        """Where everything is recorded."""
-        return self._setup.session
-
-    @property
-    def tools(self) -> Toolset:
-        """What the model may call, recall and compact included."""
-        return self._setup.tools
-
-    @classmethod
-    def open(
-        cls,
-        path: str | os.PathLike[str],
-        name: str,
-        model: Talks,
-        tools: Toolset | Iterable[Tool] = (),
-        *,
-        window: int | None = None,
-        system: str | None = None,
-        limits: AgentLimits | None = None,
-        loops: LoopSettings | None = None,
-        root: str | os.PathLike[str] | None = None,
-        max_tokens: int | None = None,
-        **options: Any,
-    ) -> Self:
-        """
-        Open an agent with a session of its own, and a checkpoint beside the archive.
-
-        Args:
-            path: The archive, a SQLite file. Checkpoints are in the folder ``PATH.checkpoints``.
-            name: Of the session.
-            model: See `Agent`, as for the other arguments.
-            tools: See there.
-            window: Of the model, in tokens, where the catalogue of models does not know it.
-            system: See there.
-            limits: See there.
-            loops: See there.
-            root: See there.
-            max_tokens: See there.
-            **options: Of `Session.open`.
-
-        Raises:
-            StoreError: The archive cannot be opened, or the session is in another format.
-        """
-        named = getattr(model, "name", None)
-        session = Session.open(
-            path, name, format=model.dialect, model=named, window=window, **options
-        )
-        try:
-            agent = cls(
-                session,
-                model,
-                tools,
-                system=system,
-                limits=limits,
-                loops=loops,
-                root=root,
-                checkpoint=checkpoint_file(Path(path), name),
-                max_tokens=max_tokens,
-            )
-        except BaseException:
-            session.close()
-            raise
-        agent._owned = True
-        return agent
-
-    # --- running ---------------------------------------------------------------------------
-
-    def run(self, task: str) -> AgentResult:
-        """
-        Work on a task until the model is done or a limit is reached.
-
-        Args:
-            task: What the user says.
-
-        Raises:
-            ModelError: The model gives no answer. The session is as it was said up to then, and
-                `resume` goes on from there.
-            ContextOverflow: What must be sent does not fit the window.
-            FoldlineError: The agent is running already.
-        """
-        return run(self.arun(task))
-
-    async def arun(self, task: str) -> AgentResult:
-        """Work on a task; see `run`. A cancellation closes the calls that were being made."""
-        return await self._result(self.astream(task))
-
-    def resume(self) -> AgentResult:
-        """
-        Go on with a run that ended early, in whichever way.
-
-        A call whose result was not recorded is run again if its tool only reads; otherwise the
-        model is told that nobody knows. It is told as well which files changed meanwhile.
-
-        Raises:
-            InputError: There is nothing to go on with.
-        """
-        return run(self.aresume())
-
-    async def aresume(self) -> AgentResult:
-        """Go on with a run that ended early; see `resume`."""
-        return await self._result(self.astream())
-
-    def stream(self, task: str | None = None) -> Iterator[Event]:
-        """
-        Yield what happens while the agent works; the last event is `Finished`.
-
-        Leaving off cancels the run.
-
-        Args:
-            task: What the user says; None goes on with a run that ended early.
-        """
-        return iterate(self.astream(task))
-
-    async def astream(self, task: str | None = None) -> AsyncGenerator[Event, None]:
-        """Yield what happens while the agent works; see `stream`."""
-        if self._busy:
-            raise FoldlineError(
-                "The agent is running already.", hint="Wait for it, or make another one."
-            )
-        self._busy = True
-        try:
-            async with aclosing(events(self._setup, task)) as happening:
-                async for event in happening:
-                    yield event
-        finally:
-            self._busy = False
-
-    async def _result(self, happening: AsyncGenerator[Event, None]) -> AgentResult:
-        async with aclosing(happening):
-            async for event in happening:
-                if isinstance(event, Finished):
-                    return event.result
-        raise AssertionError("the last event is Finished")
-
-    # --- closing ---------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Let go of the session, if the agent opened it itself; the model is the caller's."""
-        if self._owned:
-            self._setup.session.close()
-
-    async def aclose(self) -> None:
-        """Let go of the session; see `close`."""
-        if self._owned:
-            await self._setup.session.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-
-def checkpoint_file(path: Path, name: str) -> Path:
-    """Return where the checkpoint of a session is kept; no name of a session is a path."""
-    folder = path.with_name(f"{path.name}.checkpoints")
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The checkpoints cannot be kept in {folder}: {error.strerror}."
-        ) from error
-    return folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
+    return is_pinned

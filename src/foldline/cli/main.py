@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from foldline.cli.lazy import LazyGroup
+from foldline.cli.groups import LazyGroup
 from foldline.cli.streams import prepare
 
 SUMMARIES = {
@@ -71,7 +71,7 @@ def cli() -> None:
     """
     Keep long-running LLM agents inside their context window, and lose nothing.
 
-    Results go to stdout, words for people to stderr; "-" is stdin or stdout.
+    Results go to stdout, notes to stderr; "-" is stdin or stdout.
     """
 
 

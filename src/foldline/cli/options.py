@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from foldline.cli.output import Voice
+from foldline.cli.option_types import BUDGETS, DEFAULT_BUDGETS
+from foldline.cli.output import Output
 from foldline.core.config import POLICY_NAMES
-from foldline.errors import StoreError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
-from foldline.settings.folders import data_folder
 
-if TYPE_CHECKING:
-    from foldline.archive import Archive
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+PRICED_MODEL: Final = "claude-sonnet-4-5"
 
 READABLE: Final = (*FILE_FORMATS, *DIALECTS)
 """Names for ``--from``: kinds of files, and wire formats."""
@@ -65,6 +64,38 @@ model = click.option(
     "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-4.1 or claude."
 )
 
+priced_model = click.option(
+    "--model",
+    metavar="NAME",
+    default=PRICED_MODEL,
+    help=f"Whose prices ({PRICED_MODEL}).",
+)
+
+budgets = click.option(
+    "--budgets",
+    metavar="N,N",
+    type=BUDGETS,
+    default=DEFAULT_BUDGETS,
+    help=f"Cut to ({DEFAULT_BUDGETS}).",
+)
+
+STDOUT: Final = Path("-")
+"""What stands for stdout where a file is named."""
+
+
+def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
+    """Return the option ``-o``: the file that a result goes to, `STDOUT` for stdout."""
+    return click.option(
+        "-o",
+        "--output",
+        "out",
+        metavar="OUT",
+        type=click.Path(path_type=Path),
+        shell_complete=any_file,
+        help=help,
+    )
+
+
 archive = click.option(
     "--archive",
     "archive_path",
@@ -82,23 +113,24 @@ policy = click.option(
 )
 
 
-def voice(command: Command) -> Command:
-    """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives a `Voice`."""
+def output(command: Callable[..., object]) -> Callable[..., object]:
+    """Give a command ``--json``, ``--quiet`` and ``--debug``; it receives an `Output`."""
+
+    @wraps(command)
+    def with_output(*arguments: Any, as_json: bool, quiet: bool, **settings: Any) -> object:
+        return command(*arguments, output=Output(as_json, quiet), **settings)
+
+    decorated: Callable[..., object] = with_output
     for option in (
         click.option("--debug", is_flag=True, expose_value=False, hidden=True),
-        click.option("-q", "--quiet", is_flag=True, help="No words on stderr, errors excepted."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr, only errors."),
         click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
     ):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
-def voiced(settings: dict[str, Any]) -> Voice:
-    """Take the options of `voice` out of the settings of a command."""
-    return Voice(json=settings.pop("as_json"), quiet=settings.pop("quiet"))
-
-
-def also_after(group: click.Group) -> None:
+def accept_after_subcommand(group: click.Group) -> None:
     """
     Let the options of a group stand behind its subcommands as well, where they win.
 
@@ -113,53 +145,12 @@ def also_after(group: click.Group) -> None:
                 type=option.type,
                 metavar=option.metavar,
                 help=option.help,
-                callback=_replaced,
+                callback=_override,
                 expose_value=False,
             )
             command.params.append(again)
 
 
-def _replaced(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+def _override(ctx: click.Context, option: click.Parameter, value: Any) -> None:
     if value is not None and option.name:
         ctx.obj = replace(ctx.obj, **{option.name: value})
-
-
-def archive_file(given: Path | None) -> Path:
-    """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
-    if given is not None:
-        return given
-    return data_folder() / "archive.db"
-
-
-def existing_archive(given: Path | None) -> Archive:
-    """
-    Open an archive that exists.
-
-    Raises:
-        StoreError: There is none.
-    """
-    from foldline.archive import Archive
-
-    path = archive_file(given)
-    if not path.exists():
-        raise StoreError(
-            f"There is no archive {path}.",
-            hint="'foldline compact' makes it, --archive or FOLDLINE_HOME names another.",
-        )
-    return Archive.open(path)
-
-
-def make_folder(path: Path) -> None:
-    """
-    Create the folder of an archive, for its owner only.
-
-    Raises:
-        StoreError: It cannot be created.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(
-            f"The folder {path.parent} cannot be made: {error.strerror}.",
-            hint="Name another archive with --archive, or go without one: --no-archive.",
-        ) from error

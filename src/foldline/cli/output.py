@@ -1,4 +1,4 @@
-"""What people and programs see: plain notes, JSON, bars; rich is imported when it is drawn."""
+"""What people and programs see: notes, JSON and tables; rich is imported when it draws."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
+
+Item = TypeVar("Item")
+
+MOST_NAMED: Final = 5
+"""Files that were left out and are named."""
 
 _CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
@@ -30,42 +35,115 @@ _UNPRINTABLE: Final = _CONTROLS | {
 """Terminal commands, marks that turn the direction of text, and what is no text at all."""
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS)}
-"""What of them stands as it is in JSON: only ever in strings, where an escape means the same."""
+"""Those that `json.dumps` leaves as they are; inside strings, an escape means the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
-    """How a command speaks: one JSON object instead of tables, and quietly."""
+class Output:
+    """
+    Where a command writes: its result to stdout, notes for people to stderr.
+
+    Args:
+        json: Whether the result is one JSON object instead of text and tables.
+        quiet: Whether there are no notes.
+    """
 
     json: bool = False
     quiet: bool = False
 
-    @property
-    def talks(self) -> bool:
-        """Whether there are words for people on stderr."""
-        return not self.quiet
-
     def note(self, sentence: str) -> None:
-        """Tell people something on stderr."""
-        if self.talks:
+        """Write a note for people to stderr."""
+        if not self.quiet:
             click.echo(printable(sentence), err=True)
 
     def warn(self, warnings: Iterable[str]) -> None:
-        """Tell people each of these sentences."""
+        """Write each of these sentences as a warning to stderr."""
         for warning in warnings:
             stop = "" if warning.endswith((".", "!", "?")) else "."
             self.note(f"warning: {warning}{stop}")
 
+    def note_unreadable(self, files: Sequence[tuple[object, str]]) -> None:
+        """Name the first of the files that were left out, each with its reason, and count them."""
+        for path, why in files[:MOST_NAMED]:
+            self.note(f"skipped {path}: {why}")
+        if len(files) > MOST_NAMED:
+            self.note(f"skipped {len(files) - MOST_NAMED:,} more; --json names them all.")
+
+    def records(
+        self,
+        schema: str,
+        value: dict[str, Any],
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        *,
+        empty: str = "",
+        noun: str = "",
+    ) -> None:
+        """
+        Write records: one JSON object, or a table for people.
+
+        Args:
+            schema: Name and version of the JSON object.
+            value: The JSON object.
+            columns: Headings, as `table` takes them.
+            rows: Their cells, as `table` takes them.
+            empty: What is noted where there are no rows; then no table is drawn.
+            noun: What the records are called in a note that counts them.
+        """
+        if self.json:
+            write_json(schema, value)
+            return
+        grid = table(*columns, rows=rows)
+        if grid.row_count:
+            console().print(grid)
+        if empty and not grid.row_count:
+            self.note(empty)
+        elif noun:
+            self.note(f"{plural(grid.row_count, noun)}.")
+
+    def result(self, schema: str, value: dict[str, Any], *notes: str, text: str = "") -> None:
+        """
+        Write a result: one JSON object, or a text for people.
+
+        Args:
+            schema: Name and version of the JSON object.
+            value: The JSON object.
+            notes: What people are told besides, on stderr.
+            text: What goes to stdout; "" for nothing.
+        """
+        if self.json:
+            write_json(schema, value)
+            return
+        if text:
+            write_text(text)
+        for note in notes:
+            self.note(note)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether progress can be drawn: stderr is a terminal, and notes are wanted."""
+        return not self.quiet and sys.stderr.isatty()
+
     @contextmanager
     def working(self, what: str, *, long: bool) -> Iterator[None]:
         """Show that something is going on, on a terminal and only if it may take ``long``."""
-        if not (long and self.talks and sys.stderr.isatty()):
+        if not (long and self.is_live):
             yield
             return
         screen = console(err=True)
         spinner = "dots" if screen.encoding.lower().startswith("utf") else "line"
         with screen.status(printable(what), spinner=spinner):
             yield
+
+    def track(self, items: Sequence[Item], what: str) -> Iterator[Item]:
+        """Go through items, with a progress bar on a terminal."""
+        if len(items) < 2 or not self.is_live:
+            yield from items
+            return
+        from rich.progress import Progress
+
+        with Progress(console=console(err=True), transient=True) as progress:
+            yield from progress.track(items, description=what)
 
 
 def printable(text: str) -> str:
@@ -117,22 +195,20 @@ def console(*, err: bool = False) -> Console:
     return Screen(stderr=err, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def table(*columns: str, title: str = "") -> Table:
+def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
     """
-    Return an empty table.
+    Return a table.
 
     Args:
-        columns: Headings. ``>`` before one makes a column of numbers, ``*`` one whose cells, made
-            by `flexible`, are cut first where the terminal is narrow; numbers never are.
-        title: What stands above.
+        columns: Headings. ``>`` before one makes a column of numbers, ``*`` one whose cells are
+            cut first where the terminal is narrow; numbers never are.
+        rows: Cells. Whole numbers are written with separators of thousands, texts as one
+            printable line; what rich has made is taken as it is.
     """
-    from foldline.cli.grid import GAP, Grid
+    from foldline.cli.screen import GAP, Grid
 
     grid = Grid(
         box=None,
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
         header_style="dim",
         pad_edge=False,
         padding=(0, GAP, 0, 0),
@@ -144,7 +220,17 @@ def table(*columns: str, title: str = "") -> Table:
             no_wrap=not name.startswith("*"),
             overflow="ellipsis",
         )
+    for row in rows:
+        grid.add_row(*map(_cell, row, grid.columns))
     return grid
+
+
+def _cell(cell: Any, column: Column) -> Text | str:
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if not isinstance(cell, str):
+        return cast("Text", cell)
+    return one_line(cell) if column.no_wrap else flexible(cell)
 
 
 def flexible(text: str, most: int = 200) -> Text:
@@ -154,10 +240,10 @@ def flexible(text: str, most: int = 200) -> Text:
     return Text(one_line(text, most), no_wrap=True, overflow="ellipsis")
 
 
-def shortened(path: str, most: int) -> str:
+def shorten_path(path: str, most: int) -> str:
     """Return a path on one line, its beginning cut where it is longer than ``most``."""
-    shown = one_line(path, 1_000)
-    return shown if len(shown) <= most else f"…{shown[1 - most :]}"
+    line = one_line(path, 1_000)
+    return line if len(line) <= most else f"…{line[1 - most :]}"
 
 
 def moment(seconds: float) -> datetime:
@@ -165,62 +251,14 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC)
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """Write a number with its noun: ``1 message``, ``1,200 messages``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of a bar: how many tokens, of what, in which colour."""
-
-    name: str
-    tokens: int
-    style: str
-
-
-def bar(segments: Sequence[Segment], whole: int, width: int, encoding: str = "utf-8") -> Text:
-    """
-    Draw tokens as a bar.
-
-    Args:
-        segments: From left to right.
-        whole: The tokens that fill the whole width.
-        width: In characters.
-        encoding: Of the terminal; one without blocks gets ``#``.
-    """
-    from rich.text import Text
-
-    block, rest = ("█", "░") if encoding.lower().startswith("utf") else ("#", ".")
-    out, done, total = Text(), 0, 0
-    for segment in segments:
-        total += segment.tokens
-        until = round(width * total / max(1, whole))
-        out.append(block * (until - done), style=segment.style)
-        done = max(done, until)
-    if total and not done:
-        out.append(block, style=segments[0].style)  # something is never drawn as nothing
-        done = 1
-    out.append(rest * max(0, width - done), style="bright_black")
-    return out
-
-
-def legend(segments: Sequence[Segment], width: int, encoding: str = "utf-8") -> Text:
-    """Say which colour stands for what, in lines of at most ``width`` characters."""
-    from rich.text import Text
-
-    mark = "■" if encoding.lower().startswith("utf") else "#"
-    out, used = Text(), 0
-    for segment in segments:
-        if not segment.tokens:
-            continue
-        needed = len(segment.name) + 4
-        if used and used + needed > width:
-            out.append("\n")
-            used = 0
-        out.append(f"{mark} ", style=segment.style).append(f"{segment.name}  ")
-        used += needed
-    return out
+def local_time(seconds: float) -> str:
+    """Write seconds since 1970 as a date and a time of day where this machine is."""
+    return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
 
 
 def share(part: float, whole: float) -> str:

@@ -7,19 +7,20 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
 from foldline import api
-from foldline.cli.output import Voice
+from foldline.cli.output import Output
 from foldline.core.validation import meant
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
-from foldline.formats.json_document import Document, Place
-from foldline.formats.recording import Conversation, Recording
+from foldline.formats.json_document import ConversationPath, JsonDocument
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import Source, plain_limit
+from foldline.formats.source import TranscriptSource, plain_limit
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -32,7 +33,7 @@ LONG = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Input:
     """A recording with the conversation of it that is meant; ``index`` counts from 0."""
 
     name: str
@@ -40,7 +41,7 @@ class Opened:
     index: int
 
     @property
-    def conversation(self) -> Conversation:
+    def conversation(self) -> RecordedConversation:
         """The conversation that is meant."""
         return self.recording.conversations[self.index]
 
@@ -65,14 +66,26 @@ class Opened:
         count = len(self.recording.conversations)
         return "" if count == 1 else f"conversation {self.index + 1} of {count}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read as JSON values: the file, its format, and which conversation."""
+        return {
+            "file": self.name,
+            "format": self.recording.format,
+            "conversation": {
+                "name": self.conversation.name,
+                "number": self.index + 1,
+                "of": len(self.recording.conversations),
+            },
+        }
+
 
 def open_input(
     file: str,
     format: str | None,  # noqa: A002  # as the option
     wanted: str | None,
-    voice: Voice,
+    output: Output,
     max_bytes: int | None = None,
-) -> Opened:
+) -> Input:
     """
     Read a file, or stdin, and choose a conversation of it.
 
@@ -80,29 +93,29 @@ def open_input(
         file: A path, or "-" for stdin.
         format: A kind of file or a wire format; None to recognise it.
         wanted: Name or number of the conversation; None for the last.
-        voice: Tells which conversation was chosen, and what could not be read.
+        output: Tells which conversation was chosen, and what could not be read.
         max_bytes: The most that is read, in bytes after decompression; None for the defaults.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
     """
-    with voice.working(f"Reading {file}", long=_is_large(file)):
-        recording = _recording(file, format, max_bytes)
+    with output.working(f"Reading {file}", long=_is_large(file)):
+        recording = _read(file, format, max_bytes)
     if not recording.conversations:
         raise InputError(f"{file} holds no conversation", hint="Give a file that has one.")
-    index = _chosen(recording, wanted)
-    opened = Opened("stdin" if file == "-" else Path(file).name, recording, index)
+    index = _choose(recording, wanted)
+    opened = Input("stdin" if file == "-" else Path(file).name, recording, index)
     if opened.place and wanted is None:
         title = opened.conversation.name
         named = "" if title == f"segment {index + 1} of {index + 1}" else f" ({title})"
-        voice.note(
+        output.note(
             f"Taking {opened.place}{named}, the current one; --conversation chooses another."
         )
     return opened
 
 
 def counter_for(
-    transcript: Transcript, model: str | None, voice: Voice | None = None
+    transcript: Transcript, model: str | None, output: Output | None = None
 ) -> TokenCounter:
     """
     Return what counts a transcript.
@@ -110,15 +123,15 @@ def counter_for(
     Args:
         transcript: Whose provider has the rules for media.
         model: As whom to count.
-        voice: Warns of a model that is not known.
+        output: Warns of a model that is not known.
     """
     counter = api.counter_for(transcript, model)
-    if model and voice is not None:
-        voice.warn(_unknown(model, counter.texts.name))
+    if model and output is not None:
+        output.warn(_warn_unknown(model, counter.texts.name))
     return counter
 
 
-def _unknown(model: str, counter: str) -> Iterator[str]:
+def _warn_unknown(model: str, counter: str) -> Iterator[str]:
     """Say that a model is not known, and which one may have been meant."""
     # Imported here: the catalogue is read from a file, which only a named model needs.
     from foldline.models.catalogue import Catalogue
@@ -129,22 +142,22 @@ def _unknown(model: str, counter: str) -> Iterator[str]:
         yield f"The model {model[:80]!r} is not known; {counter} counts. {near}".rstrip()
 
 
-def _recording(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
+def _read(file: str, format: str | None, max_bytes: int | None) -> Recording:  # noqa: A002
     limit = plain_limit(max_bytes)
     if format is not None and format in DIALECTS and format not in FILE_FORMATS:
         data = _stdin(limit) if file == "-" else _content(file, limit)
-        return _as_dialect(Source.of(data, file, max_bytes), format)
+        return _as_dialect(TranscriptSource.of(data, file, max_bytes), format)
     content = _stdin(limit) if file == "-" else file
     try:
         return read_file(content, format=format or "auto", max_bytes=max_bytes)
     except UnknownFormat:
         if format is None:
             data = content if isinstance(content, bytes) else _content(content, limit)
-            _name_the_message(Source.of(data, max_bytes=max_bytes))
+            _name_the_message(TranscriptSource.of(data, max_bytes=max_bytes))
         raise
 
 
-def _name_the_message(source: Source) -> None:
+def _name_the_message(source: TranscriptSource) -> None:
     """
     Find the one message for which a list of messages is not recognised.
 
@@ -157,7 +170,7 @@ def _name_the_message(source: Source) -> None:
         detect_dialect(document)
 
 
-def _as_dialect(source: Source, format: str) -> Recording:  # noqa: A002
+def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A002
     """Read one JSON value in a wire format that was named."""
     if not isinstance(source.document, (list, dict)):
         check_json(source)
@@ -166,8 +179,8 @@ def _as_dialect(source: Source, format: str) -> Recording:  # noqa: A002
             hint="Leave out --from to let the kind of file be recognised.",
         )
     there = dialect(format).decode(source.document)
-    document = Document(source, (Place((), there.messages),))
-    return Recording("wire", (Conversation("messages", there),), document)
+    document = JsonDocument(source, (ConversationPath((), there.messages),))
+    return Recording("wire", (RecordedConversation("messages", there),), document)
 
 
 def _content(file: str, limit: int) -> bytes:
@@ -195,7 +208,7 @@ def _is_large(file: str) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size > LARGE
 
 
-def _chosen(recording: Recording, wanted: str | None) -> int:
+def _choose(recording: Recording, wanted: str | None) -> int:
     names = [conversation.name for conversation in recording.conversations]
     if wanted is None:
         return len(names) - 1

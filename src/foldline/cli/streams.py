@@ -7,7 +7,7 @@ import io
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
-from foldline.cli.exits import OutputError
+from foldline.cli.errors import OutputError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -41,7 +41,7 @@ def prepare() -> None:
     stderr is lost and changes neither result nor exit code. Writing to a stdout that was closed
     is an `OutputError`.
     """
-    codecs.register_error(_ERRORS, _plainly)
+    codecs.register_error(_ERRORS, _replace_plainly)
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
     if sys.stdout is None:
@@ -49,17 +49,17 @@ def prepare() -> None:
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(_Forgiving(None), "utf-8", write_through=True)
     elif isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr = _forgiving(sys.stderr)
+        sys.stderr = _make_forgiving(sys.stderr)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_ERRORS)
 
 
-def _forgiving(stream: io.TextIOWrapper) -> TextIO:
+def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
     buffer = io.BufferedWriter(_Forgiving(stream.fileno()))
     return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=True)
 
 
-def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
+def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace characters that an encoding lacks: our signs by plain ones, others escaped."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -101,7 +101,7 @@ class _Forgiving(io.RawIOBase):
 
 
 class _Closed(io.RawIOBase):
-    """What stands for a stdout that was closed before we began."""
+    """The stdout of a process that was started without one."""
 
     def writable(self) -> bool:
         return True

@@ -9,9 +9,9 @@ import re
 import stat
 import sys
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
-from foldline.cli.exits import OutputError
+from foldline.atomic_files import open_replacement
+from foldline.cli.errors import OutputError
 from foldline.errors import FoldlineError
 
 PRIVATE = 0o600
@@ -115,25 +115,9 @@ def _write_into(out: Path, content: bytes) -> None:
 
 
 def _replace(target: Path, content: bytes, mode: int) -> None:
-    with NamedTemporaryFile(dir=target.parent, prefix=".foldline-", delete=False) as file:
-        made = Path(file.name)
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-            made.chmod(mode)
-            made.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                made.unlink()
-            raise
-    with contextlib.suppress(OSError):  # not every system lets folders be opened
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with open_replacement(target) as file:
+        file.write(content)
+        Path(file.name).chmod(mode)
 
 
 def _mode(target: Path, source: str) -> int:

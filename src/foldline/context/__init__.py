@@ -14,48 +14,48 @@ from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.context.builder import ContextBuilder, Stages
-    from foldline.context.built import Context
-    from foldline.context.comparing import Case, Comparison, acompare, compare
-    from foldline.context.judging import Verdict, judge
-    from foldline.context.packets import ContextPacket, Message
-    from foldline.context.prompts import Problem, lint
-    from foldline.context.quality import Report
+    from foldline.context.built_context import Context
+    from foldline.context.comparison import Case, ContextComparison, acompare, compare
+    from foldline.context.model_judge import Verdict, judge
+    from foldline.context.packets import ContextPacket, HistoryMessage
+    from foldline.context.prompt_lint import Problem, lint
+    from foldline.context.quality import QualityReport
     from foldline.context.settings import ContextConfig
-    from foldline.context.sources import Source, files, references, source
+    from foldline.context.sources import ContextSource, files, references, source
 
 _HOMES = {
-    "Case": "comparing",
-    "Comparison": "comparing",
-    "Context": "built",
+    "Case": "comparison",
+    "ContextComparison": "comparison",
+    "Context": "built_context",
     "ContextBuilder": "builder",
     "ContextConfig": "settings",
     "ContextPacket": "packets",
-    "Message": "packets",
-    "Problem": "prompts",
-    "Report": "quality",
-    "Source": "sources",
+    "HistoryMessage": "packets",
+    "Problem": "prompt_lint",
+    "QualityReport": "quality",
+    "ContextSource": "sources",
     "Stages": "builder",
-    "Verdict": "judging",
-    "acompare": "comparing",
-    "compare": "comparing",
+    "Verdict": "model_judge",
+    "acompare": "comparison",
+    "compare": "comparison",
     "files": "sources",
-    "judge": "judging",
-    "lint": "prompts",
+    "judge": "model_judge",
+    "lint": "prompt_lint",
     "references": "sources",
     "source": "sources",
 }
 
 __all__ = [
     "Case",
-    "Comparison",
     "Context",
     "ContextBuilder",
+    "ContextComparison",
     "ContextConfig",
     "ContextPacket",
-    "Message",
+    "ContextSource",
+    "HistoryMessage",
     "Problem",
-    "Report",
-    "Source",
+    "QualityReport",
     "Stages",
     "Verdict",
     "acompare",

@@ -6,13 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from foldline.context.compress import Shortening, compress, fingerprint
+from foldline.context.compression import Shortening, compress, fingerprint
 from foldline.context.packets import ContextPacket
-from foldline.context.places import Place, place_of
-from foldline.context.scoring import Scored, scored
-from foldline.context.select import Choice, LeftOut, Selection, select
-from foldline.context.settings import FLEXIBLE, ContextConfig
-from foldline.context.structure import Frame, Item, Section, arrange, render, shown
+from foldline.context.selection import (
+    LeftOut,
+    PacketChoice,
+    PacketSelection,
+    ScoredPacket,
+    score_packets,
+    select,
+)
+from foldline.context.settings import FLEXIBLE, ContextConfig, Place, place_of
+from foldline.context.structure import (
+    ContextFrame,
+    ContextItem,
+    ContextSection,
+    arrange,
+    format_packet,
+    render,
+)
 from foldline.core.asks import ModelLimits, Steps
 from foldline.errors import CannotFit
 from foldline.retrieval.embedding import Embedder
@@ -24,15 +36,15 @@ SEPARATOR: Final = 3
 HEADING: Final = 8
 """What a heading and the blank line before it take, in tokens."""
 
-Selecting: TypeAlias = Callable[[Sequence[Scored], int, ContextConfig, str], Selection]
+Selecting: TypeAlias = Callable[[Sequence[ScoredPacket], int, ContextConfig, str], PacketSelection]
 Arranging: TypeAlias = Callable[
-    [Sequence[Item], ContextConfig, Sequence[Place]], tuple[Section, ...]
+    [Sequence[ContextItem], ContextConfig, Sequence[Place]], tuple[ContextSection, ...]
 ]
-Compressing: TypeAlias = Callable[[Choice, Shortening], Steps[Item]]
+Compressing: TypeAlias = Callable[[PacketChoice, Shortening], Steps[ContextItem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AssemblyTask:
     """
     What is to be assembled.
 
@@ -44,7 +56,7 @@ class Task:
     fixed: tuple[ContextPacket, ...]
     offered: tuple[ContextPacket, ...]
     config: ContextConfig
-    frame: Frame
+    frame: ContextFrame
     counter: TokenCounter
     now: float
     embedder: Embedder | None = None
@@ -58,13 +70,13 @@ class Assembled:
 
     text: str
     tokens: int
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     left_out: tuple[LeftOut, ...]
     short: Mapping[str, str]
 
 
 def assemble(
-    task: Task,
+    task: AssemblyTask,
     selecting: Selecting = select,
     arranging: Arranging = arrange,
     compressing: Compressing = compress,
@@ -85,25 +97,27 @@ def assemble(
         CannotFit: What is mandatory is larger than the budget; the error lists it.
     """
     costs = [_cost(packet, task) for packet in task.offered]
-    judged = scored(
+    judged = score_packets(
         task.query, task.offered, costs, task.config, now=task.now, embedder=task.embedder
     )
     must = [_whole(packet, _cost(packet, task)) for packet in task.fixed]
-    must += [_kept(one) for one in judged if one.packet.mandatory]
+    must += [_keep(one) for one in judged if one.packet.mandatory]
     optional = [one for one in judged if not one.packet.mandatory]
     room = _room(task, must, arranging, {one.place for one in optional})
     selection = selecting(optional, room, task.config, task.query)
     how = Shortening(task.query, task.counter, task.frame.words, task.reader, task.former)
-    items = list[Item]()
+    items = list[ContextItem]()
     for choice in selection.chosen:
         items.append((yield from compressing(choice, how)))
-    return _fitted(task, must, items, selection.left_out, arranging)
+    return _fit(task, must, items, selection.left_out, arranging)
 
 
-def _room(task: Task, must: Sequence[Item], arranging: Arranging, more: set[Place]) -> int:
+def _room(
+    task: AssemblyTask, must: Sequence[ContextItem], arranging: Arranging, more: set[Place]
+) -> int:
     """Return what is left for packets that are not mandatory, in tokens."""
     config = task.config
-    sections = _arranged(task, must, arranging)
+    sections = _arrange(task, must, arranging)
     base = task.counter.text(render(sections, task.frame))
     if base > config.max_tokens:
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
@@ -118,47 +132,49 @@ def _room(task: Task, must: Sequence[Item], arranging: Arranging, more: set[Plac
     return max(0, free - headings)
 
 
-def _fitted(
-    task: Task,
-    must: Sequence[Item],
-    items: Sequence[Item],
+def _fit(
+    task: AssemblyTask,
+    must: Sequence[ContextItem],
+    items: Sequence[ContextItem],
     left_out: Sequence[LeftOut],
     arranging: Arranging,
 ) -> Assembled:
     """Render; as long as the whole is too large, the packet that is worth least goes."""
     kept = [item for item in items if item.text.strip()]
-    gone = [_dropped(item) for item in items if not item.text.strip()]
+    gone = [_drop(item) for item in items if not item.text.strip()]
     while True:
-        sections = _arranged(task, [*must, *kept], arranging)
+        sections = _arrange(task, [*must, *kept], arranging)
         text = render(sections, task.frame)
         tokens = task.counter.text(text)
         if tokens <= task.config.max_tokens or not kept:
             break
         worst = min(range(len(kept)), key=lambda at: (kept[at].score, -at))
-        gone.append(_dropped(kept.pop(worst)))
+        gone.append(_drop(kept.pop(worst)))
     short = {fingerprint(i.packet): i.text for i in kept if i.method != "keep"}
     return Assembled(text, tokens, sections, (*left_out, *gone), short)
 
 
-def _arranged(task: Task, items: Sequence[Item], arranging: Arranging) -> tuple[Section, ...]:
+def _arrange(
+    task: AssemblyTask, items: Sequence[ContextItem], arranging: Arranging
+) -> tuple[ContextSection, ...]:
     return arranging(items, task.config, [place_of(item.packet) for item in items])
 
 
-def _cost(packet: ContextPacket, task: Task) -> int:
-    text = shown(packet, packet.content, place_of(packet), task.frame)
+def _cost(packet: ContextPacket, task: AssemblyTask) -> int:
+    text = format_packet(packet, packet.content, place_of(packet), task.frame)
     return task.counter.text(text) + SEPARATOR
 
 
-def _whole(packet: ContextPacket, tokens: int) -> Item:
-    return Item(packet, packet.content, tokens, tokens)
+def _whole(packet: ContextPacket, tokens: int) -> ContextItem:
+    return ContextItem(packet, packet.content, tokens, tokens)
 
 
-def _kept(one: Scored) -> Item:
-    return Item(
+def _keep(one: ScoredPacket) -> ContextItem:
+    return ContextItem(
         one.packet, one.packet.content, one.tokens, one.tokens,
         relevance=one.relevance, score=one.score,
     )  # fmt: skip
 
 
-def _dropped(item: Item) -> LeftOut:
+def _drop(item: ContextItem) -> LeftOut:
     return LeftOut(item.packet, "room", item.whole, item.relevance, item.score)

@@ -12,37 +12,46 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from foldline.context.answering import Answering, drive_beside, reader
+from foldline.ask_runner import ModelLike, arun_ask, drive_in_threads, reader_of
+from foldline.concurrency import start_thread
 from foldline.context.assembly import (
     Arranging,
     Assembled,
+    AssemblyTask,
     Compressing,
     Selecting,
-    Task,
     assemble,
 )
-from foldline.context.built import Context, Parts
-from foldline.context.compress import compress
-from foldline.context.gather import Gathered, gather
+from foldline.context.built_context import Context, ContextParts
+from foldline.context.compression import compress
+from foldline.context.gathering import Gathered, gather
 from foldline.context.packets import ContextPacket
 from foldline.context.quality import evaluate
-from foldline.context.select import select
+from foldline.context.selection import select
 from foldline.context.settings import ContextConfig
-from foldline.context.sources import Source, history, knowledge_source, memory_source, source
-from foldline.context.structure import Frame, arrange, shared_prefix
+from foldline.context.sources import (
+    ContextSource,
+    history,
+    knowledge_source,
+    memory_source,
+    source,
+)
+from foldline.context.structure import ContextFrame, arrange, shared_prefix
 from foldline.core.spending import Limits, within
 from foldline.errors import InputError
 from foldline.retrieval.embedding import Embedder
 from foldline.tokens.choose import choose_counter
-from foldline.tools.timely import started
 from foldline.values.tokens import TextCounter, TokenCounter
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 
 SUMMARIES = Limits(attempts=6, seconds=90.0)
 """What the summaries of one build may take together."""
+
+UNKNOWN_WINDOW: Final = 32_000
+"""The window of a model that does not name its own, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +96,13 @@ class ContextBuilder:
         *,
         sources: Iterable[Any] = (),
         counter: TextCounter | None = None,
-        model: Answering | None = None,
+        model: ModelLike | None = None,
         embedder: Embedder | None = None,
         clock: Callable[[], float] = time.time,
         stages: Stages | None = None,
     ) -> None:
         self.config = config or ContextConfig()
-        self._sources: list[Source] = []
+        self._sources: list[ContextSource] = []
         if memory_tool is not None:
             self._sources.append(memory_source(memory_tool))
         if rag_tool is not None:
@@ -141,7 +150,7 @@ class ContextBuilder:
         except RuntimeError:
             return asyncio.run(made)
         # A loop runs in this thread already: the build gets one of its own, beside it.
-        return started(lambda: asyncio.run(made), "foldline-context").result()
+        return start_thread(lambda: asyncio.run(made), "foldline-context").result()
 
     async def abuild(
         self,
@@ -153,28 +162,28 @@ class ContextBuilder:
         output: str | None = None,
     ) -> Context:
         """Build a context without blocking; see `build`. A cancellation ends it."""
-        query = _checked(user_query)
-        frame = Frame.of(self.config, query)
+        query = _check_query(user_query)
+        frame = ContextFrame.of(self.config, query)
         given = (*history(conversation_history or ()), *_packets(custom_packets or ()))
         gathered = await self._stages.gather(
             query, self._sources, seconds=self.config.source_seconds
         )
-        task = Task(
+        task = AssemblyTask(
             query,
-            _fixed(query, system_instructions, output, frame),
+            _fixed_packets(query, system_instructions, output, frame),
             (*given, *gathered.packets),
             self.config,
             frame,
             self._counter,
             self._clock(),
             self._embedder,
-            reader(self._model),
+            reader_of(self._model, UNKNOWN_WINDOW),
             self._former.short or {},
         )
-        made = await self._assembled(task)
+        made = await self._assemble(task)
         return await asyncio.to_thread(self._context, task, made, gathered)
 
-    async def _assembled(self, task: Task) -> Assembled:
+    async def _assemble(self, task: AssemblyTask) -> Assembled:
         stages = self._stages
         steps = within(
             assemble(task, stages.select, stages.arrange, stages.compress),
@@ -182,10 +191,10 @@ class ContextBuilder:
             task.reader,
             self._counter.text,
         )
-        made, _ = await drive_beside(steps, self._model)
+        made, _ = await drive_in_threads(steps, lambda ask: arun_ask(self._model, ask))
         return made
 
-    def _context(self, task: Task, made: Assembled, gathered: Gathered) -> Context:
+    def _context(self, task: AssemblyTask, made: Assembled, gathered: Gathered) -> Context:
         former, self._former = self._former, _Former(made.text, dict(made.short))
         shared = made.text[: shared_prefix(former.text, made.text)]
         report = evaluate(
@@ -197,7 +206,7 @@ class ContextBuilder:
             sources=gathered.sources,
             tongue=task.frame.tongue,
         )
-        parts = Parts(
+        parts = ContextParts(
             task.query,
             made.sections,
             made.left_out,
@@ -210,7 +219,7 @@ class ContextBuilder:
         return Context(made.text, parts)
 
 
-def _checked(query: Any) -> str:
+def _check_query(query: Any) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InputError(
             "there is no question", field="user_query", hint="Say what the context is for."
@@ -230,8 +239,8 @@ def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
     return packets
 
 
-def _fixed(
-    query: str, instructions: str | None, output: str | None, frame: Frame
+def _fixed_packets(
+    query: str, instructions: str | None, output: str | None, frame: ContextFrame
 ) -> tuple[ContextPacket, ...]:
     """Return what is always in: rules, question, and what is wanted."""
     wanted = f"{frame.words.output if output is None else output}\n{frame.words.data}"

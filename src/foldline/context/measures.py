@@ -1,15 +1,18 @@
-"""Measures of a context, each computed the same way every time, without a model."""
+"""Measures of a context: relevance, density, redundancy, and coverage of the question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import normalize
 
-from foldline.context.cuts import terms_in
+from foldline.context.packets import ContextPacket
 from foldline.context.shorten import units
-from foldline.context.structure import Item
-from foldline.relevance.terms import terms
+from foldline.context.structure import ContextItem
+from foldline.relevance.rarity import flat_rarity
+from foldline.relevance.terms import UNSPACED, term_set, terms
 
 NEW: Final = 0.3
 """Fraction of the terms of a line that must not have been said for the line to say something."""
@@ -19,7 +22,7 @@ REPEATED: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MeasureFinding:
     """
     One packet, or one word of the query, and its part in a measure.
 
@@ -34,26 +37,26 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class QualityMeasure:
     """A figure from 0 to 1, and the findings that pull it the wrong way, the worst first."""
 
     value: float
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[MeasureFinding, ...] = ()
 
 
-def relevance(items: Sequence[Item], threshold: float = 0.3) -> Measure:
+def relevance(items: Sequence[ContextItem], threshold: float = 0.3) -> QualityMeasure:
     """Measure how relevant the tokens are: their mean of the relevance of their packet."""
     low = [item for item in items if item.relevance < threshold]
-    return Measure(
+    return QualityMeasure(
         _mean((item.tokens, item.relevance) for item in items),
         tuple(
-            Finding(item.packet.label, item.relevance, item.tokens)
+            MeasureFinding(item.packet.label, item.relevance, item.tokens)
             for item in sorted(low, key=lambda item: -item.tokens * (1 - item.relevance))
         ),
     )
 
 
-def density(items: Sequence[Item], threshold: float = 0.5) -> Measure:
+def density(items: Sequence[ContextItem], threshold: float = 0.5) -> QualityMeasure:
     """
     Measure how much of the text says something new.
 
@@ -72,18 +75,18 @@ def density(items: Sequence[Item], threshold: float = 0.5) -> Measure:
             said |= found
         shares.append(telling / (whole or 1))
     thin = [(share, item) for share, item in zip(shares, items, strict=True) if share < threshold]
-    return Measure(
+    return QualityMeasure(
         _mean((item.tokens, share) for share, item in zip(shares, items, strict=True)),
         tuple(
-            Finding(item.packet.label, share, item.tokens)
+            MeasureFinding(item.packet.label, share, item.tokens)
             for share, item in sorted(thin, key=lambda pair: pair[0] - pair[1].tokens / 1e6)
         ),
     )
 
 
-def redundancy(items: Sequence[Item]) -> Measure:
+def redundancy(items: Sequence[ContextItem]) -> QualityMeasure:
     """Measure which fraction of the tokens is in packets that repeat an earlier one; 0 is best."""
-    cut = [terms_in(item.text) for item in items]
+    cut = [term_set(item.text) for item in items]
     found = []
     for at, mine in enumerate(cut):
         pairs = [
@@ -92,13 +95,134 @@ def redundancy(items: Sequence[Item]) -> Measure:
         share, one = max(pairs, default=(0.0, 0))
         if share >= REPEATED:
             item, twin = items[at], items[-one]
-            found.append(Finding(item.packet.label, share, item.tokens, twin.packet.label))
+            found.append(MeasureFinding(item.packet.label, share, item.tokens, twin.packet.label))
     whole = sum(item.tokens for item in items) or 1
     repeated = sum(finding.tokens * finding.value for finding in found)
-    return Measure(min(1.0, repeated / whole), tuple(sorted(found, key=lambda f: -f.tokens)))
+    return QualityMeasure(
+        min(1.0, repeated / whole), tuple(sorted(found, key=lambda f: -f.tokens))
+    )
 
 
 def _mean(pairs: Iterable[tuple[int, float]]) -> float:
     weighed = list(pairs)
     whole = sum(weight for weight, _ in weighed)
     return sum(weight * value for weight, value in weighed) / whole if whole else 0.0
+
+
+MOST_WORDS: Final = 200
+"""Words of a query that are looked for, the first."""
+
+_PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
+_IS_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageWord:
+    """
+    A word of a query, or one character where words are not set apart.
+
+    It is spoken of where all ``terms`` of one of the alternatives stand. ``joined`` says that it
+    continues the word before.
+    """
+
+    name: str
+    alternatives: tuple[frozenset[str], ...]
+    joined: bool = False
+
+    def within(self, held: frozenset[str]) -> bool:
+        """Return True if a text with these terms speaks of it."""
+        return any(wanted <= held for wanted in self.alternatives)
+
+
+def query_words(query: str) -> list[CoverageWord]:
+    """
+    Cut a query into what must be spoken of; words that carry only grammar are left out.
+
+    A Chinese character is spoken of where a pair of characters stands that it is in.
+    """
+    out = list[CoverageWord]()
+    for piece in _PIECE.findall(normalize("NFKC", query)):
+        out.extend(_characters(piece) if _IS_UNSPACED.match(piece) else _spaced(piece))
+    return out[:MOST_WORDS]
+
+
+def _spaced(piece: str) -> Iterator[CoverageWord]:
+    cut = terms(piece)
+    if len(cut) > 1:
+        yield CoverageWord(piece.strip(".,;:!?()[]\"'"), (frozenset(cut[:1]), frozenset(cut[1:])))
+    elif cut:
+        yield CoverageWord(piece.strip(".,;:!?()[]\"'"), (frozenset(cut),))
+
+
+def _characters(run: str) -> Iterator[CoverageWord]:
+    known = frozenset(terms(run))
+    joined = False
+    for at, letter in enumerate(run):
+        pairs = (run[at - 1 : at + 1] if at else "", run[at : at + 2])
+        wanted = tuple(frozenset((p,)) for p in pairs if p in known and len(p) == 2)
+        if letter not in known:  # it carries only grammar
+            joined = False
+            continue
+        yield CoverageWord(letter, wanted or (frozenset((letter,)),), joined)
+        joined = True
+
+
+def completeness(
+    query: str, items: Sequence[ContextItem], others: Sequence[ContextPacket]
+) -> QualityMeasure:
+    """
+    Measure how much of what the query asks about is spoken of.
+
+    Words are weighed by how rare they are among all candidates; a single Chinese character weighs
+    half.
+
+    Args:
+        query: What the context is for.
+        items: What is in.
+        others: What was left out; a missing word is looked for there.
+    """
+    asked = query_words(query)
+    inside = [term_set(item.text) for item in items]
+    outside = [term_set(packet.content) for packet in others]
+    cut = [term_set(i.packet.content) if i.whole > i.tokens else frozenset[str]() for i in items]
+    texts = (*inside, *outside)
+    weights = [_weight(word, texts) for word in asked]
+    present = [any(word.within(held) for held in inside) for word in asked]
+    total = sum(weights)
+    holders = [
+        *((held, item.whole, item.packet.label) for held, item in zip(cut, items, strict=True)),
+        *((held, 0, packet.label) for held, packet in zip(outside, others, strict=True)),
+    ]
+    found = list[MeasureFinding]()
+    before = False
+    for word, weight, there in zip(asked, weights, present, strict=True):
+        if not there:
+            one = _missing_word(word, weight / total, holders)
+            if word.joined and before and found[-1].other == one.other:
+                last = found.pop()
+                one = MeasureFinding(
+                    last.name + one.name, last.value + one.value, one.tokens, one.other
+                )
+            found.append(one)
+        before = not there
+    value = sum(w for w, there in zip(weights, present, strict=True) if there)
+    return QualityMeasure(
+        value / total if total else 1.0,
+        tuple(sorted(found, key=lambda finding: -finding.value)),
+    )
+
+
+def _weight(word: CoverageWord, texts: Sequence[frozenset[str]]) -> float:
+    count = sum(word.within(held) for held in texts)
+    half = len(word.name) == 1 and _IS_UNSPACED.match(word.name)
+    return flat_rarity(count, len(texts)) * (0.5 if half else 1.0)
+
+
+def _missing_word(
+    word: CoverageWord, share: float, holders: Sequence[tuple[frozenset[str], int, str]]
+) -> MeasureFinding:
+    """Name a missing word, and the first that holds it; nothing where nothing does."""
+    for held, tokens, label in holders:
+        if word.within(held):
+            return MeasureFinding(word.name, share, tokens, label)
+    return MeasureFinding(word.name, share)

@@ -38,8 +38,9 @@ class ContextPacket:
         token_count: What the caller takes it to cost, in tokens. The builder counts for itself,
             because a quarter of the characters is far off for anything but English.
         relevance_score: 0 to 1; it is respected. Left out, the builder judges.
-        metadata: What else is known. ``type`` decides the section (see `foldline.context.places`),
-            ``section`` names one outright, ``title``, ``source`` or ``path`` name the packet.
+        metadata: What else is known. ``type`` decides the section (see
+            `foldline.context.settings`), ``section`` names one outright; ``title``, ``source`` or
+            ``path`` name the packet.
         mandatory: Whether it must be in, whole.
 
     Raises:
@@ -70,7 +71,7 @@ class ContextPacket:
         if not isinstance(metadata, Mapping):
             raise InputError("the metadata of a packet are a mapping", field="metadata")
         object.__setattr__(self, "metadata", dict(metadata))
-        object.__setattr__(self, "timestamp", moment(self.timestamp))
+        object.__setattr__(self, "timestamp", parse_time(self.timestamp))
         object.__setattr__(self, "relevance_score", _relevance(self.relevance_score))
 
     @property
@@ -101,7 +102,7 @@ class ContextPacket:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class HistoryMessage:
     """
     Something that was said.
 
@@ -116,7 +117,7 @@ class Message:
     timestamp: datetime | float | str | None = None
 
 
-def moment(value: Any) -> datetime | None:
+def parse_time(value: Any) -> datetime | None:
     """
     Read a time in any of the forms that a packet takes.
 

@@ -6,12 +6,12 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Sequence
-from math import log
 from typing import Final
 
-from foldline.context.places import Words
+from foldline.context.settings import ContextWords
 from foldline.relevance.alarms import is_alarm
 from foldline.relevance.names import items
+from foldline.relevance.rarity import flat_rarity
 from foldline.relevance.terms import terms
 from foldline.values.tokens import TokenCounter
 
@@ -38,7 +38,7 @@ OPENING: Final = 0.5
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]*(?:[.!?]+(?=\s|$)|[。！？]+|\n|$)|[^\n]")
 
 
-def truncate(text: str, room: int, counter: TokenCounter, words: Words) -> str:
+def shorten_to_ends(text: str, room: int, counter: TokenCounter, words: ContextWords) -> str:
     """
     Keep the beginning and the end of a text.
 
@@ -79,8 +79,8 @@ def _from_line(text: str, position: int) -> int:
     return position if start < 0 else start
 
 
-def window(text: str, room: int, counter: TokenCounter, words: Words) -> str:
-    """Keep the last lines of a text; see `truncate`. One line that is too long is truncated."""
+def shorten_to_window(text: str, room: int, counter: TokenCounter, words: ContextWords) -> str:
+    """Keep the last lines of a text; one that is too long is cut."""
     if counter.text(text) <= room:
         return text
     lines = text.split("\n")
@@ -93,10 +93,12 @@ def window(text: str, room: int, counter: TokenCounter, words: Words) -> str:
         if counter.text(short) <= room:
             return short
         first += 1  # together, lines may take a little more than one by one
-    return truncate(text, room, counter, words)
+    return shorten_to_ends(text, room, counter, words)
 
 
-def excerpt(text: str, query: str, room: int, counter: TokenCounter, words: Words) -> str:
+def shorten_to_excerpt(
+    text: str, query: str, room: int, counter: TokenCounter, words: ContextWords
+) -> str:
     """
     Keep the lines or sentences that answer a query, as they stand and in their order.
 
@@ -129,15 +131,17 @@ def excerpt(text: str, query: str, room: int, counter: TokenCounter, words: Word
         if need <= left:
             kept.add(at)
             left -= need
-    short = _joined(found, kept, words)
+    short = _join(found, kept, words)
     while kept and counter.text(short) > room:
         kept.remove(min(kept, key=lambda at: values[at]))
-        short = _joined(found, kept, words)
-    return short if kept else truncate(text, room, counter, words)
+        short = _join(found, kept, words)
+    return short if kept else shorten_to_ends(text, room, counter, words)
 
 
-def mixed(text: str, query: str, room: int, counter: TokenCounter, words: Words) -> str:
-    """Keep the last lines of a text, and before them those that answer; see `excerpt`."""
+def shorten_mixed(
+    text: str, query: str, room: int, counter: TokenCounter, words: ContextWords
+) -> str:
+    """Keep the last lines, and before them those that answer; see `shorten_to_excerpt`."""
     if counter.text(text) <= room:
         return text
     lines = text.split("\n")
@@ -146,11 +150,15 @@ def mixed(text: str, query: str, room: int, counter: TokenCounter, words: Words)
     while first > 0 and (cost := counter.text(lines[first - 1]) + 1) <= left:
         first, left = first - 1, left - cost
     last = "\n".join(lines[first:])
-    before = excerpt(
+    before = shorten_to_excerpt(
         "\n".join(lines[:first]), query, room - counter.text(last) - 1, counter, words
     )
     short = f"{before}\n{last}" if before and last else before or last
-    return short if counter.text(short) <= room else excerpt(text, query, room, counter, words)
+    return (
+        short
+        if counter.text(short) <= room
+        else shorten_to_excerpt(text, query, room, counter, words)
+    )
 
 
 def units(text: str) -> list[str]:
@@ -172,7 +180,7 @@ def _worth(found: Sequence[str], query: str) -> list[float]:
     asked = set(terms(query))
     held = [asked.intersection(terms(unit)) for unit in found]
     spread = Counter(term for shared in held for term in shared)
-    says = {term: log(1 + len(found) / count) for term, count in spread.items()}
+    says = {term: flat_rarity(count, len(found)) for term, count in spread.items()}
     first = next((at for at, unit in enumerate(found) if unit.strip()), 0)
     return [
         sum(says[term] for term in shared)
@@ -191,7 +199,7 @@ def _gaps(kept: set[int], at: int, count: int) -> int:
     return 1 - before - after
 
 
-def _joined(found: Sequence[str], kept: set[int], words: Words) -> str:
+def _join(found: Sequence[str], kept: set[int], words: ContextWords) -> str:
     out: list[str] = []
     missing = 0
     for at, unit in enumerate(found):

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from foldline.context.packets import ContextPacket, Message
+from foldline.context.packets import ContextPacket, HistoryMessage
 from foldline.errors import InputError
 from foldline.values.messages import Message as Recorded
 from foldline.values.messages import visible_texts
@@ -40,14 +40,14 @@ PEEK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ContextSource:
     """
     Something that can be asked for information about a query.
 
     Args:
         name: How reports call it.
         fetch: Gets the query and returns packets, or anything that
-            `foldline.context.readings.packets_from` reads; an ordinary function, which runs in a
+            `foldline.context.gathering.packets_from` reads; an ordinary function, which runs in a
             thread, or an async one.
         type: The type of packets that do not tell theirs.
         seconds: The time that it has; None for that of the configuration.
@@ -62,30 +62,30 @@ class Source:
     searches: bool = False
 
 
-def source(thing: Any, name: str = "", kind: str = "") -> Source:
+def source(thing: Any, name: str = "", kind: str = "") -> ContextSource:
     """
     Make a source of a tool, a store or a function.
 
     Args:
-        thing: A `Source`; an object with ``packets(query)``, ``execute("search", query=…)`` or
-            ``search(query)``; or a function of the query.
+        thing: A `ContextSource`; an object with ``packets(query)``,
+            ``execute("search", query=…)`` or ``search(query)``; or a function of the query.
         name: How reports call it; default the name of its class or function.
         kind: The type of its packets.
 
     Raises:
         InputError: It cannot be asked for anything.
     """
-    if isinstance(thing, Source):
+    if isinstance(thing, ContextSource):
         return thing
     called = name or getattr(thing, "__name__", "") or type(thing).__name__
     for method in ("packets", "search"):
         fetch = getattr(thing, method, None)
         if callable(fetch):
-            return Source(called, fetch, kind or "general", searches=True)
+            return ContextSource(called, fetch, kind or "general", searches=True)
     if callable(getattr(thing, "execute", None)):
         return _tool(thing, called, kind or "general")
     if callable(thing):
-        return Source(called, thing, kind or "general", searches=True)
+        return ContextSource(called, thing, kind or "general", searches=True)
     raise InputError(
         f"a {type(thing).__name__} cannot be asked for packets",
         field="sources",
@@ -93,7 +93,7 @@ def source(thing: Any, name: str = "", kind: str = "") -> Source:
     )
 
 
-def memory_source(tool: Any) -> Source:
+def memory_source(tool: Any) -> ContextSource:
     """
     Make a source of a memory tool, which is searched for ten memories of some importance.
 
@@ -122,26 +122,26 @@ def _standing(item: Any) -> ContextPacket:
     return ContextPacket(item.content, item.happened, relevance_score=relevance, metadata=metadata)
 
 
-def knowledge_source(tool: Any) -> Source:
+def knowledge_source(tool: Any) -> ContextSource:
     """Make a source of a knowledge tool, which is searched for five passages."""
     return _tool(tool, "knowledge", "rag_result", limit=5, min_score=0.3)
 
 
-def _tool(tool: Any, name: str, kind: str, **settings: Any) -> Source:
+def _tool(tool: Any, name: str, kind: str, **settings: Any) -> ContextSource:
     """Make a source of a tool; of the store in it where it shows one: a text loses fields."""
     for inner in (getattr(tool, store, None) for store in STORES):
         found = getattr(inner, "packets", None) or getattr(inner, "search", None)
         if callable(found):
             known = inspect.signature(found).parameters
             given = {key: value for key, value in settings.items() if key in known}
-            return Source(name, partial(found, **given), kind, searches=True)
+            return ContextSource(name, partial(found, **given), kind, searches=True)
     if not callable(getattr(tool, "execute", None)):
         return source(tool, name, kind)
 
     def fetch(query: str) -> Any:
         return tool.execute("search", query=query, **settings)
 
-    return Source(name, fetch, kind, searches=True)
+    return ContextSource(name, fetch, kind, searches=True)
 
 
 def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
@@ -149,13 +149,13 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     Make packets of a conversation, one for each message that says something.
 
     Args:
-        messages: `Message` values, messages of a transcript, mappings with "role" and "content",
-            or any objects that have these.
+        messages: `HistoryMessage` values, messages of a transcript, mappings with "role" and
+            "content", or any objects that have these.
 
     Raises:
         InputError: One of them is no message; the error names it.
     """
-    said = [(index, *_said(message, index)) for index, message in enumerate(messages)]
+    said = [(index, *_read_message(message, index)) for index, message in enumerate(messages)]
     return tuple(
         ContextPacket(
             f"{role}: {text}",
@@ -167,10 +167,10 @@ def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     )
 
 
-def _said(message: Any, index: int) -> tuple[str, str, Any]:
+def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
     role: Any
     content: Any
-    if isinstance(message, Message):
+    if isinstance(message, HistoryMessage):
         role, content, when = message.role, message.content, message.timestamp
     elif isinstance(message, Recorded):
         role, content, when = message.role, "\n".join(visible_texts(message)), None
@@ -193,13 +193,13 @@ def _blocks(content: Any) -> Iterator[str]:
             yield text
 
 
-def files(paths: Iterable[str | os.PathLike[str]]) -> Source:
+def files(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """Make a source that loads files whole, each a packet; what is no text is left out."""
     chosen = tuple(Path(path) for path in paths)
-    return Source("files", lambda _: [*_loaded(chosen, MOST_BYTES)], "file")
+    return ContextSource("files", lambda _: [*_load(chosen, MOST_BYTES)], "file")
 
 
-def references(paths: Iterable[str | os.PathLike[str]]) -> Source:
+def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """
     Make a source that only tells of files: path, size, first words; for tools to load later.
 
@@ -209,7 +209,7 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> Source:
 
     def told(_: str) -> list[ContextPacket]:
         lines = []
-        for packet in _loaded(chosen, PEEK):
+        for packet in _load(chosen, PEEK):
             first = next(
                 (line.strip() for line in packet.content.splitlines() if line.strip()), ""
             )
@@ -218,11 +218,11 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> Source:
         listed = "\n".join(lines)
         return [ContextPacket(listed, metadata={"type": "references"})] if listed else []
 
-    return Source("references", told, "references")
+    return ContextSource("references", told, "references")
 
 
-def _loaded(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
-    for path in [*_walked(paths)][:MOST_FILES]:
+def _load(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
+    for path in [*_walk(paths)][:MOST_FILES]:
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  # a descriptor
             status = os.fstat(file.fileno())
@@ -236,7 +236,7 @@ def _loaded(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
         )
 
 
-def _walked(paths: Iterable[Path]) -> Iterator[Path]:
+def _walk(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield regular files, those of folders in order; hidden ones and links inside are left."""
     for path in paths:
         if path.is_dir():

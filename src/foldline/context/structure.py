@@ -11,8 +11,17 @@ from typing import Final
 from unicodedata import category, normalize
 
 from foldline.context.packets import ContextPacket
-from foldline.context.places import HEADINGS, ORDERS, PLACES, TAGS, WORDS, Form, Place, Words
-from foldline.context.settings import ContextConfig
+from foldline.context.settings import (
+    HEADINGS,
+    ORDERS,
+    PLACES,
+    TAGS,
+    WORDS,
+    ContextConfig,
+    ContextWords,
+    Form,
+    Place,
+)
 from foldline.relevance.language import CHINESE, language
 
 SOURCED: Final = ("citation", "title", "path", "document")
@@ -35,7 +44,7 @@ _TAGS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ContextItem:
     """
     A packet as it is shown.
 
@@ -54,11 +63,11 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection:
     """One section: where it stands, and what is in it, in order."""
 
     place: Place
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
 
     @property
     def tokens(self) -> int:
@@ -67,17 +76,17 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ContextFrame:
     """How sections are written: their order, the notation and the words."""
 
     order: tuple[Place, ...]
     form: Form
     headings: str
     tongue: str
-    words: Words
+    words: ContextWords
 
     @classmethod
-    def of(cls, config: ContextConfig, query: str) -> Frame:
+    def of(cls, config: ContextConfig, query: str) -> ContextFrame:
         """Choose the words for a query."""
         tongue = config.language
         spoken = tongue if tongue != "auto" else _spoken(query)
@@ -90,8 +99,8 @@ def _spoken(query: str) -> str:
 
 
 def arrange(
-    items: Iterable[Item], config: ContextConfig, places: Sequence[Place]
-) -> tuple[Section, ...]:
+    items: Iterable[ContextItem], config: ContextConfig, places: Sequence[Place]
+) -> tuple[ContextSection, ...]:
     """
     Put items into their sections.
 
@@ -104,18 +113,18 @@ def arrange(
         config: The order.
         places: The section of each item.
     """
-    inside: dict[Place, list[Item]] = {place: [] for place in PLACES}
+    inside: dict[Place, list[ContextItem]] = {place: [] for place in PLACES}
     for item, place in zip(items, places, strict=True):
         inside[place].append(item)
     by_content = config.order == "cache"
     return tuple(
-        Section(place, tuple(sorted(found, key=lambda item: _rank(item, by_content))))
+        ContextSection(place, tuple(sorted(found, key=lambda item: _rank(item, by_content))))
         for place in ORDERS[config.order]
         if (found := inside[place])
     )
 
 
-def _rank(item: Item, by_content: bool) -> tuple[int, float, str, str]:
+def _rank(item: ContextItem, by_content: bool) -> tuple[int, float, str, str]:
     packet = item.packet
     position = packet.metadata.get("position")
     if packet.mandatory:
@@ -128,28 +137,28 @@ def _rank(item: Item, by_content: bool) -> tuple[int, float, str, str]:
     return (2, 0.0, str(packet.metadata.get("source", "")), f"{packet.label}{digest}")
 
 
-def shown(packet: ContextPacket, text: str, place: Place, frame: Frame) -> str:
+def format_packet(packet: ContextPacket, text: str, place: Place, frame: ContextFrame) -> str:
     """Write one item: fenced, with what can be cited of its source."""
     text = text.strip("\n")
     if packet.type == "memory":
         text = frame.words.memory + text
     source = next((str(packet.metadata[k]) for k in SOURCED if packet.metadata.get(k)), "")
-    source = _cited(source) if place == "evidence" else ""
+    source = _cite(source) if place == "evidence" else ""
     if frame.form == "xml":
         safe = _TAGS.sub("&lt;", text) if place != "role" else text
         cited = f' source="{_attribute(source)}"' if source else ""
         return safe if place in ("role", "task", "output") else f"<item{cited}>\n{safe}\n</item>"
-    safe = text if place == "role" else "".join(map(_fenced, text.splitlines(keepends=True)))
+    safe = text if place == "role" else "".join(map(_fence, text.splitlines(keepends=True)))
     return f"({source})\n{safe}" if source else safe
 
 
-def _cited(source: str) -> str:
+def _cite(source: str) -> str:
     """Write a source on one line; of a long path the end is left, with the file and the lines."""
     line = " ".join(source.split())
     return line if len(line) <= LONGEST_SOURCE else f"…{line[1 - LONGEST_SOURCE :]}"
 
 
-def _fenced(line: str) -> str:
+def _fence(line: str) -> str:
     """Keep a line of data from passing for a heading or for the end of its item."""
     bare = line.strip()[:64]
     if not bare.isascii():
@@ -162,14 +171,14 @@ def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def render(sections: Iterable[Section], frame: Frame) -> str:
+def render(sections: Iterable[ContextSection], frame: ContextFrame) -> str:
     """Write sections as one text."""
     return "\n\n".join(_section(section, frame) for section in sections if section.items)
 
 
-def _section(section: Section, frame: Frame) -> str:
+def _section(section: ContextSection, frame: ContextFrame) -> str:
     place = section.place
-    texts = [shown(item.packet, item.text, place, frame) for item in section.items]
+    texts = [format_packet(item.packet, item.text, place, frame) for item in section.items]
     body = texts[0]
     for before, text in pairwise(texts):
         several = place == "evidence" or "\n" in before or "\n" in text
@@ -179,7 +188,7 @@ def _section(section: Section, frame: Frame) -> str:
     return f"[{HEADINGS[frame.headings][place]}]\n{body}"
 
 
-def as_messages(sections: Sequence[Section], frame: Frame) -> list[dict[str, str]]:
+def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list[dict[str, str]]:
     """Write sections as chat messages: what never changes as the system's, the rest the user's."""
     stable = render((s for s in sections if s.place in STABLE), frame)
     asked = render((s for s in sections if s.place not in STABLE), frame)

@@ -51,7 +51,8 @@ class Outcome:
     The result of a compaction.
 
     Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight.
+    ``spent`` is what a model was asked, ``evicted`` which files are no longer in sight, ``needed``
+    the tokens of what must stay where that is more than the budget, else 0.
     """
 
     status: Status
@@ -61,3 +62,4 @@ class Outcome:
     rungs: tuple[RungReport, ...] = ()
     spent: Spent = field(default_factory=Spent)
     evicted: Evicted = field(default_factory=Evicted)
+    needed: int = 0

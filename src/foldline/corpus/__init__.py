@@ -17,25 +17,32 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.corpus.compacting import Compact
-    from foldline.corpus.postings import Index
-    from foldline.corpus.retention import Measure
-    from foldline.corpus.running import Report, run
-    from foldline.corpus.searching import Match, search
+    from foldline.corpus.compacting import Compact, MeasureRetention
+    from foldline.corpus.runner import CorpusReport, run
+    from foldline.corpus.search_index import BuildIndex, CorpusMatch, search
     from foldline.corpus.statistics import Scan
 
 _HOMES = {
     "Compact": "compacting",
-    "Index": "postings",
-    "Match": "searching",
-    "Measure": "retention",
-    "Report": "running",
+    "BuildIndex": "search_index",
+    "CorpusMatch": "search_index",
+    "MeasureRetention": "compacting",
+    "CorpusReport": "runner",
     "Scan": "statistics",
-    "run": "running",
-    "search": "searching",
+    "run": "runner",
+    "search": "search_index",
 }
 
-__all__ = ["Compact", "Index", "Match", "Measure", "Report", "Scan", "run", "search"]
+__all__ = [
+    "BuildIndex",
+    "Compact",
+    "CorpusMatch",
+    "CorpusReport",
+    "MeasureRetention",
+    "Scan",
+    "run",
+    "search",
+]
 
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

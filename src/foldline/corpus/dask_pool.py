@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
 
-from foldline.corpus.engine import WINDOW, Done, Function
-from foldline.corpus.planning import Task
-from foldline.corpus.reading import reason
+from foldline.corpus.planning import WorkTask
+from foldline.corpus.worker import WINDOW, Done, Function, reason
 from foldline.errors import FoldlineError, MissingExtra, StoreError
 
 CONNECTING: Final = 10
@@ -36,7 +35,7 @@ class DaskPool:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def run(self, function: Function, tasks: Sequence[Task]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
         """
         Yield tasks as they end; one of which several workers died is lost.
 
@@ -45,7 +44,7 @@ class DaskPool:
         """
         from distributed import as_completed
 
-        left, running = iter(tasks), dict[Any, Task]()
+        left, running = iter(tasks), dict[Any, WorkTask]()
         window = max(WINDOW, 4 * sum(self._client.ncores().values()))
         ended = as_completed([])  # type: ignore[no-untyped-call]
         try:
@@ -60,13 +59,15 @@ class DaskPool:
             if self._client.status == "running":
                 self._client.cancel(list(running))
 
-    def _submit(self, function: Function, task: Task, running: dict[Any, Task], to: Any) -> None:
+    def _submit(
+        self, function: Function, task: WorkTask, running: dict[Any, WorkTask], to: Any
+    ) -> None:
         future = self._client.submit(function, task, key=f"foldline-{task.key}", pure=False)
         running[future] = task
         to.add(future)
 
 
-def _done(task: Task, future: Any) -> Done:
+def _done(task: WorkTask, future: Any) -> Done:
     from distributed import KilledWorker
 
     try:

@@ -1,15 +1,17 @@
-"""Files on this machine and elsewhere, through fsspec: look, read within bounds, write whole."""
+"""Files of a corpus, local or remote: opened, written and listed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from foldline.atomic_files import replace_file
 from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
-from foldline.formats.files import read_bytes
-from foldline.tools.atomic import replace_file
+from foldline.formats.files import may_be_transcript, read_bytes
 
 _SKIP: Final = 1024 * 1024
 """Bytes of an overlong line that are passed over at a time."""
@@ -139,3 +141,120 @@ def write_whole(path: str, data: bytes) -> None:
         raise
     except Exception as error:
         raise StoreError(f"{path} cannot be written: {error}.") from error
+
+
+MAX_FILES: Final = 10_000_000
+MAX_DEPTH: Final = 64
+SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
+_VERSIONS: Final = ("ETag", "etag", "mtime", "LastModified", "last_modified", "created")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceFile:
+    """
+    A file of a corpus.
+
+    Args:
+        path: A whole path, or an address with its protocol.
+        size: In bytes; -1 where the storage does not say.
+        version: Something that changes with the content.
+        problem: Why it cannot be read; "" for nothing.
+    """
+
+    path: str
+    size: int = -1
+    version: str = ""
+    problem: str = ""
+
+
+def list_files(patterns: Iterable[str], out: str) -> list[SourceFile]:
+    """
+    List the files that patterns name.
+
+    Args:
+        patterns: Files, folders with everything below them, and patterns with ``*``, ``**``, ``?``
+            and ``[…]``; addresses such as ``s3://bucket/logs``. A link is read only where it is
+            named itself.
+        out: The folder of the output, which is left out.
+
+    Returns:
+        Each file once, sorted by path.
+
+    Raises:
+        InputError: A pattern names nothing, or a place cannot be looked at.
+    """
+    own = _absolute(out).rstrip("/") + "/"
+    found = dict[str, SourceFile]()
+    for pattern in patterns:
+        before = len(found)
+        for file in _matching(_absolute(pattern)):
+            if not file.path.startswith(own):
+                found[file.path] = file
+            if len(found) > MAX_FILES:
+                raise InputError(f"{pattern} names more than {MAX_FILES:,} files")
+        if len(found) == before and not any(True for _ in _matching(_absolute(pattern))):
+            raise InputError(f"{pattern} names no transcript", hint="Name a file or a folder.")
+    return [found[path] for path in sorted(found)]
+
+
+def _absolute(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # of any bytes
+
+
+def _matching(pattern: str) -> Iterator[SourceFile]:
+    system, inner = connect(pattern)
+    web = pattern.startswith(("http://", "https://"))
+    try:
+        if _has_magic(inner, web) and (web or not system.exists(inner)):
+            found = system.glob(inner, detail=True)
+            for info in found.values():
+                if info.get("type") == "file" or info.get("islink"):
+                    yield _file(system, info, pattern)
+        elif inner.endswith("/") if web else system.isdir(inner):
+            yield from _walk(system, inner, pattern)
+        else:
+            info = system.info(inner)
+            if info.get("type") == "other" and not info.get("islink"):
+                raise InputError(f"{pattern} is no regular file")
+            yield _file(system, info, pattern)
+    except FoldlineError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{pattern} does not exist") from error
+    except Exception as error:  # every storage has exceptions of its own
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise InputError(f"{pattern} cannot be looked at: {reason[:300]}") from error
+
+
+def _has_magic(path: str, web: bool) -> bool:
+    return "*" in path or (not web and ("?" in path or "[" in path))
+
+
+def _walk(system: Any, folder: str, pattern: str) -> Iterator[SourceFile]:
+    """Walk through a folder; what cannot be looked at is a file with a problem."""
+    waiting = [(folder, 0)]
+    while waiting:
+        here, depth = waiting.pop()
+        try:
+            children = system.ls(here, detail=True)
+        except OSError as error:
+            yield SourceFile(_named(system, here, pattern), problem=error.strerror or str(error))
+            continue
+        for info in children:
+            name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
+            if info["type"] == "directory":
+                if name not in SKIPPED and depth < MAX_DEPTH:
+                    waiting.append((info["name"], depth + 1))
+            elif info["type"] == "file" and info.get("size") != 0 and may_be_transcript(name):
+                yield _file(system, info, pattern)
+
+
+def _file(system: Any, info: Mapping[str, Any], pattern: str) -> SourceFile:
+    size = info.get("size")
+    version = next((str(info[key]) for key in _VERSIONS if info.get(key)), "")
+    named = _named(system, str(info["name"]), pattern)
+    return SourceFile(named, -1 if size is None else int(size), version)
+
+
+def _named(system: Any, inner: str, pattern: str) -> str:
+    return str(system.unstrip_protocol(inner)) if is_remote(pattern) else inner

@@ -13,8 +13,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-from foldline.corpus.engine import Done, Function
-from foldline.corpus.planning import Task
+from foldline.corpus.planning import WorkTask
+from foldline.corpus.worker import Done, Function
 from foldline.errors import FoldlineError, StoreError
 
 TRIES: Final = 3
@@ -32,7 +32,7 @@ class _Worker:
 
     process: Any
     pipe: Connection
-    task: Task | None = None
+    task: WorkTask | None = None
 
 
 @dataclass
@@ -47,7 +47,7 @@ class LocalPool:
     workers: int | None = None
     _running: list[_Worker] = field(default_factory=list, init=False, repr=False)
 
-    def run(self, function: Function, tasks: Sequence[Task]) -> Generator[Done]:
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
         """
         Yield tasks as they end; no process is left afterwards, however it ends.
 
@@ -73,7 +73,7 @@ class LocalPool:
         return [worker for worker in self._running if worker.pipe in ready]
 
     def _received(
-        self, worker: _Worker, waiting: deque[Task], tries: dict[str, int]
+        self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
     ) -> Generator[Done]:
         """Take what a worker says; one that says nothing any more has died."""
         task = worker.task
@@ -117,7 +117,7 @@ def _started(function: Function) -> _Worker:
     return _Worker(process, ours)
 
 
-def _hand_over(worker: _Worker, task: Task) -> None:
+def _hand_over(worker: _Worker, task: WorkTask) -> None:
     worker.task = task
     try:
         worker.pipe.send(task)

@@ -14,8 +14,8 @@ from typing import Any, Final
 from foldline.corpus.filesystem import connect, is_remote, write_whole
 from foldline.corpus.operation import Operation
 from foldline.corpus.parquet import read_footer
-from foldline.corpus.planning import Task
-from foldline.corpus.working import PARTS, Footer
+from foldline.corpus.planning import WorkTask
+from foldline.corpus.worker import PARTS, Footer
 from foldline.errors import StoreError
 
 MANIFEST: Final = "manifest.json"
@@ -26,7 +26,7 @@ MAX_MANIFEST: Final = 64 * 1024 * 1024
 _PART: Final = re.compile(r"part-[0-9]{8}-([0-9a-f]{20})\.parquet")
 
 
-class Output:
+class OutputFolder:
     """
     The output of one run, in a folder on this machine or in a store.
 
@@ -56,7 +56,7 @@ class Output:
         if is_remote(self.folder):
             yield
             return
-        from foldline.notes.locking import FolderLock
+        from foldline.notes.folder import FolderLock
 
         busy = f"Another run writes to {self.folder}."
         with FolderLock(Path(self.folder, ".lock"), 0.2, busy).held():
@@ -98,7 +98,7 @@ class Output:
             raise StoreError(f"{self.folder}/{MANIFEST} is no manifest of a corpus.")
         return found
 
-    def whole(self, tasks: Sequence[Task]) -> dict[str, Footer]:
+    def whole(self, tasks: Sequence[WorkTask]) -> dict[str, Footer]:
         """
         Find the parts that an earlier run has finished, by the key of their task.
 
@@ -118,7 +118,7 @@ class Output:
         return done
 
     def finish(
-        self, operation: Operation, mark: str, tasks: Sequence[Task], found: Mapping[str, Any]
+        self, operation: Operation, mark: str, tasks: Sequence[WorkTask], found: Mapping[str, Any]
     ) -> None:
         """Remove what earlier runs left, and write the manifest."""
         own = {task.name for task in tasks}

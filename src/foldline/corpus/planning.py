@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from foldline.corpus.filesystem import read_start
-from foldline.corpus.listing import SourceFile
+from foldline.corpus.filesystem import SourceFile, read_start
 from foldline.errors import FoldlineError
 
 TASK_BYTES: Final = 4 * 1024 * 1024
@@ -32,7 +31,7 @@ so tasks stay what they are when files come and go elsewhere.
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WorkPiece:
     """A file, or the lines of it that begin from ``start`` to before ``end``, in bytes."""
 
     file: SourceFile
@@ -41,12 +40,12 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class WorkTask:
     """Pieces that are worked on together; ``name`` is that of their part in the output."""
 
     number: int
     key: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WorkPiece, ...]
 
     @property
     def name(self) -> str:
@@ -59,7 +58,7 @@ class Task:
         return sum(max(0, p.file.size) if p.end is None else p.end - p.start for p in self.pieces)
 
 
-def plan(files: Iterable[SourceFile], fingerprint: str) -> list[Task]:
+def plan(files: Iterable[SourceFile], fingerprint: str) -> list[WorkTask]:
     """
     Divide files into tasks, in their order.
 
@@ -68,14 +67,14 @@ def plan(files: Iterable[SourceFile], fingerprint: str) -> list[Task]:
         fingerprint: Says what is done with them; the same files and fingerprint have the same key.
     """
     return [
-        Task(number, _key(pieces, fingerprint), pieces)
+        WorkTask(number, _key(pieces, fingerprint), pieces)
         for number, pieces in enumerate(_grouped(files))
     ]
 
 
-def divided(task: Task, fingerprint: str) -> list[Task]:
+def divided(task: WorkTask, fingerprint: str) -> list[WorkTask]:
     """Divide a task into one for every piece, to find the one that kills its workers."""
-    return [Task(task.number, _key((piece,), fingerprint), (piece,)) for piece in task.pieces]
+    return [WorkTask(task.number, _key((piece,), fingerprint), (piece,)) for piece in task.pieces]
 
 
 def is_collection(head: bytes) -> bool:
@@ -96,8 +95,8 @@ def _messages(value: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[Piece, ...]]:
-    waiting, size = list[Piece](), 0
+def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[WorkPiece, ...]]:
+    waiting, size = list[WorkPiece](), 0
     for file in files:
         ranges = list(_ranges(file))
         full = size + file.size > TASK_BYTES or len(waiting) == TASK_FILES
@@ -107,7 +106,7 @@ def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[Piece, ...]]:
         if ranges:
             yield from ((piece,) for piece in ranges)
             continue
-        waiting.append(Piece(file))
+        waiting.append(WorkPiece(file))
         size += max(0, file.size)
         if _digest("/".join(file.path.split("/")[-2:]))[0] % _BREAK == 0:
             yield tuple(waiting)
@@ -116,7 +115,7 @@ def _grouped(files: Iterable[SourceFile]) -> Iterator[tuple[Piece, ...]]:
         yield tuple(waiting)
 
 
-def _ranges(file: SourceFile) -> Iterator[Piece]:
+def _ranges(file: SourceFile) -> Iterator[WorkPiece]:
     """Divide a large file, if its lines are conversations; a session is never divided."""
     if file.size <= RANGE_BYTES:
         return
@@ -125,10 +124,10 @@ def _ranges(file: SourceFile) -> Iterator[Piece]:
     except FoldlineError:
         return  # whoever reads it finds the reason
     for start in range(0, file.size if divided else 0, RANGE_BYTES):
-        yield Piece(file, start, min(start + RANGE_BYTES, file.size))
+        yield WorkPiece(file, start, min(start + RANGE_BYTES, file.size))
 
 
-def _key(pieces: tuple[Piece, ...], fingerprint: str) -> str:
+def _key(pieces: tuple[WorkPiece, ...], fingerprint: str) -> str:
     said = [(p.file.path, p.file.size, p.file.version, p.start, p.end) for p in pieces]
     return _digest(repr((fingerprint, said))).hex()[:20]
 

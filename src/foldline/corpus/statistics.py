@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from foldline.corpus.operation import Row, Totals, Work, added, counter_for
 from foldline.evaluation.breakdown import KINDS, by_kind, waste
-from foldline.formats.recording import Conversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.values.messages import ToolCall, ToolResult
 
 _KINDS: Final = {kind: f"{kind.replace(' ', '_')}_tokens" for kind in KINDS}
@@ -50,7 +50,7 @@ class Scan:
         for number, conversation in enumerate(recording.conversations, 1):
             yield {"format": recording.format, "number": number, **self._row(conversation)}
 
-    def _row(self, conversation: Conversation) -> Row:
+    def _row(self, conversation: RecordedConversation) -> Row:
         there = conversation.transcript
         messages, counter = there.messages, counter_for(there, self.model)
         parts = [part for message in messages for part in message.parts]

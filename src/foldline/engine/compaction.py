@@ -162,7 +162,7 @@ def _judge(
         reason = (
             f"what must stay takes {now.tokens:,} tokens, the messages may take {budget.limit:,}"
         )
-        return Outcome("failed", reason, view, rungs=rungs)
+        return Outcome("failed", reason, view, rungs=rungs, needed=now.tokens)
     if now.tokens >= view.tokens:
         refused = [f"{r.name}: {r.reason}" for r in rungs if not r.is_in_effect and r.reason]
         reason = "; ".join(["nothing was made smaller", *refused[:3]])

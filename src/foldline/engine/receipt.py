@@ -30,7 +30,8 @@ class Receipt:
     prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
     it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
     a provider's prompt cache still holds them. ``spent`` is what a model was asked for it,
-    ``evicted`` which files are out of sight now.
+    ``evicted`` which files are out of sight now. ``needed`` is how many tokens must stay, where
+    that is more than the budget and the compaction failed; else 0.
     """
 
     status: Status
@@ -50,6 +51,7 @@ class Receipt:
     warnings: tuple[str, ...] = ()
     spent: Spent = field(default_factory=Spent)
     evicted: Evicted = field(default_factory=Evicted)
+    needed: int = 0
 
     def __str__(self) -> str:
         if self.status != "compacted":
@@ -89,6 +91,7 @@ class Receipt:
             "warnings": list(self.warnings),
             "spent": asdict(self.spent),
             "evicted": {"files": list(self.evicted.files), "unknown": self.evicted.unknown},
+            "needed": self.needed,
         }
 
 
@@ -139,6 +142,7 @@ def build_receipt(
         warnings=tuple(redacted((*warnings, *budget.warnings))),
         spent=prepared.spent + outcome.spent,
         evicted=outcome.evicted,
+        needed=outcome.needed,
     )
 
 

@@ -5,15 +5,26 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Final
 
 from foldline.snapshot.facts import files, signature
 from foldline.values.frames import is_summary
-from foldline.values.groups import Site, pair
-from foldline.values.messages import Media, Message, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.values.groups import Pairing, Site, pair
+from foldline.values.messages import (
+    Media,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
 
 KINDS: Final = (
     "system",
@@ -38,7 +49,13 @@ WASTE: Final = {
 LINE: Final = 24
 """Characters from which a repeated line counts as waste; shorter ones repeat in any text."""
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}")
+ENCODED: Final = 400
+"""Characters from which a run without a blank counts as base64."""
+
+SLOTS: Final = 1 << 24
+"""Lines of a session that are told apart before some are looked at twice."""
+
+_BASE64: Final = re.compile(rf"[A-Za-z0-9+/]{{{ENCODED},}}={{0,2}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +129,12 @@ def kinds_of(message: Message, counter: TokenCounter) -> Iterator[tuple[str, int
     yield home_kind(message), rest  # delimiters
 
 
-def by_tool(messages: Sequence[Message], counter: TokenCounter) -> tuple[ToolShare, ...]:
+def by_tool(
+    messages: Sequence[Message], counter: TokenCounter, pairing: Pairing | None = None
+) -> tuple[ToolShare, ...]:
     """Add up calls and results by the name of their tool, the most expensive first."""
     found: dict[str, ToolShare] = {}
-    for call, result in exchanges(messages):
+    for call, result in exchanges(messages, pairing):
         name = call.name or "(unnamed)"
         known = found.get(name, ToolShare(name, 0, 0, 0, 0))
         found[name] = ToolShare(
@@ -128,11 +147,13 @@ def by_tool(messages: Sequence[Message], counter: TokenCounter) -> tuple[ToolSha
     return tuple(sorted(found.values(), key=lambda tool: -tool.tokens))
 
 
-def by_file(messages: Sequence[Message], counter: TokenCounter) -> tuple[FileShare, ...]:
+def by_file(
+    messages: Sequence[Message], counter: TokenCounter, pairing: Pairing | None = None
+) -> tuple[FileShare, ...]:
     """Add up calls and results by the file that the call names, the most expensive first."""
     operations: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     tokens: dict[str, int] = defaultdict(int)
-    for call, result in exchanges(messages):
+    for call, result in exchanges(messages, pairing):
         named = files([Message("assistant", (call,))])
         for fact in named:
             operations[fact.path][fact.operation] += fact.times
@@ -142,20 +163,25 @@ def by_file(messages: Sequence[Message], counter: TokenCounter) -> tuple[FileSha
     return tuple(sorted(shares, key=lambda file: -file.tokens))
 
 
-def largest(messages: Sequence[Message], counter: TokenCounter, most: int) -> tuple[Large, ...]:
+def largest(
+    messages: Sequence[Message],
+    counter: TokenCounter,
+    most: int,
+    pairing: Pairing | None = None,
+) -> tuple[Large, ...]:
     """List the largest messages, the largest first."""
-    names = _result_names(messages)
-    sized = sorted(
-        ((counter.message(message), index) for index, message in enumerate(messages)),
-        key=lambda pair: (-pair[0], pair[1]),
-    )
+    sized = ((-counter.message(message), index) for index, message in enumerate(messages))
+    found = nsmallest(most, sized)
+    names = _result_names(messages, pairing or pair(messages), {index for _, index in found})
     return tuple(
-        Large(index, _what(messages[index], names.get(index, "")), tokens, _text(messages[index]))
-        for tokens, index in sized[:most]
+        Large(index, _what(messages[index], names.get(index, "")), -tokens, _text(messages[index]))
+        for tokens, index in found
     )
 
 
-def waste(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, ...]:
+def waste(
+    messages: Sequence[Message], counter: TokenCounter, pairing: Pairing | None = None
+) -> tuple[Share, ...]:
     """
     Find what the model hardly needs any more. Nothing is counted under two names.
 
@@ -163,25 +189,22 @@ def waste(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, ..
         Results that a later same call superseded, lines of results that stood in an earlier one,
         reasoning from before the latest user message, and media and base64 text.
     """
-    stale = superseded(messages)
-    repeated: list[str] = []
-    encoded: list[str] = []
-    seen: set[str] = set()
-    old = Share("superseded reads", 0, len(stale))
-    for index, message in enumerate(messages):
-        for position, part in enumerate(message.parts):
-            if not isinstance(part, ToolResult):
-                continue
-            if Site(index, position) in stale:
-                old = replace(old, tokens=old.tokens + counter.part(part))
-                continue
-            encoded += _BASE64.findall(part.text)
-            repeated += _repeated(_BASE64.sub("", part.text), seen)
+    stale = superseded(messages, pairing)
+    old = [messages[site.message].parts[site.part] for site in stale]
+    texts = [
+        part.text
+        for index, message in enumerate(messages)
+        for position, part in enumerate(message.parts)
+        if isinstance(part, ToolResult) and Site(index, position) not in stale
+    ]
+    encoded = [found for text in texts for found in _base64(text)]
+    repeated = list(_repeated(texts))
     thoughts = list(_old_reasoning(messages))
     media = [part for message in messages for part in _media(message)]
+    lines = sum(map(len, repeated))
     found = (
-        old,
-        Share("repeated lines", counter.text("\n".join(repeated)), len(repeated)),
+        Share("superseded reads", sum(map(counter.part, old)), len(old)),
+        Share("repeated lines", sum(counter.text("\n".join(held)) for held in repeated), lines),
         Share("old reasoning", sum(map(counter.part, thoughts)), len(thoughts)),
         Share("media", sum(map(counter.part, media)), len(media)),
         Share("base64 text", sum(map(counter.text, encoded)), len(encoded)),
@@ -189,9 +212,11 @@ def waste(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, ..
     return tuple(share for share in found if share.tokens)
 
 
-def exchanges(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult | None]]:
+def exchanges(
+    messages: Sequence[Message], pairing: Pairing | None = None
+) -> Iterator[tuple[ToolCall, ToolResult | None]]:
     """Yield every call with its result, None where there is none."""
-    pairing = pair(messages)
+    pairing = pairing or pair(messages)
     sites = sorted((*pairing.answers, *pairing.open), key=lambda s: (s.message, s.part))
     for site in sites:
         call = messages[site.message].parts[site.part]
@@ -201,15 +226,16 @@ def exchanges(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResul
             yield call, result if isinstance(result, ToolResult) else None
 
 
-def superseded(messages: Sequence[Message]) -> set[Site]:
+def superseded(messages: Sequence[Message], pairing: Pairing | None = None) -> set[Site]:
     """Find the results whose call was made again later with the same arguments."""
     newest: dict[tuple[str, str], Site] = {}
     stale: set[Site] = set()
-    for call, result in pair(messages).answers.items():
+    for call, result in (pairing or pair(messages)).answers.items():
         part = messages[call.message].parts[call.part]
         if isinstance(part, ToolCall):
-            before = newest.get(signature(part))
-            newest[signature(part)] = result
+            key = signature(part)
+            before = newest.get(key)
+            newest[key] = result
             if before is not None:
                 stale.add(before)
     return stale
@@ -237,11 +263,42 @@ def home_kind(message: Message) -> str:
     return "snapshot" if told else message.role
 
 
-def _repeated(text: str, seen: set[str]) -> Iterator[str]:
-    """Yield the lines that an earlier result had; a line repeated within one result counts not."""
-    lines = {line.strip() for line in text.split("\n") if len(line.strip()) >= LINE}
-    yield from lines & seen
-    seen |= lines
+def _repeated(texts: Sequence[str]) -> Iterator[list[str]]:
+    """
+    Yield for each text its lines that an earlier text had.
+
+    Lines are remembered by their hash, and only those that may come twice: all lines of a long
+    session would take several times its memory.
+    """
+    met, twice = bytearray(SLOTS), set[int]()
+    for text in texts:
+        for number in set(map(hash, _lines(text))):
+            if met[number % SLOTS]:
+                twice.add(number)
+            met[number % SLOTS] = 1
+    seen: set[int] = set()
+    for text in texts if twice else ():
+        known = {hash(line): line for line in _lines(text) if hash(line) in twice}
+        held = [line for number, line in known.items() if number in seen]
+        seen.update(known)
+        if held:
+            yield held
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines that count as repeated where they stood before."""
+    for line in text.split("\n"):
+        bare = line.strip()
+        if len(bare) >= LINE:
+            bare = _BASE64.sub("", bare).strip() if len(bare) >= ENCODED else bare
+            if len(bare) >= LINE:
+                yield bare
+
+
+def _base64(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if len(line) >= ENCODED:
+            yield from _BASE64.findall(line)
 
 
 def _old_reasoning(messages: Sequence[Message]) -> Iterator[Thinking]:
@@ -256,12 +313,14 @@ def _media(message: Message) -> Iterator[Media]:
         yield from (piece for piece in pieces if isinstance(piece, Media))
 
 
-def _result_names(messages: Sequence[Message]) -> dict[int, str]:
+def _result_names(
+    messages: Sequence[Message], pairing: Pairing, wanted: set[int]
+) -> dict[int, str]:
     """Name the tools whose results a message holds, by its position."""
     names: dict[int, list[str]] = defaultdict(list)
-    for call, result in pair(messages).answers.items():
+    for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
-        if isinstance(part, ToolCall):
+        if result.message in wanted and isinstance(part, ToolCall):
             names[result.message].append(part.name)
     return {index: ", ".join(dict.fromkeys(found)) for index, found in names.items()}
 
@@ -284,3 +343,45 @@ def _text(message: Message) -> str:
             case Media():
                 return f"[{part.kind} {part.media_type}]"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStats:
+    """
+    What is known about a conversation; all numbers are tokens unless they count something.
+
+    ``tokens`` is what the messages take, ``system`` and ``tool_schemas`` what is sent besides.
+    ``reported`` is what a provider counted for the newest request that says so.
+    """
+
+    tokens: int
+    messages: int
+    system: int
+    tool_schemas: int
+    schemas: int
+    reported: Usage | None
+    kinds: tuple[Share, ...]
+    tools: tuple[ToolShare, ...]
+    files: tuple[FileShare, ...]
+    largest: tuple[Large, ...]
+    waste: tuple[Share, ...]
+
+
+def measure(there: Transcript, counter: TokenCounter, top: int) -> TokenStats:
+    """Measure a conversation; lists have at most ``top`` entries."""
+    messages = there.messages
+    pairing = pair(messages)
+    usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
+    return TokenStats(
+        tokens=counter.messages(messages),
+        messages=len(messages),
+        system=counter.overhead(there.system, ()),
+        tool_schemas=counter.overhead("", there.tools),
+        schemas=len(there.tools),
+        reported=usage,
+        kinds=by_kind(messages, counter),
+        tools=by_tool(messages, counter, pairing)[:top],
+        files=by_file(messages, counter, pairing)[:top],
+        largest=largest(messages, counter, top, pairing),
+        waste=waste(messages, counter, pairing),
+    )

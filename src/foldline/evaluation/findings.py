@@ -1,29 +1,172 @@
-"""What was measured on somebody's sessions, as the sections of a report."""
+"""What the measurements say: aggregates with their confidence intervals, as sections."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from foldline.evaluation.kept import Score
-from foldline.evaluation.measuring import Observation
 from foldline.evaluation.pricing import NOTHING_PAID, Bill
-from foldline.evaluation.recordings import UNCOMPACTED, Measured
-from foldline.evaluation.sections import Goal, Section, Table
-from foldline.evaluation.tallies import (
-    details,
-    library_plot,
-    names,
-    overview,
-    picked,
-    source_plot,
-)
+from foldline.evaluation.recordings import UNCOMPACTED, RecordingResult
+from foldline.evaluation.retention import MEASURES, RetentionObservation, Score
+from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.info import Prices
+
+RESAMPLES = 2_000
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with the ends of its interval; ``count`` is how many values it is of."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    def __str__(self) -> str:
+        if self.low == self.high:  # of one session nothing follows for others
+            return f"{self.mean:.3f}"
+        return f"{self.mean:.3f} ({self.low:.3f}–{self.high:.3f})"
+
+
+def clustered(
+    values: Mapping[str, Sequence[float]],
+    *,
+    sure: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Estimate | None:
+    """
+    Estimate the mean of values that come in clusters, such as the cuts of one session.
+
+    Whole clusters are drawn with replacement, because values of one session resemble each other
+    (the cluster bootstrap; Davison and Hinkley, Bootstrap Methods, 1997, section 3.8).
+
+    Args:
+        values: The values of each cluster, by its name.
+        sure: How much of the resampled means the interval holds, a fraction.
+        resamples: How often to draw.
+        seed: Where the draws begin: the same values give the same interval.
+
+    Returns:
+        The mean of all values with its percentile interval; None without a value.
+    """
+    sums = [(sum(found), len(found)) for _, found in sorted(values.items()) if found]
+    if not sums:
+        return None
+    total, count = sum(s for s, _ in sums), sum(n for _, n in sums)
+    draw = random.Random(seed)  # noqa: S311  # no secret: the same interval on every run
+    means = sorted(_resampled_mean(draw.choices(sums, k=len(sums))) for _ in range(resamples))
+    cut = (1 - sure) / 2
+    low, high = means[int(cut * resamples)], means[min(resamples - 1, int((1 - cut) * resamples))]
+    return Estimate(total / count, low, high, count)
+
+
+def _resampled_mean(drawn: list[tuple[float, int]]) -> float:
+    return sum(s for s, _ in drawn) / sum(n for _, n in drawn)
+
+
+TITLES = {"need": "need", "deep": "deep", "line": "line", "line_deep": "line deep"}
+
+NOTE = (
+    "Fractions of the identifiers that the assistant used later. Need: the identifier is there. "
+    "Deep: the same for those outside the last tenth. Line: a line of the source that holds it "
+    "is there, with at least 60 % of its words. Size: characters that were really taken."
+)
+
+
+def estimate(scores: Iterable[Score], value: Callable[[Score], float]) -> Estimate | None:
+    """Return the mean of a value over scores, with its interval over sessions."""
+    clusters: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        clusters[score.session].append(value(score))
+    return clustered(clusters)
+
+
+def measured(scores: Iterable[Score], measure: str) -> Estimate | None:
+    """Return the mean of one of the `MEASURES`."""
+    return estimate(scores, lambda score: float(getattr(score.kept, measure)))
+
+
+def names(scores: Iterable[Score], of: str) -> list[str]:
+    """Name the methods, goals or sources, in the order in which they came."""
+    return list(dict.fromkeys(getattr(score, of) for score in scores))
+
+
+def picked(scores: Iterable[Score], **wanted: str) -> list[Score]:
+    """Choose scores by their fields, such as ``method="Foldline default", goal="5%"``."""
+    return [s for s in scores if all(getattr(s, key) == name for key, name in wanted.items())]
+
+
+def overview(scores: Sequence[Score], title: str, measure: str = "need") -> ReportTable:
+    """Make the table of methods and budgets, a measure with its interval in every cell."""
+    goals = names(scores, "goal")
+    rows = []
+    for method in names(scores, "method"):
+        found = [measured(picked(scores, method=method, goal=goal), measure) for goal in goals]
+        rows.append((method, *(None if one is None else str(one) for one in found)))
+    note = f"Fractions ({TITLES[measure]}), in brackets the 95 % interval over sessions."
+    return ReportTable(title, ("history cut to", *goals), tuple(rows), note)
+
+
+def details(scores: Sequence[Score], title: str = "", by: str = "method") -> ReportTable:
+    """Make the table of every measure, a row for every budget and method, or source."""
+    rows = []
+    for goal in names(scores, "goal"):
+        for name in names(scores, by):
+            chosen = picked(scores, goal=goal, **{by: name})
+            if not chosen:
+                continue
+            means = [measured(chosen, measure) for measure in MEASURES]
+            size = sum(score.size for score in chosen) / len(chosen)
+            figures = (None if mean is None else round(mean.mean, 4) for mean in means)
+            rows.append((goal, name, len(chosen), *figures, f"{size:.1%}"))
+    columns = ("budget", by, "cuts", *(TITLES[m] for m in MEASURES), "size")
+    return ReportTable(title, columns, tuple(rows), NOTE)
+
+
+def library_plot(scores: Sequence[Score], name: str, title: str, measure: str = "need") -> Plot:
+    """Draw a measure as bars: a group for every method, best first, a bar for every budget."""
+    best = sorted(names(scores, "method"), key=lambda name: -_mean(scores, name, measure))
+    return _bars(scores, name, title, "method", best, measure)
+
+
+def source_plot(scores: Sequence[Score], name: str, title: str, measure: str = "need") -> Plot:
+    """Draw a measure as bars: a group for every source, a bar for every budget."""
+    return _bars(scores, name, title, "source", sorted(names(scores, "source")), measure)
+
+
+def _mean(scores: Sequence[Score], method: str, measure: str) -> float:
+    found = [float(getattr(score.kept, measure)) for score in picked(scores, method=method)]
+    return sum(found) / len(found)
+
+
+def _bars(
+    scores: Sequence[Score], name: str, title: str, by: str, labels: Sequence[str], measure: str
+) -> Plot:
+    series = []
+    for goal in names(scores, "goal"):
+        found = [
+            (place, one)
+            for place, label in enumerate(labels)
+            if (one := measured(picked(scores, goal=goal, **{by: label}), measure))
+        ]
+        points = tuple((float(place), round(one.mean, 4)) for place, one in found)
+        low = tuple(round(one.low, 4) for _, one in found)
+        high = tuple(round(one.high, 4) for _, one in found)
+        series.append(Series(f"cut to {goal}", points, low, high))
+    what = f"{TITLES[measure]}: fraction of what was needed that is still there"
+    return Plot(name, title, "bars", "", what, tuple(series), tuple(labels))
+
 
 MOST_BROKEN = 5
 """How many broken promises are told in full."""
 
 
-def retention(scores: Sequence[Score], mine: str) -> Section:
+def retention(scores: Sequence[Score], mine: str) -> ReportSection:
     """
     Tell what is kept.
 
@@ -44,10 +187,10 @@ def retention(scores: Sequence[Score], mine: str) -> Section:
         "what counts is how many of the identifiers that the assistant went on to use, without "
         "being told again, are still there."
     )
-    return Section("retention", "What is kept", text, tuple(tables), tuple(plots))
+    return ReportSection("retention", "What is kept", text, tuple(tables), tuple(plots))
 
 
-def validity(observations: Sequence[Observation]) -> Section:
+def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     """Tell whether every compaction of ours kept its promises."""
     ours = [seen for seen in observations if seen.score.method.startswith("Foldline")]
     broken = [seen for seen in ours if seen.made.broken]
@@ -61,7 +204,9 @@ def validity(observations: Sequence[Observation]) -> Section:
         )
         for method in dict.fromkeys(seen.score.method for seen in ours)
     ]
-    table = Table("", ("method", "compactions", "could not fit", "promise broken"), tuple(rows))
+    table = ReportTable(
+        "", ("method", "compactions", "could not fit", "promise broken"), tuple(rows)
+    )
     told = [f"- {seen.score.session}: {seen.made.broken}" for seen in broken[:MOST_BROKEN]]
     text = (
         "Every compaction was checked against what Foldline promises: valid for its provider, "
@@ -69,10 +214,12 @@ def validity(observations: Sequence[Observation]) -> Section:
         "removed recalled exactly."
     )
     goal = Goal("compactions that break a promise", float(len(broken)), "", most=0.0)
-    return Section("validity", "What is promised", "\n".join([text, *told]), (table,), (), (goal,))
+    return ReportSection(
+        "validity", "What is promised", "\n".join([text, *told]), (table,), (), (goal,)
+    )
 
 
-def speed(observations: Sequence[Observation]) -> Section:
+def speed(observations: Sequence[RetentionObservation]) -> ReportSection:
     """Tell how much processor time making a history smaller takes, in milliseconds per MB."""
     rows = []
     for method in dict.fromkeys(seen.score.method for seen in observations):
@@ -80,12 +227,14 @@ def speed(observations: Sequence[Observation]) -> Section:
         seconds = sum(one.made.seconds for one in seen)
         megabytes = sum(one.characters for one in seen) / 1e6
         rows.append((method, len(seen), round(megabytes, 2), round(seconds / megabytes * 1e3, 1)))
-    table = Table("", ("method", "runs", "MB", "ms per MB"), tuple(rows))
+    table = ReportTable("", ("method", "runs", "MB", "ms per MB"), tuple(rows))
     text = "Processor time, counting of tokens included; a megabyte is a million characters."
-    return Section("speed", "What it takes", text, (table,))
+    return ReportSection("speed", "What it takes", text, (table,))
 
 
-def price(measured: Sequence[Measured], prices: Prices, model: str, window: int) -> Section | None:
+def price(
+    measured: Sequence[RecordingResult], prices: Prices, model: str, window: int
+) -> ReportSection | None:
     """
     Tell what the sessions would have cost; None where none is long enough.
 
@@ -122,4 +271,4 @@ def price(measured: Sequence[Measured], prices: Prices, model: str, window: int)
         f"of {window:,} tokens: what a request shares with the one before is read from the prompt "
         "cache, the rest is written to it. Requests that are too long would have been refused."
     )
-    return Section("price", "What it costs", text, (Table("", columns, tuple(rows)),))
+    return ReportSection("price", "What it costs", text, (ReportTable("", columns, tuple(rows)),))

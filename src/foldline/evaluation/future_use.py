@@ -46,7 +46,7 @@ _AROUND = ".,:;()[]{}'\""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutPoint:
     """
     A place in a session, with what was needed after it.
 
@@ -94,7 +94,7 @@ def cuts(
     messages: Sequence[Message],
     fractions: Sequence[float] = FRACTIONS,
     horizon: int = HORIZON,
-) -> Iterator[Cut]:
+) -> Iterator[CutPoint]:
     """
     Cut a session where the assistant is about to speak, and find what it needed then.
 
@@ -114,7 +114,7 @@ def cuts(
         need = _need(messages, texts, at, horizon)
         deep = need - identifiers("\n".join(_newest(messages, texts, at)))
         if len(deep) >= LEAST_DEEP:
-            yield Cut(at, fraction, frozenset(need), frozenset(deep))
+            yield CutPoint(at, fraction, frozenset(need), frozenset(deep))
 
 
 def _place(messages: Sequence[Message], texts: Sequence[str], fraction: float) -> int | None:

@@ -1,21 +1,43 @@
-"""Ways to make a history smaller, side by side: what most agents do, and policies of Foldline."""
+"""The ways to shorten a history that are compared."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from foldline.api import compact_transcript
+from foldline.api import Compaction, compact_transcript
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.evaluation.broken import broken_promise
 from foldline.evaluation.future_use import everything, said
+from foldline.testing import check_transcript
 from foldline.values.messages import Message
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
+
+LONGEST = 300
+"""Characters of a sentence."""
+
+
+def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
+    """
+    Check a compaction of a recorded session.
+
+    Args:
+        result: What `foldline.api.compact_transcript` returned.
+        counter: What counted.
+
+    Returns:
+        The sentence that names the promise and where it is broken; "" where all hold.
+    """
+    try:
+        check_transcript(result, counter)
+    except AssertionError as error:
+        return str(error)[:LONGEST] or "a promise is broken"
+    return ""
+
 
 CLEARED: Final = "[cleared]"
 """What stands for a tool result that was cleared."""

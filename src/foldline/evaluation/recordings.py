@@ -11,8 +11,8 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import BudgetError
 from foldline.evaluation import pricing
-from foldline.evaluation.measuring import Observation, Plan, measure
 from foldline.evaluation.pricing import Bill, Show, as_wire, replay
+from foldline.evaluation.retention import MeasurementPlan, RetentionObservation, measure
 from foldline.formats.files import read_file
 from foldline.formats.recording import Recording
 from foldline.formats.registry import DIALECTS
@@ -51,16 +51,16 @@ class Replays:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RecordingResult:
     """What one file had to say; ``bills`` are by method, empty where it is too short."""
 
     path: Path
     source: str
-    observations: tuple[Observation, ...]
+    observations: tuple[RetentionObservation, ...]
     bills: Mapping[str, Bill]
 
 
-def measure_file(path: Path, plan: Plan, replays: Replays | None) -> Measured:
+def measure_file(path: Path, plan: MeasurementPlan, replays: Replays | None) -> RecordingResult:
     """
     Measure a session file.
 
@@ -76,10 +76,10 @@ def measure_file(path: Path, plan: Plan, replays: Replays | None) -> Measured:
 
 
 def measure_recording(
-    recording: Recording, path: Path, plan: Plan, replays: Replays | None
-) -> Measured:
+    recording: Recording, path: Path, plan: MeasurementPlan, replays: Replays | None
+) -> RecordingResult:
     """Measure every conversation of a recording, which ``path`` names; see `measure_file`."""
-    seen, bills = list[Observation](), dict[str, Bill]()
+    seen, bills = list[RetentionObservation](), dict[str, Bill]()
     for conversation in recording.conversations:
         there = conversation.transcript
         wire = DIALECTS.get(there.dialect)
@@ -90,7 +90,7 @@ def measure_recording(
         seen += measure(str(path), recording.format, there, counter, plan)
     if replays is not None:
         bills = _bills(recording, replays)
-    return Measured(path, recording.format, tuple(seen), bills)
+    return RecordingResult(path, recording.format, tuple(seen), bills)
 
 
 def _bills(recording: Recording, replays: Replays) -> dict[str, Bill]:

@@ -1,19 +1,204 @@
-"""A report on disk: one page of Markdown, and its plots beside it."""
+"""A report of measurements: a page of Markdown with its plots."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from foldline.errors import MissingExtra
-from foldline.evaluation.markdown import as_markdown
-from foldline.evaluation.plots import drawn
-from foldline.evaluation.sections import Section
+from foldline.evaluation.rendering import as_markdown
+from foldline.evaluation.sections import Plot, ReportSection, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+OURS = "Foldline"
+"""What the name of a series or a label begins with that is drawn in colour."""
+
+INK = "#7a828c"
+ACCENTS = ("#2f81f7", "#d1801f", "#2da44e", "#a371f7")
+GREYS = ("#8b949e", "#a5adb6", "#6e7781", "#b1a08f", "#8fa3a0", "#a38fa0")
+DASHES = ("-", "--", "-.", ":")
+SHADES = (1.0, 0.62, 0.36, 0.22)
+GRID = "#7a828c40"
+
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "foldline",
+    "text.parse_math": False,
+    "font.size": 10,
+    "font.family": "sans-serif",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.titlecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+}
+WIDTH = 8.0
+"""Inches; GitHub shows it as 576 points."""
+
+
+def drawn(plot: Plot) -> bytes:
+    """
+    Draw a plot.
+
+    Returns:
+        An SVG document with a transparent background.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "plots") from error
+    with mpl.rc_context():
+        mpl.rcdefaults()  # whatever the user's own settings say
+        settings: Any = mpl.rcParams
+        settings.update(STYLE)
+        figure = Figure(figsize=(WIDTH, _height(plot)), layout="constrained")
+        axes = figure.add_subplot()
+        (_draw_bars if plot.kind == "bars" else _draw_lines)(axes, plot)
+        axes.set_title(plot.title, loc="left", fontweight="bold")
+        _legend(figure, axes, plot)
+        out = io.BytesIO()
+        metadata = {"Date": None, "Creator": None, "Title": plot.title}
+        figure.savefig(out, format="svg", transparent=True, metadata=metadata)
+    return out.getvalue().replace(b" \n", b"\n")
+
+
+def _height(plot: Plot) -> float:
+    if plot.kind == "lines":
+        return 4.2
+    bars = len(plot.labels) * (len(plot.series) + 1)
+    return max(2.2, min(14.0, 1.1 + 0.15 * bars))
+
+
+def _draw_bars(axes: Axes, plot: Plot) -> None:
+    """Draw groups of horizontal bars, the first one on top; labels have room there."""
+    thick = 0.8 / max(1, len(plot.series))
+    for number, series in enumerate(plot.series):
+        shade = SHADES[number % len(SHADES)] if len(plot.series) > 1 else 1.0
+        places = [x - 0.4 + thick * (number + 0.5) for x, _ in series.points]
+        values = [y for _, y in series.points]
+        colours = [_colour(plot.labels, int(x)) for x, _ in series.points]
+        error = _error(series, values)
+        bars = axes.barh(places, values, thick * 0.92, color=colours, alpha=shade)
+        axes.errorbar(values, places, xerr=error, fmt="none", ecolor=INK, elinewidth=0.8)
+        for bar, value in zip(bars, values, strict=True):
+            end = value if error is None else series.high[values.index(value)]
+            axes.annotate(
+                f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}",
+                (end, bar.get_y() + bar.get_height() / 2),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+            )
+    axes.set_yticks(range(len(plot.labels)), list(plot.labels))
+    for tick, label in zip(axes.get_yticklabels(), plot.labels, strict=True):
+        tick.set_fontweight("bold" if label.startswith(OURS) else "normal")
+    axes.set_ylim(len(plot.labels) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(plot.y)
+    axes.margins(x=0.09)  # room for the figures beside the bars
+    if plot.log_y:
+        axes.set_xscale("log")
+        _plain_ticks(axes.xaxis)
+    if plot.goal is not None:
+        axes.axvline(plot.goal, color=ACCENTS[1], linewidth=1, linestyle=":")
+
+
+def _colour(labels: Sequence[str], place: int) -> str:
+    """Choose the colour of a bar: ours stand out where there are others."""
+    mine = [label.startswith(OURS) for label in labels]
+    return GREYS[0] if any(mine) and not mine[place] else ACCENTS[0]
+
+
+def _error(series: Series, values: list[float]) -> list[list[float]] | None:
+    if not series.low:
+        return None
+    low = [max(0.0, v - end) for v, end in zip(values, series.low, strict=True)]
+    high = [max(0.0, end - v) for v, end in zip(values, series.high, strict=True)]
+    return [low, high]
+
+
+def _draw_lines(axes: Axes, plot: Plot) -> None:
+    mine = others = 0
+    alone = not any(series.name.startswith(OURS) for series in plot.series)
+    for series in plot.series:
+        if alone or series.name.startswith(OURS):
+            colour, dash, width = ACCENTS[mine % len(ACCENTS)], "-", 2.2
+            mine += 1
+        else:
+            colour, dash, width = GREYS[others % len(GREYS)], DASHES[others % len(DASHES)], 1.3
+            others += 1
+        xs, ys = [x for x, _ in series.points], [y for _, y in series.points]
+        (line,) = axes.plot(xs, ys, dash, color=colour, linewidth=width, label=series.name)
+        line.set(marker="o", markersize=3.5, zorder=width)
+        if series.low:
+            axes.fill_between(xs, series.low, series.high, color=colour, alpha=0.15)
+    axes.set_xlabel(plot.x)
+    axes.set_ylabel(plot.y)
+    if plot.log_x:
+        axes.set_xscale("log")
+        _plain_ticks(axes.xaxis)
+    if plot.log_y:
+        axes.set_yscale("log")
+        _plain_ticks(axes.yaxis)
+    if plot.goal is not None:
+        axes.axhline(plot.goal, color=INK, linewidth=1, linestyle=":", label="goal")
+
+
+def _plain_ticks(axis: Axis) -> None:
+    """Write the powers of a logarithmic axis as people do: 100, 1k, 1M."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def short(value: float) -> str:
+    """Write a number in a few characters: ``0.01``, ``100``, ``20k``, ``1M``."""
+    for least, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / least:g}{unit}"
+    return f"{value:g}"
+
+
+def _legend(figure: Figure, axes: Axes, plot: Plot) -> None:
+    """Name the series below the plot, where there are several."""
+    if len(plot.series) < 2:
+        return
+    marks, _ = axes.get_legend_handles_labels()
+    if plot.kind == "bars":
+        from matplotlib.patches import Patch
+
+        shades = (SHADES[number % len(SHADES)] for number in range(len(plot.series)))
+        marks = [
+            Patch(color=ACCENTS[0], alpha=shade, label=series.name)
+            for series, shade in zip(plot.series, shades, strict=True)
+        ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=9)
+
 
 NO_PLOTS = "Plots need the extra `plots`: pip install 'foldline[plots]'."
 
 
-def write_pictures(folder: Path, sections: Sequence[Section]) -> bool:
+def write_pictures(folder: Path, sections: Sequence[ReportSection]) -> bool:
     """
     Write the plots of sections as SVG.
 
@@ -38,7 +223,7 @@ def write_pictures(folder: Path, sections: Sequence[Section]) -> bool:
     return True
 
 
-def write_report(folder: Path, head: str, sections: Sequence[Section]) -> bool:
+def write_report(folder: Path, head: str, sections: Sequence[ReportSection]) -> bool:
     """
     Write ``report.md`` with its plots.
 

@@ -1,8 +1,8 @@
 """
 What a measurement reports: tables, plots as numbers, and goals, which travel as JSON.
 
-A section knows nothing of Markdown or pictures; `foldline.evaluation.markdown` and
-`foldline.evaluation.plots` turn it into what people look at.
+A section knows nothing of Markdown or pictures; `foldline.evaluation.rendering` and
+`foldline.evaluation.report` turn it into what people look at.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from foldline.errors import InputError
 
-__all__ = ["Cell", "Goal", "Plot", "Section", "Series", "Table"]
-
 Cell: TypeAlias = str | float | int | None
 Kind: TypeAlias = Literal["bars", "lines"]
 
@@ -23,7 +21,7 @@ _Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """
     Rows of figures under their headings; None is a figure that could not be taken.
 
@@ -111,13 +109,13 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """What one measurement has to say."""
 
     name: str
     title: str
     text: str
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     plots: tuple[Plot, ...] = ()
     goals: tuple[Goal, ...] = ()
 
@@ -127,7 +125,7 @@ class Section:
         return found
 
     @classmethod
-    def from_json(cls, value: Any) -> Section:
+    def from_json(cls, value: Any) -> ReportSection:
         """
         Read a section.
 
@@ -173,10 +171,10 @@ def _malformed(what: str, error: Exception) -> InputError:
     return InputError(f"the {what} {missing}", hint="Run the measurement again.")
 
 
-def _table(value: Any) -> Table:
+def _table(value: Any) -> ReportTable:
     fields = _fields(value, "table")
     rows = tuple(tuple(row) for row in fields["rows"])
-    return Table(fields["title"], tuple(fields["columns"]), rows, fields.get("note", ""))
+    return ReportTable(fields["title"], tuple(fields["columns"]), rows, fields.get("note", ""))
 
 
 def _plot(value: Any) -> Plot:

@@ -6,7 +6,7 @@ from typing import Any
 
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.dialect import Dialect
-from foldline.formats.langchain_objects import TYPES, shape_of
+from foldline.formats.langchain_shapes import TYPES, shape_of
 from foldline.formats.registry import DIALECTS
 
 KEYS = ("messages", "contents", "input", "values")
@@ -27,10 +27,10 @@ def detect_dialect(wire: Any) -> Dialect:
     Raises:
         UnknownFormat: No dialect recognises it; says what is wrong and in which message.
     """
-    return recognised(wire)[0]
+    return detect_with_score(wire)[0]
 
 
-def recognised(wire: Any) -> tuple[Dialect, float]:
+def detect_with_score(wire: Any) -> tuple[Dialect, float]:
     """Return the dialect of a value, and how sure that is, from 0 to 1; see `detect_dialect`."""
     best, surest = None, 0.0
     for dialect in DIALECTS.values():  # each is imported here, so stop as soon as one is certain

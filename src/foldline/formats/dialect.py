@@ -1,8 +1,9 @@
-"""What every wire format offers: decode, encode, validate, and its way of writing a part."""
+"""What every wire format offers: decode, encode, validate; and the checks that they share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -112,3 +113,59 @@ def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
     if isinstance(wire, dict):
         return expect(wire.get(key), list, None, key), wire
     return expect(wire, list, None, ""), None
+
+
+@contextmanager
+def bounded_nesting() -> Iterator[None]:
+    """
+    Name the reason when a value is nested deeper than the interpreter follows.
+
+    Raises:
+        InputError: Instead of the RecursionError.
+    """
+    try:
+        yield
+    except RecursionError as error:
+        raise InputError(
+            "a value is nested too deeply",
+            hint="Flatten it; no model reads hundreds of levels.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class PairingTurn:
+    """
+    What the rule looks at in one wire message.
+
+    ``calls`` are the ids of its calls with their fields; ``answers`` is the id that a result
+    names, None where the message is not a result.
+    """
+
+    index: int
+    calls: tuple[tuple[str, str], ...] = ()
+    answers: str | None = None
+
+
+def pairing_violations(turns: Iterable[PairingTurn]) -> list[Violation]:
+    """
+    Report results without a call directly before, calls without a result, and repeated ids.
+
+    The calls of the last message with calls may still wait while nothing else follows.
+    """
+    found: list[Violation] = []
+    waiting: dict[str, Violation] = {}
+    for turn in turns:
+        if turn.answers is not None:
+            if waiting.pop(turn.answers, None) is None:
+                text = f"the result of {turn.answers!r} does not follow a message with that call"
+                found.append(Violation(turn.index, "tool_call_id", "pairing", text))
+            continue
+        found += waiting.values()
+        waiting = {}
+        for number, field in turn.calls:
+            if number in waiting:
+                text = f"the id {number!r} occurs twice"
+                found.append(Violation(turn.index, field, "duplicate", text))
+            text = f"the call {number!r} has no result behind it"
+            waiting[number] = Violation(turn.index, field, "pairing", text)
+    return found

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.on_demand import OnDemand
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.source import Source, plain_limit, too_large
-from foldline.formats.unread import unread
+from foldline.formats.registry import OnDemand
+from foldline.formats.source import TranscriptSource, plain_limit, too_large
 
 _CLASSES = {
     "claude-code": ("claude_code", "ClaudeCode"),
@@ -75,14 +74,14 @@ def file_format(name: str) -> FileFormat:
     )
 
 
-def detect_file(source: Source) -> FileFormat:
+def detect_file(source: TranscriptSource) -> FileFormat:
     """
     Return the format that is surest of a file, by its content only.
 
     Raises:
         UnknownFormat: None recognises it; says what the file looks like.
     """
-    agent = unread(source)
+    agent = unreadable_agent(source)
     if agent:
         raise UnknownFormat(
             f"{source.name} is a session of {agent}, which is known but not read",
@@ -98,7 +97,7 @@ def detect_file(source: Source) -> FileFormat:
     )
 
 
-def check_json(source: Source) -> None:
+def check_json(source: TranscriptSource) -> None:
     """
     Refuse a file that begins as JSON and is none.
 
@@ -108,7 +107,7 @@ def check_json(source: Source) -> None:
     if source.broken_at:
         raise UnknownFormat(
             f"{source.name} is broken JSON: {source.broken_at}",
-            hint="It may have been cut off: copy it again, or mend that place.",
+            hint="It may have been cut off: copy it again, or repair that place.",
         )
 
 
@@ -133,10 +132,12 @@ def read_file(
     """
     chosen = None if format == "auto" else file_format(format)
     if isinstance(content, bytes):
-        source = Source.of(content, max_bytes=max_bytes)
+        source = TranscriptSource.of(content, max_bytes=max_bytes)
     else:
         path = Path(content)
-        source = Source.of(read_bytes(path, plain_limit(max_bytes)), path.name, max_bytes)
+        source = TranscriptSource.of(
+            read_bytes(path, plain_limit(max_bytes)), path.name, max_bytes
+        )
     check_json(source)
     return (chosen or detect_file(source)).decode(source)
 
@@ -177,7 +178,7 @@ def _check(status: os.stat_result, path: Path, limit: int) -> None:
         raise too_large(str(path), limit)
 
 
-def _looks(source: Source) -> str:
+def _looks(source: TranscriptSource) -> str:
     """Describe a file in a few words: what kind of text, and what it begins with."""
     value = source.document
     if isinstance(value, dict):
@@ -200,3 +201,60 @@ def _kind(value: object) -> str:
 def _names(value: Mapping[str, object]) -> str:
     shown = ", ".join(str(key)[:40] for key in list(value)[:8])
     return shown + (", …" if len(value) > 8 else "") if value else "(none)"
+
+
+UNREADABLE: Final[Mapping[str, str]] = {
+    "amp": "Amp thread (.json)",
+    "continue": "Continue session (.json)",
+    "copilot": "Copilot CLI session (.jsonl), VS Code Copilot chat (.json)",
+    "cursor": "Cursor session (.jsonl)",
+    "kimi": "Kimi CLI session (.jsonl)",
+    "qwen-code": "Qwen Code session (.jsonl)",
+    "windsurf": "Windsurf trajectory (.jsonl)",
+}
+"""What they are, by name."""
+
+
+def unreadable_agent(source: TranscriptSource) -> str:
+    """Return the name of the agent whose session a file is, or "" where it is none of these."""
+    head = source.head[0] if source.head else source.document
+    if not isinstance(head, dict):
+        return ""
+    return next((name for name, is_one in _SIGNS if is_one(head)), "")
+
+
+def _is_amp(head: Mapping[str, Any]) -> bool:
+    number = head.get("id")
+    named = isinstance(number, str) and number.startswith("T-")
+    return named and "messages" in head and "v" in head
+
+
+def _is_copilot(head: Mapping[str, Any]) -> bool:
+    data = head.get("data")
+    started = head.get("type") == "session.start" and isinstance(data, dict)
+    return started or {"requests", "responderUsername"} <= head.keys()
+
+
+def _is_cursor(head: Mapping[str, Any]) -> bool:
+    return head.keys() == {"role", "message"} and isinstance(head["message"], dict)
+
+
+def _is_qwen(head: Mapping[str, Any]) -> bool:
+    message = head.get("message")
+    return "parentUuid" in head and isinstance(message, dict) and "parts" in message
+
+
+def _is_windsurf(head: Mapping[str, Any]) -> bool:
+    kind = head.get("type")
+    return isinstance(kind, str) and kind in head and "status" in head
+
+
+_SIGNS: Final[tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...]] = (
+    ("amp", _is_amp),
+    ("continue", lambda head: {"history", "workspaceDirectory", "sessionId"} <= head.keys()),
+    ("copilot", _is_copilot),
+    ("cursor", _is_cursor),
+    ("kimi", lambda head: {"type", "protocol_version"} <= head.keys()),
+    ("qwen-code", _is_qwen),
+    ("windsurf", _is_windsurf),
+)

@@ -1,22 +1,219 @@
-"""Transcript files that are one JSON document holding one list of messages or several."""
+"""JSON files that hold conversations: what did not change is written byte for byte as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from foldline.errors import InputError
-from foldline.formats.json_text import Path, replaced
-from foldline.formats.recording import Conversation, Recording
-from foldline.formats.source import Source
+from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
+Path: TypeAlias = tuple[str | int, ...]
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ESCAPED_TEXT = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_read = json.JSONDecoder().raw_decode
+
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JsonMember:
+    """
+    A value inside an object or a list, and where it stands in the text.
+
+    The key of an object's member goes from ``opens`` to ``closes``; in a list both are ``start``.
+    """
+
+    key: str | int
+    opens: int
+    closes: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonStyle:
+    """
+    How a piece of JSON is laid out.
+
+    ``indent`` is one step of indentation (None for one line), ``base`` the white space that every
+    further line starts with, ``ascii_only`` whether other characters are escaped.
+    """
+
+    indent: str | None = None
+    base: str = ""
+    comma: str = ", "
+    colon: str = ": "
+    ascii_only: bool = False
+
+    def dumps(self, value: Any) -> str:
+        """
+        Write a value.
+
+        Raises:
+            InputError: The value is nested too deeply to be written.
+        """
+        try:
+            text = self._dumps(value, self.ascii_only)
+        except RecursionError as error:
+            raise InputError("a value is nested too deeply to be written") from error
+        if not self.ascii_only and not _encodable(text):  # half of a surrogate pair
+            text = self._dumps(value, ascii_only=True)
+        return text.replace("\n", "\n" + self.base) if self.base else text
+
+    def _dumps(self, value: Any, ascii_only: bool) -> str:
+        return json.dumps(
+            value,
+            indent=self.indent,
+            separators=(self.comma, self.colon),
+            ensure_ascii=ascii_only,
+        )
+
+
+def escapes(text: str) -> bool:
+    """Return True if a document escapes every character outside ASCII."""
+    return text.isascii() and _ESCAPED_TEXT.search(text) is not None
+
+
+def style_of(text: str, start: int = 0, base: str = "") -> JsonStyle:
+    """
+    Find out how the value at ``start`` is laid out.
+
+    Args:
+        text: The whole document.
+        start: Where the value begins.
+        base: White space at the beginning of the line on which the value stands.
+    """
+    inside = list(members(text, start, 2))
+    ascii_only = escapes(text)
+    if not inside:
+        return JsonStyle(base=base, ascii_only=ascii_only)
+    lead = text[start + 1 : inside[0].opens]
+    colon = text[inside[0].closes : inside[0].start] or ": "
+    if "\n" in lead:
+        indent = lead.rsplit("\n", 1)[1].removeprefix(base) or "  "
+        return JsonStyle(indent, base, ",", colon, ascii_only)
+    comma = text[inside[0].end : inside[1].opens] if len(inside) > 1 else ", "
+    return JsonStyle(None, base, ", " if "\n" in comma else comma, colon, ascii_only)
+
+
+def members(text: str, start: int, limit: int | None = None) -> Iterator[JsonMember]:
+    """
+    Yield the values of the object or list at ``start``, with their places in the text.
+
+    The text must be valid JSON. A value that is neither object nor list has no members.
+    """
+    kind, position, index = text[start], _skip(text, start + 1), 0
+    if kind not in "{[":
+        return
+    while text[position] not in "}]" and (limit is None or index < limit):
+        opens, key = position, index
+        closes = position
+        if kind == "{":
+            key, closes = _read(text, position)
+            position = _skip(text, _skip(text, closes) + 1)
+        _, end = _read(text, position)
+        yield JsonMember(key, opens, closes, position, end)
+        index += 1
+        position = _skip(text, end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+
+
+def _skip(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def replace_values(text: str, document: Any, changes: Mapping[Path, Any]) -> str:
+    """
+    Write a document again with other values at some paths.
+
+    Items of a new list that are the very objects of the old list keep their text, character by
+    character; everything outside the changed values does too.
+
+    Args:
+        text: The document as it stands.
+        document: What ``json.loads(text)`` gave.
+        changes: The new value for each path, such as ``("values", "messages")``.
+
+    Returns:
+        The new text.
+    """
+    start = _skip(text, 0)
+    pieces, done = [], 0
+    for begin, end, new in sorted(_rewrites(text, start, document, changes)):
+        pieces += [text[done:begin], new]
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _rewrites(
+    text: str, start: int, value: Any, changes: Mapping[Path, Any]
+) -> Iterator[tuple[int, int, str]]:
+    if () in changes:
+        yield _rewrite(text, start, value, changes[()])
+        return
+    deeper: dict[str | int, dict[Path, Any]] = defaultdict(dict)
+    for path, new in changes.items():
+        deeper[path[0]][path[1:]] = new
+    # The last of repeated keys is the one that counts, as for json.loads.
+    places = {member.key: member for member in members(text, start) if member.key in deeper}
+    for key, member in places.items():
+        yield from _rewrites(text, member.start, value[key], deeper[key])
+
+
+def _rewrite(text: str, start: int, old: Any, new: Any) -> tuple[int, int, str]:
+    end = _read(text, start)[1]
+    if not isinstance(old, list) or not isinstance(new, Sequence) or isinstance(new, str):
+        return start, end, style_of(text, start, _base(text, start)).dumps(new)
+    places = list(members(text, start))
+    if not new:
+        return start, end, "[]"
+    style, lead, comma, tail = _list_layout(text, start, end, places)
+    kept = {id(item): place for item, place in zip(old, places, strict=True)}
+    items = []
+    for item in new:
+        place = kept.get(id(item))
+        items.append(text[place.start : place.end] if place else style.dumps(item))
+    return start, end, f"[{lead}{comma.join(items)}{tail}]"
+
+
+def _list_layout(
+    text: str, start: int, end: int, places: Sequence[JsonMember]
+) -> tuple[JsonStyle, str, str, str]:
+    if not places:
+        return JsonStyle(ascii_only=escapes(text)), "", ", ", ""
+    lead, tail = text[start + 1 : places[0].start], text[places[-1].end : end - 1]
+    base = lead.rsplit("\n", 1)[1] if "\n" in lead else ""
+    filled = next((place for place in places if place.end - place.start > 2), places[0])
+    style = style_of(text, filled.start, base)
+    comma = text[places[0].end : places[1].start] if len(places) > 1 else ""
+    return style, lead, comma or ("," + lead if lead else style.comma), tail
+
+
+def _base(text: str, start: int) -> str:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPath:
     """Where a conversation stands in a document, and its messages as they were read."""
 
     path: Path
@@ -24,11 +221,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class JsonDocument:
     """A JSON document with the places of its conversations, one for each of them."""
 
-    source: Source
-    places: tuple[Place, ...]
+    source: TranscriptSource
+    places: tuple[ConversationPath, ...]
 
 
 def at(value: Any, path: Path) -> Any:
@@ -43,8 +240,8 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def recorded(
-    name: str, source: Source, found: Sequence[tuple[str, Path, Transcript]]
+def read_recording(
+    name: str, source: TranscriptSource, found: Sequence[tuple[str, Path, Transcript]]
 ) -> Recording:
     """
     Build the recording of a document.
@@ -54,44 +251,46 @@ def recorded(
         source: The file.
         found: Name, path of the list of messages, and transcript of each conversation.
     """
-    places = tuple(Place(path, transcript.messages) for _, path, transcript in found)
-    conversations = tuple(Conversation(title, transcript) for title, _, transcript in found)
-    return Recording(name, conversations, Document(source, places))
+    places = tuple(ConversationPath(path, transcript.messages) for _, path, transcript in found)
+    conversations = tuple(
+        RecordedConversation(title, transcript) for title, _, transcript in found
+    )
+    return Recording(name, conversations, JsonDocument(source, places))
 
 
-def rewritten(
-    recording: Recording, write: Callable[[Sequence[Any], Place, Transcript], Any]
+def write_recording(
+    recording: Recording, write: Callable[[Sequence[Any], ConversationPath, Transcript], Any]
 ) -> bytes:
     """
     Write a document again; an unchanged one is the very bytes that came.
 
     Args:
-        recording: What ``recorded`` built, with conversations changed or not.
+        recording: What ``read_recording`` built, with conversations changed or not.
         write: Given the old list, its place and the changed transcript, returns the new list.
             Entries that are the same objects as before keep their text.
     """
-    document: Document = recording.document
+    document: JsonDocument = recording.document
     changes = {
         place.path: write(at(document.source.document, place.path), place, there.transcript)
         for place, there in zip(document.places, recording.conversations, strict=True)
-        if not unchanged(place.messages, there.transcript.messages)
+        if not is_unchanged(place.messages, there.transcript.messages)
     }
     if not changes:
         return document.source.data
     return as_bytes(
-        document.source, replaced(document.source.text, document.source.document, changes)
+        document.source, replace_values(document.source.text, document.source.document, changes)
     )
 
 
-def as_bytes(source: Source, text: str) -> bytes:
+def as_bytes(source: TranscriptSource, text: str) -> bytes:
     """Encode changed text in the way of its file, with a byte order mark if it had one."""
     mark = "\ufeff".encode(source.encoding)
     data = text.encode(source.encoding, "surrogatepass")
     return mark + data if source.data.startswith(mark) else data
 
 
-def unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """Tell whether messages are still what was read: the same ones, in order, untouched."""
+def is_unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
+    """Return True if messages are still what was read: the same ones, in order, untouched."""
     return len(before) == len(after) and all(
         new is old or (new.intact and new.raw is old.raw and new.id == old.id)
         for old, new in zip(before, after, strict=True)

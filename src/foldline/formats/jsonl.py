@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.json_text import style_of
-from foldline.formats.source import Source, parsed
+from foldline.formats.json_document import style_of
+from foldline.formats.source import TranscriptSource, parse_line
 
 _SHOWN = 20
 """How many unreadable lines are named one by one."""
@@ -24,7 +24,7 @@ class Lines:
 
     def value(self, number: int) -> dict[str, Any]:
         """Read a line again; an empty object where it is none."""
-        value = parsed(self.data[number], self.encoding)
+        value = parse_line(self.data[number], self.encoding)
         return value if isinstance(value, dict) else {}
 
     def written(self, value: Any, like: int) -> bytes:
@@ -49,7 +49,7 @@ class Lines:
         return mark + data if marked and not data.startswith(mark) else data
 
 
-def read_lines(source: Source) -> tuple[Lines, list[Any], tuple[str, ...]]:
+def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, ...]]:
     """
     Read a file line by line.
 
@@ -58,7 +58,7 @@ def read_lines(source: Source) -> tuple[Lines, list[Any], tuple[str, ...]]:
         is neither blank nor a JSON object.
     """
     lines = Lines(source.lines, source.encoding)
-    values = [parsed(line, source.encoding) for line in lines.data]
+    values = [parse_line(line, source.encoding) for line in lines.data]
     objects = [value if isinstance(value, dict) else None for value in values]
     return lines, objects, _unreadable(lines.data, objects)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from foldline.errors import InputError
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.values.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class RecordedConversation:
     """One conversation of a file, under the name that the file gives it."""
 
     name: str
@@ -30,12 +30,12 @@ class Recording:
     """
 
     format: str
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[RecordedConversation, ...]
     document: Any = field(default=None, repr=False, compare=False)
     warnings: tuple[str, ...] = ()
 
     @property
-    def current(self) -> Conversation:
+    def current(self) -> RecordedConversation:
         """The last conversation: what the model sees now, and what is compacted by default."""
         return self.conversations[-1]
 
@@ -57,7 +57,7 @@ def segment_name(index: int, count: int, alone: str) -> str:
     return alone if count == 1 else f"segment {index + 1} of {count}"
 
 
-def unrecognised(source: Source, title: str) -> InputError:
+def wrong_format(source: TranscriptSource, title: str) -> InputError:
     """Return the error for a file that is read as something which it is not."""
     return InputError(
         f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
@@ -75,11 +75,11 @@ class FileFormat(Protocol):
     name: str
     title: str
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
         ...
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """
         Read a file.
 

@@ -1,20 +1,50 @@
-"""The dialects by name, each loaded when it is first asked for."""
+"""The dialects by name, each loaded when it is first used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Generic, TypeVar
 
 from foldline.errors import UnknownFormat
 from foldline.formats.dialect import Dialect
-from foldline.formats.on_demand import OnDemand
+
+Made = TypeVar("Made")
+
+
+class OnDemand(Mapping[str, Made], Generic[Made]):
+    """
+    Make objects as they are looked up, each once.
+
+    Args:
+        classes: The module and the class by name; the order is kept.
+    """
+
+    def __init__(self, classes: Mapping[str, tuple[str, str]]) -> None:
+        self._classes = classes
+        self._made: dict[str, Made] = {}
+
+    def __getitem__(self, name: str) -> Made:
+        if name not in self._made:
+            module, class_name = self._classes[name]
+            made: Any = getattr(import_module(module), class_name)()
+            self._made[name] = made
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
 
 _CLASSES = {
-    "openai-chat": ("foldline.formats.openai_chat", "OpenAIChat"),
-    "openai-responses": ("foldline.formats.openai_responses", "OpenAIResponses"),
-    "anthropic": ("foldline.formats.anthropic", "Anthropic"),
-    "gemini": ("foldline.formats.gemini", "Gemini"),
-    "langchain": ("foldline.formats.langchain", "LangChain"),
-    "pydantic-ai": ("foldline.formats.pydantic_ai", "PydanticAI"),
+    "openai-chat": ("foldline.formats.openai_chat", "OpenAIChatDialect"),
+    "openai-responses": ("foldline.formats.openai_responses", "OpenAIResponsesDialect"),
+    "anthropic": ("foldline.formats.anthropic", "AnthropicDialect"),
+    "gemini": ("foldline.formats.gemini", "GeminiDialect"),
+    "langchain": ("foldline.formats.langchain", "LangChainDialect"),
+    "pydantic-ai": ("foldline.formats.pydantic_ai", "PydanticAIDialect"),
 }
 
 

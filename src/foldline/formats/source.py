@@ -51,11 +51,11 @@ class Record:
     @property
     def line(self) -> str:
         """The line as text, with its ending; bytes that cannot be read become U+FFFD."""
-        return decoded(self.data, self.encoding)
+        return decode_text(self.data, self.encoding)
 
 
 @dataclass(frozen=True)
-class Source:
+class TranscriptSource:
     """
     The content of a file.
 
@@ -70,7 +70,9 @@ class Source:
     max_bytes: int | None = None
 
     @classmethod
-    def of(cls, data: bytes, name: str = "input", max_bytes: int | None = None) -> Source:
+    def of(
+        cls, data: bytes, name: str = "input", max_bytes: int | None = None
+    ) -> TranscriptSource:
         """
         Take bytes, decompressing gzip.
 
@@ -97,7 +99,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The content as text; bytes that cannot be read become replacement characters."""
-        return decoded(self.data, self.encoding)
+        return decode_text(self.data, self.encoding)
 
     @cached_property
     def document(self) -> Any:
@@ -129,7 +131,7 @@ class Source:
     def records(self) -> tuple[Record, ...]:
         """The content as JSON Lines."""
         code = self.encoding
-        return tuple(Record(line, parsed(line, code), code) for line in self.lines)
+        return tuple(Record(line, parse_line(line, code), code) for line in self.lines)
 
     @cached_property
     def head(self) -> tuple[Any, ...]:
@@ -139,19 +141,19 @@ class Source:
         values, size = [], 0
         for line in islice(_lines(self.data, self.encoding), HEAD_LINES):
             if size < HEAD_BYTES and len(line) <= LONGEST_HEAD_LINE:
-                values.append(parsed(line, self.encoding))
+                values.append(parse_line(line, self.encoding))
             size += len(line)
         return tuple(value for value in values if value is not None)
 
 
-def decoded(data: bytes, encoding: str = "utf-8") -> str:
+def decode_text(data: bytes, encoding: str = "utf-8") -> str:
     """Read text without its byte order mark; what cannot be read becomes U+FFFD."""
     return data.decode(encoding, "replace").removeprefix("\ufeff")
 
 
-def parsed(line: bytes, encoding: str = "utf-8") -> Any:
+def parse_line(line: bytes, encoding: str = "utf-8") -> Any:
     """Read one line as a JSON object or list; None when it is anything else."""
-    text = decoded(line, encoding).strip()
+    text = decode_text(line, encoding).strip()
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -26,7 +26,7 @@ _DAMAGED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZipEntry:
     """One file of an archive, unpacked."""
 
     info: zipfile.ZipInfo
@@ -34,11 +34,11 @@ class Member:
 
 
 def is_archive(data: bytes) -> bool:
-    """Tell whether bytes begin like a zip file."""
+    """Return True if bytes begin like a zip file."""
     return data[:4] == b"PK\x03\x04"
 
 
-def names(data: bytes) -> list[str]:
+def entry_names(data: bytes) -> list[str]:
     """Return the names of the members, without unpacking any; none for what is no archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -47,7 +47,7 @@ def names(data: bytes) -> list[str]:
         return []
 
 
-def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[Member, ...]:
+def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[ZipEntry, ...]:
     """
     Unpack an archive in memory.
 
@@ -66,7 +66,7 @@ def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[Member
                 raise InputError(f"{name} has more than {MAX_MEMBERS:,} members")
             out, total, limit = [], 0, unpacked_limit(len(data), max_bytes)
             for info in infos:
-                out.append(Member(info, _read(archive, info, limit - total)))
+                out.append(ZipEntry(info, _read(archive, info, limit - total)))
                 total += len(out[-1].data)
                 if total > limit:
                     raise too_large(name, limit)
@@ -86,7 +86,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes:
         return stream.read(left + 1)
 
 
-def packed(members: tuple[Member, ...], changes: Mapping[str, bytes]) -> bytes:
+def pack(members: tuple[ZipEntry, ...], changes: Mapping[str, bytes]) -> bytes:
     """Write an archive again: the same members in the same order, some with other content."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:

@@ -9,10 +9,9 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from foldline.inspector.html import Html, h, join
-from foldline.inspector.links import Links
+from foldline.inspector.pages.layout import Links, brief
 from foldline.inspector.timeline import BANDS, Point
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import brief
+from foldline.inspector.trace import SessionTrace
 
 COLUMNS: Final = 480
 """Places on the time axis; of the requests that share one, the fullest is drawn."""
@@ -42,7 +41,7 @@ def columns(points: Sequence[Point], drawn: Range) -> list[Point]:
     return [max(place, key=lambda point: point.tokens) for place in places]
 
 
-def over_time(trace: Trace, links: Links, drawn: Range) -> Html:
+def over_time(trace: SessionTrace, links: Links, drawn: Range) -> Html:
     """
     Draw the tokens of every request by kind.
 
@@ -99,7 +98,7 @@ def _last(point: Point) -> str:
     return "the next request" if coming else f"request {point.request.number}"
 
 
-def _top(trace: Trace, shown: Sequence[Point]) -> float:
+def _top(trace: SessionTrace, shown: Sequence[Point]) -> float:
     """Return the tokens at the upper edge: the fullest request, and limits that are not far."""
     most = max((point.tokens for point in shown), default=1)
     reported = (p.reported.total - p.reported.output for p in shown if p.reported)
@@ -108,7 +107,7 @@ def _top(trace: Trace, shown: Sequence[Point]) -> float:
     return 1.06 * max([most, *near])
 
 
-def _lines(trace: Trace) -> list[tuple[int, str]]:
+def _lines(trace: SessionTrace) -> list[tuple[int, str]]:
     levels = trace.levels
     assumed = "" if trace.model.resolved else ", assumed"
     found = [(trace.model.window, f"window{assumed}")]
@@ -151,7 +150,7 @@ def _reported(shown: Sequence[Point], top: float) -> Html | None:
     return h("polyline", points=" ".join(pairs), class_="reported") if len(pairs) > 1 else None
 
 
-def _limits(trace: Trace, top: float) -> Iterator[Html]:
+def _limits(trace: SessionTrace, top: float) -> Iterator[Html]:
     for limit, name in _lines(trace):
         if limit > top:
             continue
@@ -176,7 +175,7 @@ def _breaks(shown: Sequence[Point]) -> Iterator[Html]:
             )
 
 
-def _marks(trace: Trace, links: Links, drawn: Range) -> Iterator[Html]:
+def _marks(trace: SessionTrace, links: Links, drawn: Range) -> Iterator[Html]:
     found = [
         (index, number)
         for index, number in enumerate(trace.timeline.marks)
@@ -204,7 +203,7 @@ def _data(shown: Sequence[Point]) -> str:
     return json.dumps([[p.request.number, *p.sizes] for p in shown], separators=(",", ":"))
 
 
-def legend(trace: Trace, drawn: Range) -> Html:
+def legend(trace: SessionTrace, drawn: Range) -> Html:
     """Say which colour stands for what, with the tokens of the request that comes next."""
     top = _top(trace, columns(trace.timeline.points, drawn))
     above = [f"{name} {brief(limit)}" for limit, name in _lines(trace) if limit > top]

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.inspector.reading import APART, read_apart, read_content
-from foldline.inspector.replay import Segment, archived, recorded
-from foldline.inspector.trace import Source, Trace, model_named, without_wire
+from foldline.inspector.file_growth import appended, mark
+from foldline.inspector.file_reading import APART, read_apart, read_content
+from foldline.inspector.timeline import ViewSegment, archived, recorded
+from foldline.inspector.trace import SessionTrace, TraceSource, model_named, without_wire
 from foldline.models.catalogue import Catalogue
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
 Progress: TypeAlias = Callable[[float, str], None]
+
+TEXTS: Final = 1_000_000
+"""Texts whose tokens are remembered: all of a session, as every page asks for them again."""
 
 
 def from_file(
@@ -29,7 +33,7 @@ def from_file(
     model: str = "",
     format: str = "auto",  # noqa: A002  # as everywhere in this library
     project: str = "",
-) -> Trace:
+) -> SessionTrace:
     """
     Read the transcript file of an agent.
 
@@ -52,7 +56,7 @@ def from_file(
         if status.st_size >= APART
         else read_content(path, format, conversation)
     )
-    source = Source(
+    source = TraceSource(
         title=path.name,
         agent=held.format,
         origin="file",
@@ -65,18 +69,63 @@ def from_file(
         warnings=held.warnings,
     )
     progress(0.5, "Following what was shown")
-    segments = recorded(held.segments)
+    segments = recorded([tuple(map(without_wire, messages)) for messages in held.segments])
     current = Transcript(
         segments[-1].messages, held.dialect, held.system, held.tools, None, held.warnings
     )
     log = {message.id: message for segment in segments for message in segment.messages}
     model = model or held.model
-    return _measured(source, tuple(log.values()), segments, current, model, config, progress)
+    made = _measured(source, tuple(log.values()), segments, current, model, config)
+    return _prepared(replace(made, mark=mark(path, held.format, status.st_size)), progress)
+
+
+def grown(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
+    """
+    Read what was appended to the file of a session.
+
+    Args:
+        trace: The session as it was read before; what it shares with the new one is kept.
+        progress: Is told a fraction of the work and what comes next.
+
+    Returns:
+        The session now; None where its file has to be read as a whole.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    *earlier, last = trace.segments
+    if trace.mark is None or trace.source.conversations:
+        return None
+    progress(0.02, "Reading what was appended")
+    found = appended(trace.mark, last.messages)
+    if found is None:
+        return None
+    messages, marked = found
+    known = {message.id: message for message in last.messages}
+    light = tuple(known.get(m.id) or without_wire(m) for m in messages)
+    log = {message.id: message for message in (*trace.log, *light)}
+    changed = known.keys() - {message.id for message in light}
+    before = {m.id for segment in earlier for m in segment.messages} if changed else set()
+    for number in changed - before:
+        log.pop(number, None)
+    status = marked.path.stat()
+    made = SessionTrace(
+        replace(trace.source, size=status.st_size, changed=status.st_mtime),
+        tuple(log.values()),
+        (*earlier, replace(last, messages=light)),
+        replace(trace.current, messages=light),
+        trace.counter,
+        trace.model,
+        trace.config,
+        trace.overhead,
+        marked,
+    )
+    return _prepared(made, progress)
 
 
 def from_archive(
     path: Path, name: str, config: Config, progress: Progress, *, model: str = ""
-) -> Trace:
+) -> SessionTrace:
     """
     Read a session of an archive.
 
@@ -101,7 +150,7 @@ def from_archive(
     progress(0.4, "Replaying what was shown")
     segments = archived(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
-    source = Source(
+    source = TraceSource(
         title=name,
         agent=(info.head.dialect if info else "") or "foldline",
         origin="archive",
@@ -111,34 +160,37 @@ def from_archive(
     )
     current = Transcript(segments[-1].messages, source.agent)
     window = info.head.window if info else None
-    return _measured(source, light, segments, current, model, config, progress, (overhead, window))
+    stored = (overhead, window)
+    return _prepared(_measured(source, light, segments, current, model, config, stored), progress)
 
 
 def _measured(
-    source: Source,
+    source: TraceSource,
     log: tuple[Message, ...],
-    segments: tuple[Segment, ...],
+    segments: tuple[ViewSegment, ...],
     current: Transcript,
     model: str,
     config: Config,
-    progress: Progress,
     stored: tuple[int, int | None] = (0, None),
-) -> Trace:
+) -> SessionTrace:
     """
-    Put a trace together and measure all of it, so that every page is quick afterwards.
+    Put a trace together.
 
     ``stored`` is what an archive says: the tokens that were sent besides, and the window.
     """
     besides, window = stored
-    counter = counter_for(current, model or None)
+    counter = replace(counter_for(current, model or None), entries=TEXTS)
     system = counter.overhead(current.system, ())
     schemas = counter.overhead("", current.tools)
     info = Catalogue.load().find(model)
     if window is not None:
         info = replace(info, window=window, resolved=True)
-    trace = Trace(
-        source, log, segments, current, counter, info, config, (system + besides, schemas)
-    )
+    around = (system + besides, schemas)
+    return SessionTrace(source, log, segments, current, counter, info, config, around)
+
+
+def _prepared(trace: SessionTrace, progress: Progress) -> SessionTrace:
+    """Measure all of a session, so that every page is quick afterwards."""
     progress(0.6, "Counting tokens")
     _ = trace.timeline
     _ = trace.handles, trace.positions

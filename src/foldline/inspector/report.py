@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from foldline.inspector.html import Html, h, join
-from foldline.inspector.links import Links
 from foldline.inspector.pages.compaction import against_log, compaction, fates
 from foldline.inspector.pages.cost import cost
-from foldline.inspector.pages.layout import about, note
+from foldline.inspector.pages.layout import Links, about, moment, note
 from foldline.inspector.pages.messages import article
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.tokens import tokens
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import moment
+from foldline.inspector.trace import SessionTrace
 
 COMPACTIONS: Final = 24
 """Compactions that are told message by message: the newest."""
@@ -33,7 +31,7 @@ EXCERPT: Final = 1_200
 _STYLE: Final = Path(__file__).with_name("static") / "inspect.css"
 
 
-def report(trace: Trace, now: float) -> str:
+def report(trace: SessionTrace, now: float) -> str:
     """
     Write a session as one HTML file.
 
@@ -97,7 +95,7 @@ def _contents(changes: range) -> Html:
     return h("nav", h("ul", items, class_="toc"), aria_label="Contents")
 
 
-def _forgotten(trace: Trace, links: Links) -> Html:
+def _forgotten(trace: SessionTrace, links: Links) -> Html:
     return h(
         "section",
         h("h1", "What it forgot"),
@@ -106,7 +104,7 @@ def _forgotten(trace: Trace, links: Links) -> Html:
     )
 
 
-def _now(trace: Trace, links: Links) -> Html:
+def _now(trace: SessionTrace, links: Links) -> Html:
     messages = trace.segments[-1].messages
     left = len(messages) - NOW
     return h(

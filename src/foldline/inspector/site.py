@@ -11,26 +11,30 @@ from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import FoldlineError
-from foldline.inspector.changing import Changed, compact_from, confirm_fold, confirm_undo, undo
 from foldline.inspector.chart import Range
-from foldline.inspector.costs import alternatives
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.links import Links
 from foldline.inspector.loading import Progress
 from foldline.inspector.pages import sessions as listing
 from foldline.inspector.pages.compaction import against_log, compaction, forgotten
-from foldline.inspector.pages.cost import cost
+from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
-from foldline.inspector.pages.layout import Frame, note, page, session_header, top
-from foldline.inspector.pages.message import whole_message
+from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
+from foldline.inspector.pages.messages import whole_message
 from foldline.inspector.pages.overview import overview
+from foldline.inspector.pages.sessions import SessionSurvey
 from foldline.inspector.pages.step import step
 from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
-from foldline.inspector.shelf import Job, Listed, Shelf
-from foldline.inspector.surveying import Survey
-from foldline.inspector.trace import Trace
-from foldline.inspector.trial import as_toml, wish_of
+from foldline.inspector.session_cache import Job, SessionCache, SessionEntry
+from foldline.inspector.session_changes import (
+    Changed,
+    compact_from,
+    confirm_fold,
+    confirm_undo,
+    undo,
+)
+from foldline.inspector.simulation import as_toml, read_settings
+from foldline.inspector.trace import SessionTrace
 
 STATIC: Final = {"inspect.css": "text/css", "inspect.js": "text/javascript"}
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -38,7 +42,7 @@ _KEY: Final = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PageRequest:
     """A request: its method, the parts of its path, the fields of its address and of its form."""
 
     method: str
@@ -52,7 +56,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageResponse:
     """What is sent back."""
 
     body: str
@@ -61,7 +65,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Site:
+class InspectorSite:
     """
     All pages.
 
@@ -73,14 +77,18 @@ class Site:
     """
 
     def __init__(
-        self, shelf: Shelf, survey: Survey, token: str, clock: Callable[[], float] = time.time
+        self,
+        shelf: SessionCache,
+        survey: SessionSurvey,
+        token: str,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._shelf = shelf
         self._survey = survey
         self._token = token
         self._clock = clock
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: PageRequest) -> PageResponse:
         """Answer a request; every error is a page."""
         try:
             return self._answer(call)
@@ -88,33 +96,37 @@ class Site:
             body = h("section", h("h1", "This cannot be shown"), note(str(error), "note warning"))
             return _plain("Error", body, 422)
 
-    def _answer(self, call: Call) -> Answer:
+    def _answer(self, call: PageRequest) -> PageResponse:
         match call.path:
             case () | ("",):
                 return self._sessions(call)
             case ("static", name) if name in STATIC:
-                return Answer((_FOLDER / name).read_text("utf-8"), kind=STATIC[name])
+                return PageResponse((_FOLDER / name).read_text("utf-8"), kind=STATIC[name])
             case ("s", key, *rest) if _KEY.fullmatch(key):
                 listed = self._shelf.known(key)
                 if listed is not None:
                     return self._session(call, listed, tuple(rest))
         return missing("There is no such page.")
 
-    def _sessions(self, call: Call) -> Answer:
+    def _sessions(self, call: PageRequest) -> PageResponse:
         found = self._shelf.sessions()
         known, left = self._survey.of(found)
         if call.query.get("version"):
-            return Answer(json.dumps({"version": f"{len(found)}-{left}"}), kind="application/json")
-        order = listing.Order.of(call.query)
+            return PageResponse(
+                json.dumps({"version": f"{len(found)}-{left}"}), kind="application/json"
+            )
+        order = listing.SortOrder.of(call.query)
         main = listing.sessions(found, known, order, self._clock(), left)
-        frame = Frame("Sessions", version=f"{len(found)}-{left}")
-        return Answer(page(frame, listing.header(), main))
+        frame = PageFrame("Sessions", version=f"{len(found)}-{left}")
+        return PageResponse(page(frame, listing.header(), main))
 
-    def _session(self, call: Call, listed: Listed, rest: tuple[str, ...]) -> Answer:
+    def _session(
+        self, call: PageRequest, listed: SessionEntry, rest: tuple[str, ...]
+    ) -> PageResponse:
         conversation = call.number("conversation")
         if rest == ("version",):
             version = self._shelf.version(listed, conversation)
-            return Answer(json.dumps({"version": version}), kind="application/json")
+            return PageResponse(json.dumps({"version": version}), kind="application/json")
         opened = self._shelf.open(listed, conversation)
         if isinstance(opened, Job):
             return _waiting(listed.title, opened)
@@ -125,22 +137,27 @@ class Site:
         if call.method == "POST":
             return self._change(call, listed, opened, links, rest)
         if rest == ("what-if", "foldline.toml"):
-            return _download(as_toml(wish_of(call.query).config(opened.config)))
+            return _download(as_toml(read_settings(call.query).config(opened.config)))
         if rest == ("requests",):
             where = links.request(call.number("n") or 0) or ""
-            return Answer("", 303, headers={"Location": where})
+            return PageResponse("", 303, headers={"Location": where})
         main = self._page(call, listed, opened, links, rest)
         if main is None:
             return missing("There is no such page in this session.")
-        if isinstance(main, Answer):
+        if isinstance(main, PageResponse):
             return main
         header = session_header(opened, links, rest[0] if rest else "", self._clock())
         version = self._shelf.version(listed, conversation)
-        return Answer(page(Frame(listed.title, version), header, main))
+        return PageResponse(page(PageFrame(listed.title, version), header, main))
 
     def _page(
-        self, call: Call, listed: Listed, trace: Trace, links: Links, rest: tuple[str, ...]
-    ) -> Child | Answer:
+        self,
+        call: PageRequest,
+        listed: SessionEntry,
+        trace: SessionTrace,
+        links: Links,
+        rest: tuple[str, ...],
+    ) -> Child | PageResponse:
         at = _within(call.number("at"), len(trace.timeline.points))
         number = call.number("page")
         match rest:
@@ -162,7 +179,9 @@ class Site:
                 return self._item(call, trace, links, name, what)
         return None
 
-    def _item(self, call: Call, trace: Trace, links: Links, name: str, what: str) -> Child:
+    def _item(
+        self, call: PageRequest, trace: SessionTrace, links: Links, name: str, what: str
+    ) -> Child:
         number, index = call.number("page"), _number(what)
         if name == "requests" and index is not None and index < len(trace.timeline.points):
             return step(trace, links, index, number)
@@ -174,7 +193,9 @@ class Site:
             return confirm_fold(trace, links, what, self._token)
         return None
 
-    def _what_if(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
+    def _what_if(
+        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
+    ) -> Child | PageResponse:
         said = dict(call.query)
         at = _within(call.number("at"), len(trace.timeline.points))
         name = f"what-if {sorted(said.items())}"
@@ -188,7 +209,9 @@ class Site:
             return _waiting(listed.title, job)
         return _trouble(job.error) if job.error is not None else job.result
 
-    def _cost(self, call: Call, listed: Listed, trace: Trace, links: Links) -> Child | Answer:
+    def _cost(
+        self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
+    ) -> Child | PageResponse:
         others = None
         if call.query.get("compare"):
             job = self._shelf.beside(
@@ -203,8 +226,13 @@ class Site:
         return cost(trace, links, call.number("page") or 0, others)
 
     def _change(
-        self, call: Call, listed: Listed, trace: Trace, links: Links, rest: tuple[str, ...]
-    ) -> Answer:
+        self,
+        call: PageRequest,
+        listed: SessionEntry,
+        trace: SessionTrace,
+        links: Links,
+        rest: tuple[str, ...],
+    ) -> PageResponse:
         """Do what a form asks for; its token was checked before it came here."""
         if not trace.is_ours:
             return missing("An agent's own file is never changed.")
@@ -219,10 +247,10 @@ class Site:
         self._shelf.forget(listed)
         if not made.done:
             raise FoldlineError(made.words)
-        return Answer("", 303, headers={"Location": links.page()})
+        return PageResponse("", 303, headers={"Location": links.page()})
 
 
-def _warm(trace: Trace) -> Job[object]:
+def _warm(trace: SessionTrace) -> Job[object]:
     """Prepare beside the first page what the others take long for."""
     return Job(
         lambda _: (
@@ -234,7 +262,7 @@ def _warm(trace: Trace) -> Job[object]:
 
 
 def _tried(
-    trace: Trace, links: Links, said: Mapping[str, str], at: int | None, progress: Progress
+    trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None, progress: Progress
 ) -> Html:
     progress(0.1, "Trying these settings")
     return what_if(trace, links, said, at)
@@ -244,18 +272,18 @@ def _trouble(error: Exception) -> Html:
     return note(f"{type(error).__name__}: {error}", "note warning")
 
 
-def missing(words: str) -> Answer:
+def missing(words: str) -> PageResponse:
     """Return the answer for what does not exist."""
     return _plain("Not found", h("section", h("h1", "Not found"), note(words)), 404)
 
 
-def refused() -> Answer:
+def refused() -> PageResponse:
     """Return the answer for those who did not come by the link."""
     words = "This page opens with the link that foldline inspect printed when it was started."
     return _plain("Closed", h("section", h("h1", "This page is closed"), note(words)), 403)
 
 
-def entered(path: str) -> Answer:
+def entered(path: str) -> PageResponse:
     """Return the page that leads on from the first link, so that its token is not kept around."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
     body = h("section", h("h1", "Opening…"), h("p", h("a", "Go on", href=path)))
@@ -264,28 +292,28 @@ def entered(path: str) -> Answer:
     )
     icon = h("link", rel="icon", href="data:,")
     onwards = h("meta", http_equiv="refresh", content=f"0;url={path}")
-    return Answer(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
+    return PageResponse(Html(f"{head}{icon}{onwards}</head>{h('body', h('main', body))}</html>"))
 
 
-def _plain(title: str, body: Html, status: int) -> Answer:
-    return Answer(page(Frame(title), h("header", top(())), body), status)
+def _plain(title: str, body: Html, status: int) -> PageResponse:
+    return PageResponse(page(PageFrame(title), h("header", top(())), body), status)
 
 
-def _waiting(title: str, job: Job[Any]) -> Answer:
+def _waiting(title: str, job: Job[Any]) -> PageResponse:
     """Return the page that shows how far reading is; it asks again by itself."""
     percent = f"{100 * job.fraction:.0f}"
     bar = h("progress", f"{percent} %", max="100", value=percent, aria_label="Progress")
     body = h("section", h("h1", title), h("p", f"{job.words}…", role="status"), bar)
-    frame = Frame(title, refresh=1)
-    return Answer(page(frame, h("header", top(((title, None),))), body), 202)
+    frame = PageFrame(title, refresh=1)
+    return PageResponse(page(frame, h("header", top(((title, None),))), body), 202)
 
 
-def _download(text: str) -> Answer:
+def _download(text: str) -> PageResponse:
     name = 'attachment; filename="foldline.toml"'
-    return Answer(text, kind="application/toml", headers={"Content-Disposition": name})
+    return PageResponse(text, kind="application/toml", headers={"Content-Disposition": name})
 
 
-def _range(call: Call, size: int) -> Range | None:
+def _range(call: PageRequest, size: int) -> Range | None:
     first, end = call.number("first"), call.number("end")
     if first is None or end is None:
         return None

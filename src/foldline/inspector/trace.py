@@ -11,11 +11,12 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from foldline.core.config import Config
 from foldline.core.thresholds import Levels
 from foldline.errors import BudgetError
-from foldline.inspector.replay import Request, Segment
-from foldline.inspector.stats import Stats, measure
-from foldline.inspector.timeline import Timeline, timeline
+from foldline.evaluation.breakdown import TokenStats, measure
+from foldline.formats.registry import DIALECTS
+from foldline.inspector.file_growth import Mark
+from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
-from foldline.values.handles import handles
+from foldline.values.handles import Handles, Register
 from foldline.values.messages import Media, Message, Omitted, Part, ToolResult
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
@@ -28,7 +29,7 @@ ROWS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSource:
     """
     What a session is called and where it comes from.
 
@@ -49,23 +50,24 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Trace:
+class SessionTrace:
     """
     A session that was read.
 
     ``log`` is everything that was ever said, in order; ``segments`` is what was shown of it.
     ``model`` is what is known about the model, ``overhead`` the tokens of system prompt and tool
-    schemas that are sent besides.
+    schemas that are sent besides, ``mark`` how far a file was read that may grow.
     """
 
-    source: Source
+    source: TraceSource
     log: tuple[Message, ...] = field(repr=False)
-    segments: tuple[Segment, ...] = field(repr=False)
+    segments: tuple[ViewSegment, ...] = field(repr=False)
     current: Transcript = field(repr=False)
     counter: TokenCounter = field(repr=False)
     model: ModelInfo
     config: Config = field(repr=False)
     overhead: tuple[int, int] = (0, 0)
+    mark: Mark | None = field(default=None, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _making: RLock = field(default_factory=RLock, repr=False, compare=False)
 
@@ -74,15 +76,15 @@ class Trace:
         """Every request, measured."""
         return timeline(self.segments, self.counter, *self.overhead)
 
-    @cached_property
-    def stats(self) -> Stats:
+    @property
+    def stats(self) -> TokenStats:
         """Where the tokens of what the model sees now go: what ``foldline stats`` shows."""
-        return measure(self.current, self.counter, ROWS)
+        return self.once("stats", lambda _: measure(self.current, self.counter, ROWS))
 
     @cached_property
     def handles(self) -> Mapping[str, str]:
-        """Handles by id."""
-        return handles(self.log)
+        """Handles by id, each worked out when it is asked for."""
+        return Handles(Register(self.positions))
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -102,17 +104,22 @@ class Trace:
         """Whether it lies in an archive, so that compactions have handles and can be undone."""
         return self.source.origin == "archive"
 
-    def view(self, request: Request) -> Sequence[Message]:
+    def can_fold(self, number: str) -> bool:
+        """Return True if a message can be the first that is folded."""
+        shown = {message.id for message in self.segments[-1].messages}
+        return self.is_ours and self.source.agent in DIALECTS and number in shown
+
+    def view(self, request: ModelRequest) -> Sequence[Message]:
         """Return exactly what the model saw at a request."""
         return self.segments[request.segment].messages[: request.length]
 
-    def log_until(self, request: Request) -> Sequence[Message]:
+    def log_until(self, request: ModelRequest) -> Sequence[Message]:
         """Return everything that had been said when a request was made."""
         shown = self.segments[request.segment].messages[: request.length]
         last = next((m.id for m in reversed(shown) if m.id in self.positions), None)
         return self.log if last is None else self.log[: self.positions[last] + 1]
 
-    def once(self, name: str, make: Callable[[Trace], Result]) -> Result:
+    def once(self, name: str, make: Callable[[SessionTrace], Result]) -> Result:
         """Return what was made of it under a name, making it the first time."""
         with self._making:  # who asks while it is being made waits for it
             if name not in self._made:
@@ -131,6 +138,8 @@ class Trace:
 
 def without_wire(message: Message) -> Message:
     """Return a message without its wire original: pages show what was read, and it is smaller."""
+    if message.raw is None and all(getattr(part, "raw", None) is None for part in message.parts):
+        return message
     return replace(message, raw=None, parts=tuple(map(_bare, message.parts)))
 
 

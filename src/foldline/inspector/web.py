@@ -1,10 +1,13 @@
-"""The pages on a socket of this machine: the one file that knows Starlette and uvicorn."""
+"""The pages on a socket of this machine, and who may see them; knows Starlette and uvicorn."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from secrets import token_urlsafe
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl
 
 import uvicorn
@@ -15,8 +18,96 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foldline.errors import FoldlineError
-from foldline.inspector.access import HEADERS, Access
-from foldline.inspector.site import Answer, Call, Site, entered, refused
+from foldline.inspector.site import InspectorSite, PageRequest, PageResponse, entered, refused
+
+Verdict: TypeAlias = Literal["allowed", "enter", "refused"]
+
+HOSTS: Final = ("127.0.0.1", "localhost")
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+"""What every answer says to the browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """
+    The rights to the pages of one server.
+
+    Args:
+        port: On which it listens.
+        token: What the first link holds; whoever followed it carries it in a cookie.
+    """
+
+    port: int
+    token: str = field(default_factory=lambda: token_urlsafe(24), repr=False)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; servers on several ports share their cookies."""
+        return f"foldline_inspect_{self.port}"
+
+    def link(self, path: str = "/") -> str:
+        """Return the first link, which leads to a page."""
+        return f"http://127.0.0.1:{self.port}{path}?token={self.token}"
+
+    def judge(
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        cookies: Mapping[str, str],
+        asked: str,
+        form: Mapping[str, str],
+    ) -> Verdict:
+        """
+        Judge a request.
+
+        Args:
+            method: GET or POST.
+            headers: Its headers, names in lower case.
+            cookies: Its cookies.
+            asked: The token in its address, "" where there is none.
+            form: The fields that it posts.
+
+        Returns:
+            "enter" where it comes by the first link, and is to be given the cookie.
+        """
+        if not self._is_here(headers):
+            return "refused"
+        if method == "GET" and asked:
+            return "enter" if self._is_token(asked) else "refused"
+        if not self._is_token(cookies.get(self.cookie, "")):
+            return "refused"
+        if method == "POST" and not self._is_token(form.get("token", "")):
+            return "refused"
+        return "allowed"
+
+    def _is_token(self, text: str) -> bool:
+        return compare_digest(text.encode(), self.token.encode())
+
+    def _is_here(self, headers: Mapping[str, str]) -> bool:
+        """Return True if the request names this server, and comes from one of its pages."""
+        hosts = {f"{host}:{self.port}" for host in HOSTS}
+        if headers.get("host", "") not in hosts:
+            return False
+        origin = headers.get("origin")
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+            return False
+        return headers.get("sec-fetch-site", "none") in ("none", "same-origin") or (
+            headers.get("sec-fetch-mode") == "navigate" and origin is None
+        )
+
 
 LARGEST: Final = 64 * 1024
 """Bytes of a form that are read."""
@@ -48,7 +139,7 @@ def listen(port: int) -> socket.socket:
     return made
 
 
-def serve(site: Site, access: Access, place: socket.socket) -> None:
+def serve(site: InspectorSite, access: Access, place: socket.socket) -> None:
     """Serve the pages until the program is interrupted."""
     settings = uvicorn.Config(
         application(site.answer, access),
@@ -61,7 +152,7 @@ def serve(site: Site, access: Access, place: socket.socket) -> None:
     uvicorn.Server(settings).run(sockets=[place])
 
 
-def application(answer: Callable[[Call], Answer], access: Access) -> Starlette:
+def application(answer: Callable[[PageRequest], PageResponse], access: Access) -> Starlette:
     """
     Return the application.
 
@@ -85,7 +176,7 @@ def application(answer: Callable[[Call], Answer], access: Access) -> Starlette:
             made.set_cookie(access.cookie, access.token, httponly=True, samesite="strict")
             return made
         path = tuple(part for part in request.url.path.split("/") if part)
-        call = Call(request.method, path, query, form)
+        call = PageRequest(request.method, path, query, form)
         return _response(await run_in_threadpool(answer, call))
 
     return Starlette(routes=[Route("/{path:path}", respond, methods=["GET", "POST"])])
@@ -109,7 +200,7 @@ async def _form(request: Request) -> dict[str, str] | None:
         return None
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: PageResponse) -> Response:
     kind = f"{answer.kind}; charset=utf-8"
     body = answer.body.encode("utf-8", "replace")
     return Response(body, answer.status, {**HEADERS, **answer.headers, "Content-Type": kind})

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from foldline.errors import InputError
+from foldline.ask_runner import run_to_end
+from foldline.errors import BudgetError, InputError, StoreError
 from foldline.formats.detect import detect_dialect
 from foldline.formats.registry import dialect
 from foldline.session import Session
-from foldline.session.answering import finished
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
 from foldline.stores.protocol import Store
@@ -95,7 +100,7 @@ class Follower:
         """
         with self._turn:
             self._catch_up(messages, system, tools)
-            return self._shown(messages, self._session.view())
+            return self._with_originals(messages, self._session.view())
 
     async def aview(
         self,
@@ -107,7 +112,7 @@ class Follower:
         """Return what to send instead of a history, in async programs; see `view`."""
         async with self._turn:
             await _beside(self._catch_up, messages, system, tools)
-            return self._shown(messages, await self._session.aview())
+            return self._with_originals(messages, await self._session.aview())
 
     def overflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """
@@ -122,16 +127,16 @@ class Follower:
         """
         with self._turn:
             self._catch_up(messages, None, None)
-            return self._shown(messages, self._session.overflowed(error))
+            return self._with_originals(messages, self._session.overflowed(error))
 
     async def aoverflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """Return what to send instead of a rejected view, in async programs; see `overflowed`."""
         async with self._turn:
             await _beside(self._catch_up, messages, None, None)
-            return self._shown(messages, await self._session.aoverflowed(error))
+            return self._with_originals(messages, await self._session.aoverflowed(error))
 
     def close(self) -> None:
-        """Let go of the session and of the archive; closing twice is allowed."""
+        """Close the session and the archive; closing twice is allowed."""
         with self._turn:
             self._session.close()
             if self._owns_store:
@@ -149,7 +154,7 @@ class Follower:
         self, messages: Sequence[Any], system: str | None, tools: Iterable[Any] | None
     ) -> None:
         log = self._session.messages
-        shared = self._shared(log, messages)
+        shared = self._count_shared(log, messages)
         if shared < len(log):
             self._branch(messages, shared)
             shared = len(self._session.messages)
@@ -158,7 +163,7 @@ class Follower:
         if shared < len(messages):
             self._session.extend(messages[shared:])
 
-    def _shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
+    def _count_shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
         """Count the messages at the beginning that are those of a log."""
         count = 0
         for known, wire in zip(log, messages, strict=False):
@@ -200,7 +205,7 @@ class Follower:
             if name == left.name:
                 continue
             other = self._open(name)
-            if shared < len(other.messages) == self._shared(other.messages, messages):
+            if shared < len(other.messages) == self._count_shared(other.messages, messages):
                 self._session = other
                 left.close()
                 return
@@ -217,7 +222,7 @@ class Follower:
 
     # --- what is shown ---------------------------------------------------------------------
 
-    def _shown(self, messages: Sequence[Any], view: Sequence[Any]) -> Sequence[Any]:
+    def _with_originals(self, messages: Sequence[Any], view: Sequence[Any]) -> Sequence[Any]:
         """Put the objects that came in where they are shown as they are."""
         came = {
             id(known.raw): wire
@@ -233,7 +238,7 @@ async def _beside(work: Callable[..., None], *arguments: Any) -> None:
     """Do blocking work beside the event loop, to its end even if the task is cancelled."""
     import asyncio
 
-    await finished(asyncio.to_thread(work, *arguments))
+    await run_to_end(asyncio.to_thread(work, *arguments))
 
 
 def _is(left: Any, right: Any) -> bool:
@@ -248,3 +253,122 @@ def _store(path: str | os.PathLike[str] | None) -> Store:
     from foldline.stores.opening import open_store
 
     return open_store(os.fspath(path))
+
+
+MOST: Final = 64
+"""Conversations that are kept at hand."""
+
+
+@dataclass(slots=True)
+class _Seat:
+    follower: Follower
+    options: dict[str, Any]
+    users: int = 0
+
+
+class FollowerPool:
+    """
+    Keeps one follower for every conversation.
+
+    Beyond ``most`` the one that was not in use for the longest time is closed. Where there is an
+    archive, it is taken up again from there; otherwise from the history that the framework keeps.
+
+    Args:
+        path: The archive, a SQLite file; None keeps everything in memory.
+        most: How many conversations are kept at hand.
+        **options: Of `Follower`, for all of them.
+
+    Raises:
+        BudgetError: ``most`` is not positive.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, most: int = MOST, **options: Any
+    ) -> None:
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise BudgetError(f"At least one conversation must be kept at hand, not {most!r}.")
+        self._path = path
+        self._most = most
+        self._options = options
+        self._lock = threading.Lock()
+        self._seats: OrderedDict[str, _Seat] = OrderedDict()
+
+    @contextmanager
+    def following(self, name: str, **options: Any) -> Iterator[Follower]:
+        """
+        Return the follower of a conversation; it is not closed before the block ends.
+
+        Args:
+            name: Of the conversation.
+            **options: Of `Follower`; with other ones than before it is opened anew, without any
+                it stays as it is.
+        """
+        seat = self._take(name, options)
+        try:
+            yield seat.follower
+        finally:
+            self._give_back(seat)
+
+    @asynccontextmanager
+    async def afollowing(self, name: str, **options: Any) -> AsyncIterator[Follower]:
+        """Return the follower of a conversation in async programs; see `following`."""
+        taking = asyncio.ensure_future(asyncio.to_thread(self._take, name, options))
+        try:
+            seat = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # It is opened all the same; nobody would give it back.
+            taking.add_done_callback(self._abandon)
+            raise
+        try:
+            yield seat.follower
+        finally:
+            self._give_back(seat)
+
+    def session(self, name: str) -> Session:
+        """
+        Return the session of a conversation that is at hand.
+
+        Raises:
+            StoreError: It is not.
+        """
+        with self._lock:
+            seat = self._seats.get(name)
+        if seat is None:
+            raise StoreError(
+                f"The conversation {name!r} is not at hand.",
+                hint="Run it first, or open its session from the archive.",
+            )
+        return seat.follower.session
+
+    def close(self) -> None:
+        """Close all of them."""
+        with self._lock:
+            while self._seats:
+                self._seats.popitem()[1].follower.close()
+
+    def _take(self, name: str, options: dict[str, Any]) -> _Seat:
+        with self._lock:
+            seat = self._seats.get(name)
+            if seat is not None and options and seat.options != options and not seat.users:
+                self._seats.pop(name).follower.close()
+                seat = None
+            if seat is None:
+                follower = Follower(self._path, name, **(self._options | options))
+                seat = self._seats[name] = _Seat(follower, options)
+            self._seats.move_to_end(name)
+            seat.users += 1
+            self._let_go()
+            return seat
+
+    def _let_go(self) -> None:
+        idle = [name for name, seat in self._seats.items() if not seat.users]
+        for name in idle[: max(0, len(self._seats) - self._most)]:
+            self._seats.pop(name).follower.close()
+
+    def _abandon(self, taking: asyncio.Future[_Seat]) -> None:
+        if not taking.cancelled() and taking.exception() is None:
+            self._give_back(taking.result())
+
+    def _give_back(self, seat: _Seat) -> None:
+        with self._lock:
+            seat.users -= 1

@@ -1,7 +1,7 @@
 """
 A plain loop over a provider's SDK: view, call, once more if it was too long, append the answer.
 
-    session.append({"role": "user", "content": "Mend the build."})
+    session.append({"role": "user", "content": "Fix the build."})
     answer = sending(session, lambda messages: client.chat.completions.create(
         model=MODEL, messages=messages, tools=TOOLS))
 
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import InputError
 from foldline.formats.registry import dialect
-from foldline.integrations.sending import aresent, resent
+from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.repair.repair import says_nothing
 from foldline.session import Session
 from foldline.values.messages import Usage
@@ -26,7 +26,7 @@ from foldline.values.messages import Usage
 Answer = TypeVar("Answer")
 
 
-def sending(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
+def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     """
     Send what a session shows, and append the answer with the usage that came with it.
 
@@ -48,34 +48,34 @@ def sending(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     def send(messages: Sequence[Any]) -> Answer:
         return call(list(messages))
 
-    answer = resent(session.view(), session.overflowed, send)
-    said = heard(answer)
-    if said.messages:
-        session.extend(said.messages, usage=said.usage)
+    answer = send_with_retry(session.view(), session.overflowed, send)
+    reply = read_answer(answer)
+    if reply.messages:
+        session.extend(reply.messages, usage=reply.usage)
     return answer
 
 
-async def asending(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
-    """Send what a session shows, in async programs; see `sending`."""
+async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
+    """Send what a session shows, in async programs; see `send`."""
 
     async def send(messages: Sequence[Any]) -> Answer:
         return await call(list(messages))
 
-    answer = await aresent(await session.aview(), session.aoverflowed, send)
-    said = heard(answer)
-    if said.messages:
-        await session.aextend(said.messages, usage=said.usage)
+    answer = await asend_with_retry(await session.aview(), session.aoverflowed, send)
+    reply = read_answer(answer)
+    if reply.messages:
+        await session.aextend(reply.messages, usage=reply.usage)
     return answer
 
 
-def summarizing(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
+def as_summarizer(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
     """
     Let the model of a loop write the summaries of its session.
 
         session = Session.open("agent.db", "session-1", summarizer=summarizing(call))
 
     Args:
-        call: As `sending` takes it. It is given one user message without the tools' results; where
+        call: As `send` takes it. It is given one user message without the tools' results; where
             it sends tools along, a call for one of them is no account and is not used.
     """
 
@@ -85,8 +85,10 @@ def summarizing(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
     return answer
 
 
-def asummarizing(call: Callable[[list[Any]], Awaitable[Any]]) -> Callable[[Ask], Awaitable[Reply]]:
-    """Let the model of a loop that awaits write the summaries; see `summarizing`."""
+def as_async_summarizer(
+    call: Callable[[list[Any]], Awaitable[Any]],
+) -> Callable[[Ask], Awaitable[Reply]]:
+    """Let the model of a loop that awaits write the summaries; see `as_summarizer`."""
 
     async def answer(ask: Ask) -> Reply:
         return _reply(await call(_messages(ask)))
@@ -100,12 +102,12 @@ def _messages(ask: Ask) -> list[Any]:
 
 
 def _reply(answer: Any) -> Reply:
-    said = heard(answer)
-    messages = dialect(said.dialect).decode(said.messages).messages
+    reply = read_answer(answer)
+    messages = dialect(reply.dialect).decode(reply.messages).messages
     stop: Stop = "tools" if any(message.calls for message in messages) else "end"
     if _was_cut_off(_plain(answer)):
         stop = "length"
-    return Reply("\n".join(m.text for m in messages if m.text), stop=stop, usage=said.usage)
+    return Reply("\n".join(m.text for m in messages if m.text), stop=stop, usage=reply.usage)
 
 
 def _was_cut_off(value: Mapping[str, Any]) -> bool:
@@ -113,12 +115,12 @@ def _was_cut_off(value: Mapping[str, Any]) -> bool:
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     reason = first.get("finish_reason") if isinstance(first, Mapping) else None
-    told = (reason, value.get("stop_reason"), value.get("status"))
-    return any(one in ("length", "max_tokens", "incomplete") for one in told)
+    message = (reason, value.get("stop_reason"), value.get("status"))
+    return any(one in ("length", "max_tokens", "incomplete") for one in message)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ProviderAnswer:
     """
     What an answer adds to a conversation.
 
@@ -130,7 +132,7 @@ class Heard:
     dialect: str = ""
 
 
-def heard(answer: Any) -> Heard:
+def read_answer(answer: Any) -> ProviderAnswer:
     """
     Read the answer of a provider.
 
@@ -154,7 +156,7 @@ def heard(answer: Any) -> Heard:
         )
     if all(map(says_nothing, dialect(name).decode(wires).messages)):
         wires = []
-    return Heard(wires, _usage(value.get("usage")), name)
+    return ProviderAnswer(wires, _usage(value.get("usage")), name)
 
 
 def _plain(answer: Any) -> Mapping[str, Any]:

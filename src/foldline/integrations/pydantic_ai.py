@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
-from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.following import Follower
-from foldline.integrations.same import is_same, usage_of
-from foldline.integrations.sending import is_overflow
+from foldline.integrations.following import MOST, Follower, FollowerPool
+from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session
-from foldline.session.answering import Summarizer
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
@@ -83,7 +81,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         window: int | None = None,
         path: str | os.PathLike[str] | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | Model | str | None = None,
+        summarizer: ModelLike | Model | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         conversations: int = MOST,
@@ -91,10 +89,10 @@ class FoldlineHistory(AbstractCapability[Any]):
         **options: Any,
     ) -> None:
         self._window = window
-        self._same = is_same(summarizer, config)
+        self._same = is_same_model(summarizer, config)
         who = ModelAnswers(summarizer) if isinstance(summarizer, Model) else summarizer
         self._recall = recall
-        self.followers = Followers(
+        self.followers = FollowerPool(
             path,
             most=conversations,
             policy=policy,
@@ -120,11 +118,11 @@ class FoldlineHistory(AbstractCapability[Any]):
         if not self._recall:
             return None
         tool = Tool.from_schema(
-            self._recalled, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
+            self._run_recall, "recall", DESCRIPTION, dict(PARAMETERS), takes_ctx=True
         )
         return FunctionToolset([tool])
 
-    async def _recalled(self, ctx: RunContext[Any], **arguments: Any) -> str:
+    async def _run_recall(self, ctx: RunContext[Any], **arguments: Any) -> str:
         async with self.followers.afollowing(_name(ctx.conversation_id)) as follower:
             output = await recall_tool(follower.session).arun(arguments)
         return output.text
@@ -139,7 +137,7 @@ class FoldlineHistory(AbstractCapability[Any]):
         return _Run(self.followers, self._window, name, self.get_toolset(), same=self._same)
 
     def close(self) -> None:
-        """Let go of all conversations, and of the archive."""
+        """Close all conversations and the archive."""
         self.followers.close()
 
     def __enter__(self) -> Self:
@@ -159,7 +157,7 @@ class _Run(AbstractCapability[Any]):
 
     def __init__(
         self,
-        followers: Followers,
+        followers: FollowerPool,
         window: int | None,
         name: str,
         tools: FunctionToolset[Any] | None,
@@ -249,12 +247,14 @@ class ModelAnswers:
     async def __call__(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""
         request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
-        said = await model_request(
+        answer = await model_request(
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}
         )
-        text = "".join(part.content for part in said.parts if isinstance(part, TextPart))
-        stop = STOPS.get(said.finish_reason or "", "end")
-        return Reply(text, stop=stop, model=said.model_name or "", usage=usage_of(said.usage))
+        text = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
+        stop = STOPS.get(answer.finish_reason or "", "end")
+        return Reply(
+            text, stop=stop, model=answer.model_name or "", usage=read_usage(answer.usage)
+        )
 
 
 class Wires:

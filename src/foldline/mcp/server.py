@@ -61,7 +61,7 @@ class Server(MCPServer[Any]):
 
     async def list_tools(self) -> list[McpTool]:
         """List the tools."""
-        return [_described(tool) for tool in self._box]
+        return [_describe(tool) for tool in self._box]
 
     async def call_tool(
         self,
@@ -119,7 +119,7 @@ def serve_http(tools: Iterable[Tool], host: str, port: int, token: str = "") -> 
     )
 
 
-def _described(tool: Tool) -> McpTool:
+def _describe(tool: Tool) -> McpTool:
     looks = "write" not in tool.labels
     return McpTool(
         name=tool.name,

@@ -8,37 +8,37 @@ What agents remember between conversations, and the documents that they know.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.memory.forgetting import Forgotten
-    from foldline.memory.items import Added, Found, Item, Kind
+    from foldline.memory.item_rows import Forgotten
+    from foldline.memory.items import Added, FoundMemory, Kind, MemoryItem, MemoryLimits
     from foldline.memory.knowledge import Knowledge
-    from foldline.memory.limits import MemoryLimits
     from foldline.memory.memory import Memory
 
 _HOMES = {
     "Added": "items",
-    "Forgotten": "forgetting",
-    "Found": "items",
-    "Item": "items",
+    "Forgotten": "item_rows",
+    "FoundMemory": "items",
     "Kind": "items",
     "Knowledge": "knowledge",
     "Memory": "memory",
-    "MemoryLimits": "limits",
+    "MemoryItem": "items",
+    "MemoryLimits": "items",
 }
 
-__all__ = ["Added", "Forgotten", "Found", "Item", "Kind", "Knowledge", "Memory", "MemoryLimits"]
+__all__ = [
+    "Added",
+    "Forgotten",
+    "FoundMemory",
+    "Kind",
+    "Knowledge",
+    "Memory",
+    "MemoryItem",
+    "MemoryLimits",
+]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a name when it is first used."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'foldline.memory' has no attribute {name!r}")
-    return getattr(import_module(f"foldline.memory.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, get_args
 from unicodedata import normalize
 
-from foldline.errors import InputError
+from foldline.errors import BudgetError, InputError
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
 """What is at hand now, what happened, and what is known."""
@@ -21,7 +22,7 @@ _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MemoryItem:
     """
     One memory, as it is now or was in an earlier revision.
 
@@ -64,6 +65,10 @@ class Item:
         """The item and its revision, as ``id@revision``."""
         return f"{self.id}@{self.revision}"
 
+    def is_expired(self, now: float) -> bool:
+        """Return True if its time was over at a moment, in seconds since 1970."""
+        return self.expires is not None and self.expires <= now
+
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values."""
         out = {name: getattr(self, name) for name in self.__slots__}
@@ -82,13 +87,13 @@ class Added:
         evicted: Working memories that had to go to make room, by their ids.
     """
 
-    item: Item | None
+    item: MemoryItem | None
     status: Literal["added", "known", "recalled"]
     evicted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMemory:
     """
     A memory that a search found, and why.
 
@@ -100,7 +105,7 @@ class Found:
         strength: 0 to 1, comparable between answers; see `foldline.retrieval.Hit`.
     """
 
-    item: Item
+    item: MemoryItem
     score: float
     parts: Mapping[str, float]
     matched: tuple[str, ...]
@@ -124,7 +129,7 @@ def as_kind(name: object) -> Kind:
     )
 
 
-def clamped(importance: object) -> float:
+def clamp_importance(importance: object) -> float:
     """
     Return an importance between 0 and 1.
 
@@ -149,3 +154,64 @@ def fingerprint(content: str) -> bytes:
     kept = [word for word in words if word not in _ARTICLES]
     told = " ".join(kept) if kept else content.strip()
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLimits:
+    """
+    The bounds of a memory.
+
+    Args:
+        working_items: Working memories that are kept at a time.
+        working_tokens: What they may take together, in tokens.
+        working_seconds: How long each is kept.
+        fade: Seconds after which a working memory counts half as much when one has to go.
+        boost: What the importance is multiplied by when a memory is consolidated.
+        longest: Characters of one memory.
+        most: Memories that a search or a list returns at most.
+
+    Raises:
+        BudgetError: A number is none, or not positive.
+    """
+
+    working_items: int = 10
+    working_tokens: int = 2_000
+    working_seconds: float = 7_200.0
+    fade: float = 3_600.0
+    boost: float = 1.1
+    longest: int = 100_000
+    most: int = 1_000
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise BudgetError(f"{name} of a memory is {value!r}, which is no number")
+            if not isfinite(value) or value <= 0:
+                raise BudgetError(f"{name} of a memory is {value!r}; it has to be more than 0")
+
+
+OPEN: Final = "<recalled"
+CLOSE: Final = "</recalled>"
+
+_SPAN: Final = re.compile(r"<recalled\b[^>]{0,400}>.*?(?:</recalled>|\Z)", re.DOTALL)
+_MARK: Final = re.compile(r"<(?=\s*/?\s*recalled\b)", re.IGNORECASE)
+_NAME: Final = re.compile(r"[^\w@.\-]")
+
+
+def mark_recalled(items: Iterable[MemoryItem]) -> str:
+    """Return memories as text for a context, each between marks that name it."""
+    return "\n".join(
+        f'{OPEN} id="{_NAME.sub("", item.id)}" kind="{item.kind}">{_plain(item.content)}{CLOSE}'
+        for item in items
+    )
+
+
+def remove_recalled(text: str) -> str:
+    """Return a text without what came out of a memory; a mark that never ends goes to the end."""
+    return _SPAN.sub("", text) if OPEN in text else text
+
+
+def _plain(content: str) -> str:
+    """Return content in which no mark can end early, nor seem to: a model reads it loosely."""
+    return _MARK.sub(r"<\\", content)

@@ -14,22 +14,34 @@ only `clear` erases. Every method sees the memories of one user.
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
 from foldline.errors import InputError
-from foldline.memory import rows, telling
-from foldline.memory.awaiting import Awaiting
-from foldline.memory.changing import Changing
-from foldline.memory.indexing import UserIndex
-from foldline.memory.items import Found, Item, Kind
-from foldline.memory.limits import MemoryLimits
-from foldline.memory.opening import open_memory
-from foldline.memory.recalled import marked
-from foldline.memory.writing import Writer, checked_name, selected
+from foldline.memory import item_rows as rows
+from foldline.memory.item_builder import (
+    ItemBuilder,
+    check_content,
+    check_name,
+    check_whole,
+    make_filter,
+)
+from foldline.memory.item_rows import DAY, By, Filter, Forgotten
+from foldline.memory.item_store import ItemStore, count_memories, write_summary
+from foldline.memory.items import (
+    Added,
+    FoundMemory,
+    Kind,
+    MemoryItem,
+    MemoryLimits,
+    mark_recalled,
+    remove_recalled,
+)
+from foldline.memory.schema import open_memory
+from foldline.memory.user_index import UserIndex
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
 from foldline.type_checks import typed_methods
@@ -39,31 +51,20 @@ DEFAULT_USER: Final = "default"
 
 
 @typed_methods
-class Memory(Changing, Awaiting):
-    """
-    The memories of one user; made by `open`. Threads take turns.
-
-    Args:
-        database: The file.
-        user: Whose memories.
-        writer: Makes rows of items.
-        index: What is searched.
-        clock: Tells the time, in seconds since 1970.
-        embedder: Embeds queries.
-    """
+class Memory:
+    """The memories of one user; made by `open`. Threads take turns."""
 
     def __init__(
         self,
         database: Database,
         user: str,
-        writer: Writer,
+        builder: ItemBuilder,
         index: UserIndex,
         clock: Callable[[], float],
-        embedder: Embedder | None,
     ) -> None:
-        super().__init__(database, user, writer, clock)
-        self._index, self._embedder = index, embedder
-        self._lock = threading.Lock()
+        self._database, self._user, self._clock = database, user, clock
+        self._builder, self._index = builder, index
+        self._store = ItemStore(database, user, builder, clock)
 
     @classmethod
     def open(
@@ -95,11 +96,10 @@ class Memory(Changing, Awaiting):
         Raises:
             StoreError: The file cannot be opened, or is no memory.
         """
-        checked_name(user, "user")
-        writer = Writer(limits or MemoryLimits(), embedder, counter, words)
-        model = "" if embedder is None else embedder.name
-        index = UserIndex(user, weights=weights, model=model, words=words)
-        return cls(open_memory(path), user, writer, index, clock, embedder)
+        check_name(user, "user")
+        builder = ItemBuilder(limits or MemoryLimits(), embedder, counter, words)
+        index = UserIndex(user, weights=weights, embedder=embedder, words=words)
+        return cls(open_memory(path), user, builder, index, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -116,6 +116,11 @@ class Memory(Changing, Awaiting):
         """Whose memories these are."""
         return self._user
 
+    @property
+    def limits(self) -> MemoryLimits:
+        """The bounds."""
+        return self._builder.limits
+
     # --- finding ---------------------------------------------------------------------------
 
     def search(
@@ -128,7 +133,7 @@ class Memory(Changing, Awaiting):
         min_strength: float = 0.0,
         time_range: tuple[float | None, float | None] | None = None,
         session: str | None = None,
-    ) -> list[Found]:
+    ) -> list[FoundMemory]:
         """
         Find what has to do with a question.
 
@@ -137,7 +142,7 @@ class Memory(Changing, Awaiting):
             limit: The most that are returned.
             kinds: Only these kinds; none given means all.
             min_importance: Only memories at least so important, 0 to 1.
-            min_strength: Only what is at least so strong evidence, 0 to 1; see `Found`.
+            min_strength: Only what is at least so strong evidence, 0 to 1; see `FoundMemory`.
             time_range: Only what happened from, and until; seconds since 1970, None for open.
             session: Only those of a conversation.
 
@@ -148,25 +153,9 @@ class Memory(Changing, Awaiting):
         Raises:
             InputError: A filter makes no sense.
         """
-        wanted = selected(self._clock(), kinds, min_importance, time_range, session)
+        wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
         count = self._limit(limit)
-        vector = self._embedded(query)
-        with self._lock, self._database.reading() as connection:
-            self._index.refresh(connection)
-            hits = self._index.search(query, count, wanted, vector, min_strength)
-            found = rows.by_ids(connection, self._user, [hit.id for hit in hits])
-            items = {item.id: item for item in found}
-        return [
-            Found(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
-            for hit in hits
-            if hit.id in items
-        ]
-
-    def _embedded(self, query: str) -> Sequence[float] | None:
-        model = self._embedder
-        if model is None or not query.strip() or not model.understands(query):
-            return None
-        return model.embed([query])[0]
+        return self._index.find(self._database, query, count, wanted, min_strength)
 
     def items(
         self,
@@ -177,9 +166,9 @@ class Memory(Changing, Awaiting):
         time_range: tuple[float | None, float | None] | None = None,
         session: str | None = None,
         order: str = "added",
-    ) -> list[Item]:
+    ) -> list[MemoryItem]:
         """
-        Go through memories without a question; filters as in `search`.
+        List memories without a question; filters as in `search`.
 
         Args:
             limit: The most that are returned.
@@ -191,43 +180,221 @@ class Memory(Changing, Awaiting):
         """
         if order not in ("added", "happened", "importance"):
             raise InputError(f"there is no order {order[:40]!r}", field="order")
-        wanted = selected(self._clock(), kinds, min_importance, time_range, session)
+        wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
         with self._database.reading() as connection:
-            return rows.listed(connection, self._user, wanted, self._limit(limit), order)
+            return rows.select_items(connection, self._user, wanted, self._limit(limit), order)
 
-    def get(self, id: str) -> Item | None:  # noqa: A002  # as the field is called
+    def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
         """Return a memory; None where there is none, or it was forgotten."""
         with self._database.reading() as connection:
-            found = rows.one(connection, self._user, id)
-        expired = (
-            found is not None and found.expires is not None and found.expires <= self._clock()
-        )
-        return None if expired else found
+            found = rows.find_item(connection, self._user, id)
+        return None if found is None or found.is_expired(self._clock()) else found
 
-    def history(self, id: str) -> tuple[tuple[Item, str], ...]:  # noqa: A002
+    def history(self, id: str) -> tuple[tuple[MemoryItem, str], ...]:  # noqa: A002
         """Return every revision of a memory, oldest first, and what became of it."""
         with self._database.reading() as connection:
-            found = rows.history(connection, self._user, id)
+            found = rows.select_history(connection, self._user, id)
         return tuple((item, reason or state) for item, state, reason in found)
 
-    def text(self, found: Iterable[Found | Item]) -> str:
+    def text(self, found: Iterable[FoundMemory | MemoryItem]) -> str:
         """Return memories for a context, between marks that keep them from being added again."""
-        return marked(one.item if isinstance(one, Found) else one for one in found)
+        return mark_recalled(one.item if isinstance(one, FoundMemory) else one for one in found)
 
     def summary(self, limit: int = 10) -> str:
-        """Say in a few lines what is remembered: how much, what matters most, what is new."""
-        now = self._clock()
+        """Write in a few lines what is remembered: how much, what matters most, what is new."""
+        wanted, most = Filter(self._clock()), self._limit(limit)
         with self._database.reading() as connection:
-            figures = telling.stats(connection, self._user, now)
-            important, latest = telling.both(connection, self._user, now, self._limit(limit))
-        return telling.summary(figures, important, latest)
+            figures = count_memories(connection, self._user, wanted.now)
+            important, latest = (
+                rows.select_items(connection, self._user, wanted, most, order)
+                for order in ("importance", "added")
+            )
+        return write_summary(figures, important, latest)
 
     def stats(self) -> dict[str, Any]:
         """Return figures as JSON values: counts, tokens, importance and times by kind."""
         with self._database.reading() as connection:
-            return telling.stats(connection, self._user, self._clock())
+            return count_memories(connection, self._user, self._clock())
 
     def _limit(self, limit: int) -> int:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise InputError(f"{limit!r} is no number of memories", field="limit")
         return min(limit, self.limits.most)
+
+    # --- changing --------------------------------------------------------------------------
+
+    def add(
+        self,
+        content: str,
+        *,
+        kind: Kind = "episodic",
+        importance: float = 0.5,
+        happened: float | None = None,
+        session: str = "",
+        author: str = "",
+        source: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Added:
+        """
+        Remember something.
+
+        The same words again refresh what is there instead of standing twice; text that was
+        recalled from a memory is left out.
+
+        Args:
+            content: What to remember.
+            kind: "working" for what is at hand now, "episodic" for what happened, "semantic" for
+                what is known.
+            importance: Brought between 0 and 1.
+            happened: When it took place, in seconds since 1970; now unless given.
+            session: The conversation it is from.
+            author: Who said it.
+            source: Where it comes from.
+            metadata: JSON values that come back with it.
+
+        Returns:
+            The memory, and whether it is new.
+
+        Raises:
+            InputError: The content is empty or too long, or a value is none.
+            StoreError: It cannot be written; nothing was.
+        """
+        kept = remove_recalled(check_content(content, self.limits.longest)).strip()
+        if not kept:
+            return Added(None, "recalled")
+        item = self._builder.item(
+            kept, kind, self._clock(), importance=importance, happened=happened, session=session,
+            author=author, source=source, metadata=metadata,
+        )  # fmt: skip
+        return self._store.add(item)
+
+    def update(
+        self,
+        id: str,  # noqa: A002  # as the field is called
+        *,
+        content: str | None = None,
+        importance: float | None = None,
+        happened: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> MemoryItem:
+        """
+        Change a memory; what it was before stays in its history.
+
+        Args:
+            id: Which one.
+            content: New content; None leaves it.
+            importance: New importance; None leaves it.
+            happened: New time, in seconds since 1970; None leaves it.
+            metadata: JSON values that are added to those it has.
+
+        Raises:
+            InputError: There is none of this id, or a value is none.
+        """
+        return self._store.update(
+            id,
+            lambda old, now: self._builder.change(
+                old, now, content, importance, happened, metadata
+            ),
+        )
+
+    def remove(self, id: str) -> Forgotten:  # noqa: A002  # as the field is called
+        """
+        Forget one memory; `undo` brings it back.
+
+        Raises:
+            InputError: There is none of this id.
+        """
+        return self._store.remove(id)
+
+    def forget(
+        self,
+        by: By = "importance",
+        *,
+        threshold: float = 0.1,
+        max_age: float = 30 * DAY,
+        keep: int = 1_000,
+        kinds: Iterable[Kind] = (),
+    ) -> Forgotten:
+        """
+        Forget what matters little, is old, or is too much; `undo` brings it back.
+
+        Args:
+            by: "importance", "time" or "capacity".
+            threshold: Importance below which a memory goes.
+            max_age: Seconds since it happened after which a memory goes.
+            keep: How many stay, the most important first.
+            kinds: Only these kinds; none given means all.
+
+        Raises:
+            InputError: There is no such way, or no such kind.
+        """
+        wanted = make_filter(self._clock(), kinds, 0.0, None, None)
+        return self._store.forget(wanted, by, threshold=threshold, max_age=max_age, keep=keep)
+
+    def undo(self, batch: int) -> tuple[str, ...]:
+        """
+        Restore what was forgotten together; return the ids.
+
+        Args:
+            batch: As `forget` or `remove` returned it.
+
+        Raises:
+            InputError: The batch is no number.
+        """
+        return self._store.undo(check_whole(batch, "batch"))
+
+    def consolidate(
+        self,
+        source: Kind = "working",
+        target: Kind = "episodic",
+        *,
+        min_importance: float = 0.7,
+    ) -> tuple[MemoryItem, ...]:
+        """
+        Take over what matters from one kind into another, all of it or nothing.
+
+        Args:
+            source: The kind it is taken from, where it ends.
+            target: The kind it becomes; importance is raised, at most to 1.
+            min_importance: What is taken over.
+
+        Returns:
+            The new memories; each names the one that it was made of.
+
+        Raises:
+            InputError: The kinds are the same, or there is no such kind.
+        """
+        wanted = make_filter(self._clock(), (source,), min_importance, None, None)
+        if source == target:
+            raise InputError("a kind cannot be consolidated into itself", field="target")
+        return self._store.consolidate(wanted, target)
+
+    def clear(self) -> int:
+        """Erase all memories of this user, history included, for good; return how many lived."""
+        return self._store.clear()
+
+    # --- in programs that await ------------------------------------------------------------
+
+    async def aadd(self, content: str, **details: Any) -> Added:
+        """Remember something in a thread; see `add`."""
+        return await asyncio.to_thread(self.add, content, **details)
+
+    async def asearch(self, query: str, **details: Any) -> list[FoundMemory]:
+        """Search in a thread; see `search`."""
+        return await asyncio.to_thread(self.search, query, **details)
+
+    async def aupdate(self, id: str, **changes: Any) -> MemoryItem:  # noqa: A002
+        """Change a memory in a thread; see `update`."""
+        return await asyncio.to_thread(self.update, id, **changes)
+
+    async def aremove(self, id: str) -> Forgotten:  # noqa: A002
+        """Forget one memory in a thread; see `remove`."""
+        return await asyncio.to_thread(self.remove, id)
+
+    async def aforget(self, by: By = "importance", **details: Any) -> Forgotten:
+        """Forget what matters little in a thread; see `forget`."""
+        return await asyncio.to_thread(self.forget, by, **details)
+
+    async def aconsolidate(self, *kinds: Any, **details: Any) -> tuple[MemoryItem, ...]:
+        """Take over what matters in a thread; see `consolidate`."""
+        return await asyncio.to_thread(self.consolidate, *kinds, **details)

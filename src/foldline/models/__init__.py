@@ -17,12 +17,12 @@ from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.models.catalogue import Catalogue
-    from foldline.models.choosing import light, summarizer
+    from foldline.models.choice import light
     from foldline.models.client import Client
     from foldline.models.completion import Completion, Delta
-    from foldline.models.failures import TooLong
+    from foldline.models.errors import TooLong
+    from foldline.models.factory import model, summarizer
     from foldline.models.info import CacheRules, ModelInfo, Prices, price
-    from foldline.models.opening import model
 
 _HOMES = {
     "CacheRules": "info",
@@ -32,11 +32,11 @@ _HOMES = {
     "Delta": "completion",
     "ModelInfo": "info",
     "Prices": "info",
-    "TooLong": "failures",
-    "light": "choosing",
-    "model": "opening",
+    "TooLong": "errors",
+    "light": "choice",
+    "model": "factory",
     "price": "info",
-    "summarizer": "choosing",
+    "summarizer": "factory",
 }
 
 __all__ = [

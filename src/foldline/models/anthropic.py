@@ -1,15 +1,25 @@
-"""Anthropic Messages."""
+"""Anthropic Messages: requests, answers and streams."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.anthropic_stream import AnthropicAssembler
-from foldline.models.completion import Completion
-from foldline.models.failures import failure
-from foldline.models.protocol import Question, call, count, mapping, objects, text, unreadable
+from foldline.models.completion import Completion, Delta
+from foldline.models.errors import provider_error
+from foldline.models.protocol import (
+    CompletionRequest,
+    call,
+    count,
+    malformed_answer,
+    mapping,
+    objects,
+    text,
+    truncated_stream,
+)
+from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 
 VERSION: Final = "2023-06-01"
@@ -28,7 +38,7 @@ STOPS: Final[dict[str, Stop]] = {
 }
 
 
-class Anthropic:
+class AnthropicProtocol:
     """The Messages API."""
 
     dialect = "anthropic"
@@ -39,20 +49,20 @@ class Anthropic:
         version = {"anthropic-version": VERSION}
         return {**version, "x-api-key": key} if key else version
 
-    def body(self, question: Question) -> dict[str, Any]:
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
         body: dict[str, Any] = {
-            "model": question.model,
-            "max_tokens": question.max_tokens or min(UNCAPPED, question.info.output),
-            "messages": list(question.messages),
+            "model": request.model,
+            "max_tokens": request.max_tokens or min(UNCAPPED, request.info.output),
+            "messages": list(request.messages),
         }
-        if question.system:
-            body["system"] = question.system
-        if question.temperature is not None:
-            body["temperature"] = question.temperature
-        if question.tools:
-            body["tools"] = list(question.tools)
-        if question.stream:
+        if request.system:
+            body["system"] = request.system
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.stream:
             body["stream"] = True
         return body
 
@@ -64,9 +74,9 @@ class Anthropic:
             ModelError: It is none, or an error.
         """
         if body.get("type") == "error" or body.get("error"):
-            raise failure(dict(body))
+            raise provider_error(dict(body))
         if not isinstance(body.get("content"), list):
-            raise unreadable("holds no content")
+            raise malformed_answer("holds no content")
         blocks = objects(body["content"])
         said = "".join(text(b.get("text")) for b in blocks if b.get("type") == "text")
         stop = STOPS.get(text(body.get("stop_reason")), "unknown")
@@ -101,3 +111,97 @@ def _usage(value: Any) -> Usage | None:
         count(usage.get("cache_creation_input_tokens")),
     )
     return found if found.total else None
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+PIECES: Final = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", ""),
+    "input_json_delta": ("partial_json", "call"),
+}
+"""By kind of delta: the field that grows, and what it is a piece of."""
+
+
+class AnthropicAssembler:
+    """Builds the content block by block."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._pieces: dict[tuple[int, str], list[str]] = {}
+        self._done = False
+
+    def take(self, event: ServerSentEvent) -> list[Delta]:
+        """Take an event in; see `foldline.models.protocol.Assembler`."""
+        value = event.value()
+        match text(value.get("type")) or event.name:
+            case "error":
+                raise provider_error(value)
+            case "message_start":
+                self._message = mapping(value.get("message"))
+            case "content_block_start":
+                return self._start(_index(value), mapping(value.get("content_block")))
+            case "content_block_delta":
+                return self._delta(_index(value), mapping(value.get("delta")))
+            case "message_delta":
+                usage = {**mapping(self._message.get("usage")), **_known(value.get("usage"))}
+                self._message = {**self._message, **mapping(value.get("delta")), "usage": usage}
+            case "message_stop":
+                self._done = True
+        return []
+
+    def _start(self, index: int, block: dict[str, Any]) -> list[Delta]:
+        self._blocks[index] = dict(block)
+        if block.get("type") == "tool_use":
+            return [Delta("call", "", index, text(block.get("name")))]
+        said = text(block.get("text"))
+        return [Delta("text", said)] if said else []
+
+    def _delta(self, index: int, delta: dict[str, Any]) -> list[Delta]:
+        if index not in self._blocks:
+            raise malformed_answer("continues a block that was never begun")
+        if delta.get("type") == "citations_delta":
+            cited = self._blocks[index].get("citations") or []
+            self._blocks[index]["citations"] = [*cited, delta.get("citation")]
+            return []
+        key, kind = PIECES.get(text(delta.get("type")), ("", ""))
+        piece = text(delta.get(key))
+        if not piece:
+            return []
+        self._pieces.setdefault((index, key), []).append(piece)
+        if kind == "call":
+            return [Delta("call", piece, index)]
+        if kind == "thinking":
+            return [Delta("thinking", piece)]
+        return [Delta("text", piece)] if kind == "text" else []
+
+    def whole(self) -> dict[str, Any]:
+        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        if not self._done:
+            raise truncated_stream()
+        for (index, key), pieces in self._pieces.items():
+            block = self._blocks[index]
+            if key == "partial_json":
+                block["input"] = _arguments("".join(pieces))
+            else:
+                block[key] = text(block.get(key)) + "".join(pieces)
+        return {**self._message, "content": [self._blocks[i] for i in sorted(self._blocks)]}
+
+
+def _index(value: dict[str, Any]) -> int:
+    index = value.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _known(usage: Any) -> dict[str, Any]:
+    return {key: value for key, value in mapping(usage).items() if value is not None}
+
+
+def _arguments(pieces: str) -> Any:
+    """Read the arguments of a call; those that the cap cut off are kept as the text they are."""
+    try:
+        return json.loads(pieces)
+    except (ValueError, RecursionError):
+        return {"input": pieces}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,9 +19,7 @@ from typing import Any, Final, Self
 
 from foldline.core.validation import meant
 from foldline.errors import InputError
-from foldline.models.info import ModelInfo
-from foldline.models.naming import asked_window, longest_prefix, normalised
-from foldline.models.reading import Provider, model_info, provider
+from foldline.models.info import ModelInfo, Provider, read_model_info, read_provider
 
 VARIABLE: Final = "FOLDLINE_MODELS"
 """The environment variable that names a file with models of your own."""
@@ -61,9 +60,9 @@ class Catalogue:
 
     def with_models(self, *models: ModelInfo, aliases: Iterable[str] = ()) -> Self:
         """Return a catalogue that knows these models too, or better; aliases are of the last."""
-        added = {normalised(model.name): model for model in models}
+        added = {normalize_name(model.name): model for model in models}
         if models:
-            added |= {normalised(alias): models[-1] for alias in aliases}
+            added |= {normalize_name(alias): models[-1] for alias in aliases}
         return replace(self, models={**self.models, **added})
 
     @property
@@ -77,7 +76,7 @@ class Catalogue:
 
     def full_name(self, name: str) -> str:
         """Return what providers call a model that is named in one word; else the name itself."""
-        info = self.models.get(normalised(name))
+        info = self.models.get(normalize_name(name))
         return info.name if info is not None and name.strip().isalpha() else name
 
     def find(self, name: str | None) -> ModelInfo:
@@ -93,11 +92,11 @@ class Catalogue:
             known.
         """
         wanted = name or ""
-        key = longest_prefix(normalised(wanted), self.models)
+        key = longest_prefix(normalize_name(wanted), self.models)
         if not key:
             return ModelInfo(wanted, resolved=False)
         info = self.models[key]
-        window = asked_window(wanted)
+        window = window_suffix(wanted)
         return info if window is None else replace(info, window=max(window, info.output))
 
 
@@ -116,7 +115,7 @@ def unknown_model(model: str | None) -> str:
     known = Catalogue.load()
     if known.find(model).resolved:
         return ""
-    near = meant(normalised(model), known.models)
+    near = meant(normalize_name(model), known.models)
     return (
         f"The model {model[:100]!r} is not known: its tokens are counted like those of a common "
         f"one. {near}Give window= and counter=, or name it in a file of models."
@@ -146,16 +145,77 @@ def _read(
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is no JSON: {error}", hint="Mend the file.") from error
+        raise InputError(f"{where} is no JSON: {error}", hint="Repair the file.") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("models"), list):
         raise InputError(f"{where} holds no list of models", field="models")
     as_of = whole.get("as_of") if isinstance(whole.get("as_of"), str) else ""
     entries: Any = whole.get("providers", {})
     if not isinstance(entries, dict):
         raise InputError(f"{where}: expected an object", field="providers")
-    providers = {name: provider(name, entry) for name, entry in entries.items()}
+    providers = {name: read_provider(name, entry) for name, entry in entries.items()}
     models: dict[str, ModelInfo] = {}
     for index, entry in enumerate(whole["models"]):
-        info, names = model_info(entry, index, {**known, **providers}, as_of or "")
-        models |= {normalised(name): info for name in names}
+        info, names = read_model_info(entry, index, {**known, **providers}, as_of or "")
+        models |= {normalize_name(name): info for name in names}
     return models, providers
+
+
+LONGEST: Final = 200
+"""Names are no longer than this, in characters."""
+
+VENDOR: Final = re.compile(
+    r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|deepseek|moonshotai|moonshot|zai|qwen|alibaba)\."
+)
+"""A vendor, and a region before it, as in ``us.anthropic.claude…``."""
+
+WINDOW: Final = re.compile(r"\[(\d{1,3})([km])\]$")
+"""A window that is asked for with the name, as in ``claude-sonnet-4-5[1m]``."""
+
+DEPLOYED: Final = re.compile(r"-v\d{1,2}(?:-\d{1,2})?$")
+"""The version of a deployment, as in ``claude-sonnet-4-20250514-v1:0``."""
+
+SHORT: Final = re.compile(r"^(?=(?:opus|sonnet|haiku|fable|mythos)-)")
+"""Where the name of a Claude begins that goes without its family, as in ``sonnet-4-5``."""
+
+VERSION: Final = re.compile(r"-\d{1,2}[a-z]?(?:-|$)")
+"""What makes it another model: a further number of the version, as 5 does in ``sonnet-4-5``."""
+
+
+def normalize_name(name: str) -> str:
+    """
+    Return the plain name of a model.
+
+    Case, vendor, region, the path before it and the tag after it are taken off; "." and "_" are
+    written as "-". Dates stay, because they tell models apart.
+    """
+    plain = WINDOW.sub("", name.strip().lower()[:LONGEST])
+    plain = VENDOR.sub("", plain.rsplit("/", 1)[-1])
+    head, _, tag = plain.partition(":")
+    if not tag.isdigit():
+        plain = head
+    plain = re.sub(r"[._:@\s]+", "-", plain).strip("-~")
+    return SHORT.sub("claude-", DEPLOYED.sub("", plain))
+
+
+def longest_prefix(name: str, known: Iterable[str]) -> str:
+    """
+    Return which of the known names a name begins with, "" when none.
+
+    The longest wins. What follows may be a date or a word, but no further version number: a
+    model that came out later is not known, rather than taken for the one before.
+    """
+    best = ""
+    for candidate in known:
+        if len(candidate) > len(best) and name.startswith(candidate):
+            rest = name[len(candidate) :]
+            if not rest or (rest.startswith("-") and not VERSION.match(rest)):
+                best = candidate
+    return best
+
+
+def window_suffix(name: str) -> int | None:
+    """Return the window that is asked for with a name, in tokens; None when none is."""
+    found = WINDOW.search(name.strip().lower())
+    if found is None:
+        return None
+    return int(found[1]) * (1_000_000 if found[2] == "m" else 1_000)

@@ -8,16 +8,15 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self
 
+from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
-from foldline.models.answering import failed, question, reader_of, reply
-from foldline.models.blocking import iterate, run
+from foldline.models.ask_adapter import completion_request, error_reply, reader_of, to_reply
 from foldline.models.completion import Completion, Delta
-from foldline.models.failures import TIMEOUT
+from foldline.models.errors import TIMEOUT
 from foldline.models.info import ModelInfo
-from foldline.models.protocol import Question
-from foldline.models.retrying import Tries
-from foldline.models.sending import Sender
+from foldline.models.protocol import CompletionRequest
+from foldline.models.sending import RetryBudget, Sender
 from foldline.tokens.estimate import estimate
 from foldline.values.tokens import TextCounter
 
@@ -79,19 +78,19 @@ class Client:
         """Why this model was chosen and not the one that was asked for, "" when it was that."""
 
     def __repr__(self) -> str:
-        return f"<Client {self.name} ({self.dialect}) at {self._sender.place.base_url}>"
+        return f"<Client {self.name} ({self.dialect}) at {self._sender.endpoint.base_url}>"
 
     @property
     def dialect(self) -> str:
         """The wire format of its messages, as `foldline.formats` calls it."""
-        return self._sender.wire.dialect
+        return self._sender.protocol.dialect
 
     @property
     def reader(self) -> ModelLimits:
         """What it reads and writes at most, and its prices."""
         return reader_of(self.name, self.info, self._thinking)
 
-    # --- answering: one question in plain text -------------------------------------------------
+    # --- answering: one prompt in plain text ---------------------------------------------------
 
     def answer(self, ask: Ask) -> Reply:
         """
@@ -100,24 +99,26 @@ class Client:
         Args:
             ask: Its ``seconds`` and ``attempts`` are kept, further attempts included.
         """
-        return run(self.aanswer(ask))
+        return run_blocking(self.aanswer(ask))
 
     async def aanswer(self, ask: Ask) -> Reply:
         """Answer an Ask without blocking; see `answer`. A cancellation closes the connection."""
         if ask.attempts < 1:
             return Reply(error="no request is allowed", retry=False, model=self.name, attempts=0)
         began = monotonic()
-        tries = Tries(ask.attempts, began + ask.seconds)
+        budget = RetryBudget(ask.attempts, began + ask.seconds)
         try:
-            done = await self._sender.ask(self._written(ask), tries)
+            done = await self._sender.complete(self._ask_request(ask), budget)
         except Exception as error:  # noqa: BLE001  # told in the Reply, whatever it is
             seconds = monotonic() - began
-            return failed(error, self.name, seconds=seconds, attempts=tries.made)
-        return reply(done, self.name)
+            return error_reply(error, self.name, seconds=seconds, attempts=budget.made)
+        return to_reply(done, self.name)
 
-    def _written(self, ask: Ask) -> Question:
+    def _ask_request(self, ask: Ask) -> CompletionRequest:
         prompt = self._count(ask.prompt) + self._count(ask.system)
-        return question(ask, self.name, self.info, prompt=prompt, thinking=self._thinking)
+        return completion_request(
+            ask, self.name, self.info, prompt=prompt, thinking=self._thinking
+        )
 
     def _count(self, text: str) -> int:
         if self._counter is not None:
@@ -156,8 +157,8 @@ class Client:
                 It is a `foldline.models.TooLong` when the request is too long.
             InputError: The messages cannot be written as JSON.
         """
-        asked = self._question(messages, tools, system, max_tokens, temperature)
-        return run(self._sender.ask(asked, self._tries(timeout)))
+        request = self._request(messages, tools, system, max_tokens, temperature)
+        return run_blocking(self._sender.complete(request, self._budget(timeout)))
 
     async def acomplete(
         self,
@@ -170,8 +171,8 @@ class Client:
         timeout: float | None = None,  # noqa: ASYNC109  # it bounds the attempts and the pauses
     ) -> Completion:
         """Return the model's next message; see `complete`. Cancelling closes the connection."""
-        asked = self._question(messages, tools, system, max_tokens, temperature)
-        return await self._sender.ask(asked, self._tries(timeout))
+        request = self._request(messages, tools, system, max_tokens, temperature)
+        return await self._sender.complete(request, self._budget(timeout))
 
     def stream(
         self,
@@ -191,8 +192,8 @@ class Client:
         Raises:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
         """
-        asked = self._question(messages, tools, system, max_tokens, temperature)
-        return iterate(self._streamed(asked, timeout))
+        request = self._request(messages, tools, system, max_tokens, temperature)
+        return iterate_blocking(self._streamed(request, timeout))
 
     def astream(
         self,
@@ -205,33 +206,35 @@ class Client:
         timeout: float | None = None,
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
-        asked = self._question(messages, tools, system, max_tokens, temperature)
-        return self._streamed(asked, timeout)
+        request = self._request(messages, tools, system, max_tokens, temperature)
+        return self._streamed(request, timeout)
 
     def _streamed(
-        self, asked: Question, timeout: float | None
+        self, request: CompletionRequest, timeout: float | None
     ) -> AsyncGenerator[Delta | Completion, None]:
-        return self._sender.stream(replace(asked, stream=True), self._tries(timeout))
+        return self._sender.stream(replace(request, stream=True), self._budget(timeout))
 
-    def _question(
+    def _request(
         self,
         messages: Sequence[Any],
         tools: Sequence[Any] | None,
         system: str | None,
         max_tokens: int | None,
         temperature: float | None,
-    ) -> Question:
+    ) -> CompletionRequest:
         if max_tokens is not None:
             if max_tokens < 1:
                 raise BudgetError(f"The cap of an answer must be positive, not {max_tokens}.")
             max_tokens = min(max_tokens, self.info.output) if self.info.resolved else max_tokens
-        return Question(self.name, self.info, messages, system, tools, max_tokens, temperature)
+        return CompletionRequest(
+            self.name, self.info, messages, system, tools, max_tokens, temperature
+        )
 
-    def _tries(self, timeout: float | None) -> Tries:
+    def _budget(self, timeout: float | None) -> RetryBudget:
         seconds = self._timeout if timeout is None else timeout
         if not seconds > 0:
             raise ModelError("There is no time to answer.", code=TIMEOUT)
-        return Tries(self._attempts, monotonic() + seconds)
+        return RetryBudget(self._attempts, monotonic() + seconds)
 
     # --- closing -------------------------------------------------------------------------------
 

@@ -1,24 +1,26 @@
-"""OpenAI chat completions, and the many servers that imitate them."""
+"""OpenAI chat completions, and all servers that speak it: requests, answers and streams."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion
-from foldline.models.failures import failure
-from foldline.models.openai_chat_stream import ChatAssembler
+from foldline.models.completion import Completion, Delta
+from foldline.models.errors import provider_error
 from foldline.models.protocol import (
-    Question,
+    CompletionRequest,
     call,
+    malformed_answer,
     mapping,
     objects,
     openai_usage,
     text,
-    unreadable,
+    truncated_stream,
     with_calls,
 )
+from foldline.models.sse import DONE, ServerSentEvent
 
 STOPS: Final[dict[str, Stop]] = {
     "stop": "end",
@@ -31,7 +33,7 @@ STOPS: Final[dict[str, Stop]] = {
 }
 
 
-class OpenAIChat:
+class OpenAIChatProtocol:
     """Chat completions."""
 
     dialect = "openai-chat"
@@ -41,26 +43,26 @@ class OpenAIChat:
         """Return the bearer token."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def body(self, question: Question) -> dict[str, Any]:
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
         """
         Write a request.
 
         OpenAI's own models take ``max_completion_tokens``, which counts reasoning; the imitators
         know ``max_tokens``.
         """
-        before = [{"role": "system", "content": question.system}] if question.system else []
+        before = [{"role": "system", "content": request.system}] if request.system else []
         body: dict[str, Any] = {
-            "model": question.model,
-            "messages": [*before, *question.messages],
+            "model": request.model,
+            "messages": [*before, *request.messages],
         }
-        if question.max_tokens is not None:
-            own = question.info.provider == "openai"
-            body["max_completion_tokens" if own else "max_tokens"] = question.max_tokens
-        if question.temperature is not None:
-            body["temperature"] = question.temperature
-        if question.tools:
-            body["tools"] = list(question.tools)
-        if question.stream:
+        if request.max_tokens is not None:
+            own = request.info.provider == "openai"
+            body["max_completion_tokens" if own else "max_tokens"] = request.max_tokens
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
 
@@ -73,17 +75,21 @@ class OpenAIChat:
         """
         choices = objects(body.get("choices"))
         if not choices:
-            raise failure(dict(body)) if body.get("error") else unreadable("holds no choice")
+            raise (
+                provider_error(dict(body))
+                if body.get("error")
+                else malformed_answer("holds no choice")
+            )
         choice = choices[0]
         if choice.get("error"):
             # OpenRouter reports what failed upstream inside the choice.
-            raise failure(choice)
+            raise provider_error(choice)
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
         reason = text(choice.get("finish_reason"))
         done = Completion(
             messages=({"role": "assistant", **message},) if message else (),
-            text=_said(message.get("content")),
+            text=_text_of(message.get("content")),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
             usage=openai_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
@@ -98,7 +104,7 @@ class OpenAIChat:
         return ChatAssembler()
 
 
-def _said(content: Any) -> str:
+def _text_of(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(text(part.get("text")) for part in objects(content))
@@ -114,3 +120,99 @@ def _calls(message: Mapping[str, Any]) -> list[Any]:
     if old and not found:
         found.append(call(None, old.get("name"), old.get("arguments")))
     return found
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+THINKING = ("reasoning_content", "reasoning")
+"""Where servers put the readable reasoning."""
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+    def wire(self) -> dict[str, Any]:
+        function = {"name": self.name, "arguments": "".join(self.arguments)}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+class ChatAssembler:
+    """Collects the deltas of the first choice."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._refusal: list[str] = []
+        self._thinking: dict[str, list[str]] = {}
+        self._calls: dict[int, _Call] = {}
+        self._reason = ""
+        self._usage: Any = None
+        self._model = ""
+        self._done = False
+
+    def take(self, event: ServerSentEvent) -> list[Delta]:
+        """Take a chunk in; see `foldline.models.protocol.Assembler`."""
+        if event.data.strip() == DONE:
+            self._done = True
+            return []
+        chunk = event.value()
+        if chunk.get("error"):
+            raise provider_error(chunk)
+        self._model = text(chunk.get("model")) or self._model
+        self._usage = chunk.get("usage") or self._usage
+        out: list[Delta] = []
+        for choice in objects(chunk.get("choices")):
+            if choice.get("index", 0) == 0:
+                out += self._choice(choice)
+        return out
+
+    def _choice(self, choice: dict[str, Any]) -> list[Delta]:
+        if choice.get("error"):
+            raise provider_error(choice)
+        self._reason = text(choice.get("finish_reason")) or self._reason
+        delta = mapping(choice.get("delta"))
+        out: list[Delta] = []
+        for key in THINKING:
+            if thought := text(delta.get(key)):
+                self._thinking.setdefault(key, []).append(thought)
+                out.append(Delta("thinking", thought))
+                break
+        if said := text(delta.get("content")):
+            self._text.append(said)
+            out.append(Delta("text", said))
+        self._refusal.append(text(delta.get("refusal")))
+        for position, item in enumerate(objects(delta.get("tool_calls"))):
+            out.append(self._call(item, position))
+        return out
+
+    def _call(self, item: dict[str, Any], position: int) -> Delta:
+        index = item.get("index")
+        # Servers that leave the index out send whole calls, one after the other.
+        key = index if isinstance(index, int) else len(self._calls) + position
+        call = self._calls.setdefault(key, _Call())
+        asked = mapping(item.get("function"))
+        call.id = call.id or text(item.get("id"))
+        name = "" if call.name else text(asked.get("name"))
+        call.name = call.name or name
+        piece = text(asked.get("arguments"))
+        call.arguments.append(piece)
+        return Delta("call", piece, key, name)
+
+    def whole(self) -> dict[str, Any]:
+        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        if not self._reason and not self._done:
+            raise truncated_stream()
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text) or None}
+        for key, pieces in self._thinking.items():
+            message[key] = "".join(pieces)
+        if refusal := "".join(self._refusal):
+            message["refusal"] = refusal
+        if self._calls:
+            message["tool_calls"] = [self._calls[key].wire() for key in sorted(self._calls)]
+        return {
+            "model": self._model,
+            "choices": [{"message": message, "finish_reason": self._reason}],
+            "usage": self._usage,
+        }

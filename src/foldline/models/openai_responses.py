@@ -1,4 +1,4 @@
-"""OpenAI Responses, without a state on the server: every request holds the whole conversation."""
+"""OpenAI Responses: requests, answers and streams."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion
-from foldline.models.failures import failure
-from foldline.models.openai_responses_stream import ResponsesAssembler
+from foldline.models.completion import Completion, Delta, Piece
+from foldline.models.errors import provider_error
 from foldline.models.protocol import (
-    Question,
+    CompletionRequest,
     call,
+    malformed_answer,
     mapping,
     objects,
     openai_usage,
     text,
-    unreadable,
+    truncated_stream,
     with_calls,
 )
+from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.messages import ToolCall
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -32,7 +33,7 @@ INCOMPLETE: Final[dict[str, Stop]] = {
 }
 
 
-class OpenAIResponses:
+class OpenAIResponsesProtocol:
     """The Responses API."""
 
     dialect = "openai-responses"
@@ -42,7 +43,7 @@ class OpenAIResponses:
         """Return the bearer token."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def body(self, question: Question) -> dict[str, Any]:
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
         """
         Write a request.
 
@@ -50,21 +51,21 @@ class OpenAIResponses:
         could not hold it.
         """
         body: dict[str, Any] = {
-            "model": question.model,
-            "input": list(question.messages),
+            "model": request.model,
+            "input": list(request.messages),
             "store": False,
         }
-        if question.info.provider == "openai" and question.info.thinks:
+        if request.info.provider == "openai" and request.info.thinks:
             body["include"] = ["reasoning.encrypted_content"]
-        if question.system:
-            body["instructions"] = question.system
-        if question.max_tokens is not None:
-            body["max_output_tokens"] = question.max_tokens
-        if question.temperature is not None:
-            body["temperature"] = question.temperature
-        if question.tools:
-            body["tools"] = list(question.tools)
-        if question.stream:
+        if request.system:
+            body["instructions"] = request.system
+        if request.max_tokens is not None:
+            body["max_output_tokens"] = request.max_tokens
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.stream:
             body["stream"] = True
         return body
 
@@ -76,9 +77,9 @@ class OpenAIResponses:
             ModelError: It failed, or it is no answer.
         """
         if body.get("error") or body.get("status") in ("failed", "cancelled"):
-            raise failure({"error": body.get("error") or f"status {body.get('status')}"})
+            raise provider_error({"error": body.get("error") or f"status {body.get('status')}"})
         if not isinstance(body.get("output"), list):
-            raise unreadable("holds no output")
+            raise malformed_answer("holds no output")
         items = objects(body["output"])
         parts = [part for item in items for part in _parts(item)]
         refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
@@ -121,3 +122,57 @@ def _stop(body: Mapping[str, Any]) -> Stop:
         return "end" if body.get("status") == "completed" else "unknown"
     reason = text(mapping(body.get("incomplete_details")).get("reason"))
     return INCOMPLETE.get(reason, "unknown")
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+PIECES: Final[dict[str, Piece]] = {
+    "response.output_text.delta": "text",
+    "response.reasoning_summary_text.delta": "thinking",
+    "response.reasoning_text.delta": "thinking",
+    "response.function_call_arguments.delta": "call",
+    "response.custom_tool_call_input.delta": "call",
+}
+
+
+class ResponsesAssembler:
+    """Waits for the last event, which holds the whole answer."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, dict[str, Any]] = {}
+        self._whole: dict[str, Any] | None = None
+
+    def take(self, event: ServerSentEvent) -> list[Delta]:
+        """Take an event in; see `foldline.models.protocol.Assembler`."""
+        if event.data.strip() == DONE:
+            return []
+        value = event.value()
+        kind = text(value.get("type")) or event.name
+        index = value.get("output_index")
+        place = index if isinstance(index, int) else 0
+        if kind == "error" or (not kind and value.get("error")):
+            raise provider_error(value)
+        if kind in ENDS:
+            self._whole = mapping(value.get("response"))
+        elif kind == "response.output_item.done":
+            self._items[place] = mapping(value.get("item"))
+        elif kind == "response.output_item.added":
+            item = mapping(value.get("item"))
+            if text(item.get("name")):
+                return [Delta("call", "", place, text(item.get("name")))]
+        elif kind in PIECES and text(value.get("delta")):
+            piece = PIECES[kind]
+            return [Delta(piece, text(value.get("delta")), place if piece == "call" else 0)]
+        return []
+
+    def whole(self) -> dict[str, Any]:
+        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        if self._whole is None:
+            raise truncated_stream()
+        if not objects(self._whole.get("output")):
+            # Some gateways leave the output out of the last event.
+            items = [self._items[place] for place in sorted(self._items)]
+            return {**self._whole, "output": items}
+        return self._whole

@@ -19,11 +19,19 @@ from foldline.errors import InputError
 from foldline.models.overflow_phrases import phrases
 from foldline.models.provider_failure import Failure, failure_of
 
-__all__ = ["CODES", "Detector", "Failure", "Overflow", "detect", "failure_of", "overflow_in"]
+__all__ = [
+    "CODES",
+    "DetectedOverflow",
+    "Detector",
+    "Failure",
+    "detect",
+    "failure_of",
+    "overflow_in",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Overflow:
+class DetectedOverflow:
     """
     A request was too long.
 
@@ -47,13 +55,13 @@ class Overflow:
         return None if self.asked is None else max(0, self.asked - self.output)
 
 
-Detector: TypeAlias = Callable[[Failure], Overflow | bool | None]
+Detector: TypeAlias = Callable[[Failure], DetectedOverflow | bool | None]
 """
 Decides whether a failure is an overflow, for what the table here does not know.
 
-It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) and returns an
-`Overflow` with the numbers that it knows, or True where it knows none; False or None leave the
-decision to the next one, and at last to the table.
+It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) and returns a
+`DetectedOverflow` with the numbers that it knows, or True where it knows none; False or None leave
+the decision to the next one, and at last to the table.
 """
 
 CODES: Final = frozenset(
@@ -105,9 +113,9 @@ _FULL: Final = 0.99
 """An answer without a word, cut by its cap, when the input took this share of the window."""
 
 
-def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> Overflow | None:
+def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOverflow | None:
     """
-    Tell whether a failure is an overflow.
+    Return True if a failure is an overflow.
 
     Args:
         failure: What the provider said; see `failure_of`.
@@ -121,15 +129,15 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> Overflow | N
     """
     for detector in detectors:
         found = detector(failure)
-        if isinstance(found, Overflow):
+        if isinstance(found, DetectedOverflow):
             return found
         if found is True:
-            return Overflow("detector")
+            return DetectedOverflow("detector")
         if found not in (None, False):
             raise InputError(
                 f"a detector of overflows returned {found!r:.60}",
                 field="detectors",
-                hint="Return True, False, None or a foldline.models.overflow.Overflow.",
+                hint="Return True, False, None or a foldline.models.overflow.DetectedOverflow.",
             )
     if failure.status in (429, 529) or _RATE.search(f"{failure.code} {failure.text}"):
         return None
@@ -138,9 +146,9 @@ def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> Overflow | N
 
 def overflow_in(
     said: Any, window: int | None = None, detectors: Iterable[Detector] = ()
-) -> Overflow | None:
+) -> DetectedOverflow | None:
     """
-    Tell whether an exception or a response says that the request was too long.
+    Return True if an exception or a response says that the request was too long.
 
     Args:
         said: What an SDK raised or returned; see `failure_of`.
@@ -150,7 +158,7 @@ def overflow_in(
     return detect(failure_of(said, window), detectors)
 
 
-def _named(failure: Failure) -> Overflow | None:
+def _named(failure: Failure) -> DetectedOverflow | None:
     """Decide by what is named: code, class, stop reason, status."""
     how = ""
     if not CODES.isdisjoint(failure.code.lower().split()):
@@ -166,16 +174,16 @@ def _named(failure: Failure) -> Overflow | None:
     words = _phrase(failure.text)
     limit = _sane(failure.limit)
     if words is None:
-        return Overflow(how, limit)
-    return Overflow(how, words.limit or limit, words.asked, words.output)
+        return DetectedOverflow(how, limit)
+    return DetectedOverflow(how, words.limit or limit, words.asked, words.output)
 
 
-def _said(failure: Failure) -> Overflow | None:
+def _said(failure: Failure) -> DetectedOverflow | None:
     """Decide by the words."""
     return _phrase(failure.text) if failure.status in _BAD_REQUEST else None
 
 
-def _silent(failure: Failure) -> Overflow | None:
+def _silent(failure: Failure) -> DetectedOverflow | None:
     """Decide by the numbers of an answer that looks like any other."""
     usage, window = failure.usage, failure.window
     if usage is None or not window:
@@ -183,11 +191,11 @@ def _silent(failure: Failure) -> Overflow | None:
     given = usage.input + usage.cache_read + usage.cache_write
     choked = failure.stop.lower() in ("length", "max_tokens") and not usage.output
     if given > window or (choked and given >= _FULL * window):
-        return Overflow("usage", window, given)
+        return DetectedOverflow("usage", window, given)
     return None
 
 
-def _phrase(text: str) -> Overflow | None:
+def _phrase(text: str) -> DetectedOverflow | None:
     for provider, pattern in phrases():
         found = pattern.search(text)
         if found:
@@ -195,13 +203,13 @@ def _phrase(text: str) -> Overflow | None:
     return None
 
 
-def _numbers(provider: str, named: dict[str, str | None]) -> Overflow:
+def _numbers(provider: str, named: dict[str, str | None]) -> DetectedOverflow:
     limit, asked, given, output = (
         _number(named.get(name)) for name in ("limit", "asked", "given", "output")
     )
     if given is not None:
         asked = max(asked or 0, given + (output or 0))
-    return Overflow(provider, _sane(limit), asked, output or 0)
+    return DetectedOverflow(provider, _sane(limit), asked, output or 0)
 
 
 def _number(text: str | None) -> int | None:

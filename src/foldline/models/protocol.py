@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from foldline.errors import ModelError
 from foldline.models.completion import Completion, Delta
 from foldline.models.info import ModelInfo
-from foldline.models.sse import Event
+from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import ToolCall, Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CompletionRequest:
     """
     A request before it is written: wire messages, and what stands around them.
 
@@ -35,7 +35,7 @@ class Question:
 class Assembler(Protocol):
     """Puts the events of one stream together."""
 
-    def take(self, event: Event) -> list[Delta]:
+    def take(self, event: ServerSentEvent) -> list[Delta]:
         """
         Take an event in and return the pieces of the answer that it brings.
 
@@ -54,7 +54,7 @@ class Assembler(Protocol):
         ...
 
 
-class Wire(Protocol):
+class ProviderProtocol(Protocol):
     """How one protocol writes requests and reads answers."""
 
     @property
@@ -71,7 +71,7 @@ class Wire(Protocol):
         """Return what opens the door; ``key`` may be empty."""
         ...
 
-    def body(self, question: Question) -> dict[str, Any]:
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request."""
         ...
 
@@ -89,12 +89,12 @@ class Wire(Protocol):
         ...
 
 
-def unreadable(what: str) -> ModelError:
+def malformed_answer(what: str) -> ModelError:
     """Return the error for an answer of another shape; asking again may help."""
     return ModelError(f"The answer {what}.", code="malformed", retry=True)
 
 
-def unfinished() -> ModelError:
+def truncated_stream() -> ModelError:
     """Return the error for a stream that ended before the answer did."""
     return ModelError("The stream ended in the middle of the answer.", code="cut", retry=True)
 

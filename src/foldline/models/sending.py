@@ -1,116 +1,191 @@
-"""Sending a question and reading the answer, whole or as it arrives."""
+"""Sending a request and reading the answer, whole or as a stream, with retries; knows stamina."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Final, TypeVar
 
+import stamina
+
 from foldline.errors import InputError, ModelError
 from foldline.models.completion import Completion, Delta
-from foldline.models.failures import failure
+from foldline.models.endpoint import Endpoint
+from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
-from foldline.models.place import Place
-from foldline.models.protocol import Question, Wire, unreadable
-from foldline.models.retrying import Tries, tried
-from foldline.models.secret import revealed
-from foldline.models.sse import Events
+from foldline.models.protocol import CompletionRequest, ProviderProtocol, malformed_answer
+from foldline.models.secret import SecretFilter, reveal_all
+from foldline.models.sse import SSEDecoder
 from foldline.models.transport import Incoming, Outgoing, Transport
-from foldline.models.veil import Veil
 from foldline.redaction import redacted, without
 
 Result = TypeVar("Result")
+
+# stamina logs every pause; where nobody has set up logging, it must not write to the terminal.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
+
+FIRST, LONGEST, JITTER = 0.5, 8.0, 0.5
+"""Seconds: the first pause, the longest, and what is added to each at random."""
+
+SPREAD: Final = 0.05
+"""A wait that the provider demands is kept at least so long, in seconds."""
+
+
+@dataclass(slots=True)
+class RetryBudget:
+    """
+    How many requests may still be made, until when, and how many were.
+
+    ``deadline`` is on the clock of `time.monotonic`; ``made`` counts the requests, ``error`` is
+    the last one that was not the deadline.
+    """
+
+    attempts: int
+    deadline: float
+    made: int = 0
+    error: ModelError | None = None
+
+    def delay(self, error: Exception) -> bool | float:
+        """Return whether to retry, or the seconds to wait where the provider says so."""
+        if not isinstance(error, ModelError):
+            return False
+        if error.code != TIMEOUT:
+            self.error = error
+        left = self.deadline - monotonic()
+        if not error.retry or left <= 0:
+            return False
+        if error.wait is None:
+            return True
+        # Waiting until there is no time left to ask would only delay the error.
+        return max(error.wait, SPREAD) if error.wait < left else False
+
+
+async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> Result:
+    """
+    Await work until it succeeds.
+
+    Args:
+        work: Sends one request; raises `ModelError`, whose ``retry`` and ``wait`` decide.
+        budget: How often, and until when.
+
+    Raises:
+        ModelError: The last one, when there is no try or no time left.
+    """
+    pauses = stamina.retry_context(
+        on=budget.delay,
+        attempts=max(1, budget.attempts),
+        timeout=None,
+        wait_initial=FIRST,
+        wait_max=LONGEST,
+        wait_jitter=JITTER,
+    )
+    try:
+        async with asyncio.timeout(max(0.0, budget.deadline - monotonic()) + SPREAD):
+            async for attempt in pauses:
+                with attempt:
+                    budget.made += 1
+                    return await work()
+    except (TimeoutError, ModelError) as error:
+        if isinstance(error, ModelError) and error.code != TIMEOUT:
+            raise
+        # The deadline came: what went wrong before it says more.
+        late = error if isinstance(error, ModelError) else None
+        raise budget.error or late or timeout_error() from None
+    raise AssertionError("stamina ends with a result or an error")
+
 
 AGENT: Final = "foldline"
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """A way to one provider: its protocol, its place, and the connections to it."""
+    """A way to one provider: its protocol, its endpoint, and the connections to it."""
 
-    wire: Wire
-    place: Place
+    protocol: ProviderProtocol
+    endpoint: Endpoint
     transport: Transport = field(default_factory=Transport, repr=False)
 
-    async def ask(self, question: Question, tries: Tries) -> Completion:
+    async def complete(self, request: CompletionRequest, budget: RetryBudget) -> Completion:
         """
-        Send a question and return the whole answer.
+        Send a request and return the whole answer.
 
         Raises:
             ModelError: There is none.
-            InputError: The question cannot be written as JSON.
+            InputError: The request cannot be written as JSON.
         """
         began = monotonic()
-        request = self._request(question)
+        outgoing = self._outgoing(request)
 
         async def once() -> Completion:
-            async with self.transport.open(request, tries.deadline) as response:
+            async with self.transport.open(outgoing, budget.deadline) as response:
                 body = await response.whole()
                 self._check(response, body)
             return self._read(_object(body))
 
-        done = await self._tried(once, tries)
-        return self._priced(done, question, tries, began)
+        done = await self._retry(once, budget)
+        return self._priced(done, request, budget, began)
 
     async def stream(
-        self, question: Question, tries: Tries
+        self, request: CompletionRequest, budget: RetryBudget
     ) -> AsyncGenerator[Delta | Completion, None]:
         """
-        Send a question and yield the pieces of the answer, and at last the whole.
+        Send a request and yield the pieces of the answer, and at last the whole.
 
         Only what goes wrong before the response begins is tried again.
 
         Raises:
             ModelError: There is no answer, or it broke off.
-            InputError: The question cannot be written as JSON.
+            InputError: The request cannot be written as JSON.
         """
         began = monotonic()
-        request = self._request(question)
+        outgoing = self._outgoing(request)
         async with AsyncExitStack() as stack:
 
             async def once() -> Incoming:
-                opened = self.transport.open(request, tries.deadline)
+                opened = self.transport.open(outgoing, budget.deadline)
                 response = await stack.enter_async_context(opened)
                 if response.status != 200:
                     self._check(response, await response.whole())
                 return response
 
-            response = await self._tried(once, tries)
+            response = await self._retry(once, budget)
             try:
                 if "text/event-stream" not in response.headers.get("content-type", ""):
                     # Servers that cannot stream answer whole.
                     done = self._read(_object(await response.whole()))
                 else:
-                    assembler, events = self.wire.assembler(), Events()
-                    veil = Veil(self.place.echoes())
+                    assembler, decoder = self.protocol.assembler(), SSEDecoder()
+                    secret_filter = SecretFilter(self.endpoint.echoes())
                     async with aclosing(response.chunks) as chunks:
                         async for chunk in chunks:
-                            for event in events.feed(chunk):
-                                for delta in veil.over(assembler.take(event)):
+                            for event in decoder.feed(chunk):
+                                for delta in secret_filter.filter(assembler.take(event)):
                                     yield delta
-                    for delta in veil.rest():
+                    for delta in secret_filter.flush():
                         yield delta
                     done = self._read(assembler.whole())
             except ModelError as error:
                 raise self._clean(error) from None
-            yield self._priced(done, question, tries, began)
+            yield self._priced(done, request, budget, began)
 
-    async def _tried(self, once: Callable[[], Awaitable[Result]], tries: Tries) -> Result:
+    async def _retry(self, once: Callable[[], Awaitable[Result]], budget: RetryBudget) -> Result:
         try:
-            return await tried(once, tries)
+            return await retry(once, budget)
         except ModelError as error:
             raise self._clean(error) from None
 
     def _read(self, body: dict[str, Any]) -> Completion:
         """Read an answer; a server that echoes the key must not bring it into a conversation."""
-        return self.wire.read(without(body, self.place.echoes()))
+        return self.protocol.read(without(body, self.endpoint.echoes()))
 
-    def _request(self, question: Question) -> Outgoing:
+    def _outgoing(self, request: CompletionRequest) -> Outgoing:
         try:
-            text = json.dumps(self.wire.body(question), ensure_ascii=False, allow_nan=False)
+            text = json.dumps(self.protocol.body(request), ensure_ascii=False, allow_nan=False)
             # Half a surrogate pair is no character; no server would take it.
             body = text.encode("utf-8", "replace")
         except (TypeError, ValueError, RecursionError) as error:
@@ -118,41 +193,41 @@ class Sender:
                 f"the request cannot be written as JSON: {error}",
                 hint="Give wire messages: plain dicts, lists, texts and numbers.",
             ) from error
-        kind = "text/event-stream" if question.stream else "application/json"
+        kind = "text/event-stream" if request.stream else "application/json"
         headers = {
             "accept": kind,
             "accept-encoding": "identity",
             "content-type": "application/json",
             "user-agent": AGENT,
-            **self.wire.headers(self.place.key.reveal()),
-            **{name.lower(): value.reveal() for name, value in self.place.headers.items()},
+            **self.protocol.headers(self.endpoint.key.reveal()),
+            **{name.lower(): value.reveal() for name, value in self.endpoint.headers.items()},
         }
-        return Outgoing(self.place.url(self.wire.path), headers, body)
+        return Outgoing(self.endpoint.url(self.protocol.path), headers, body)
 
     def _check(self, response: Incoming, body: bytes) -> None:
         if response.status != 200:
-            raise failure(
+            raise provider_error(
                 body,
                 status=response.status,
                 headers=response.headers,
-                secrets=self.place.secrets,
+                secrets=self.endpoint.secrets,
             )
 
     def _clean(self, error: ModelError) -> ModelError:
-        error.message = redacted(error.message, revealed(self.place.secrets))
+        error.message = redacted(error.message, reveal_all(self.endpoint.secrets))
         error.args = (error.message,)
         return error
 
     def _priced(
-        self, done: Completion, question: Question, tries: Tries, began: float
+        self, done: Completion, request: CompletionRequest, budget: RetryBudget, began: float
     ) -> Completion:
-        usd = None if done.usage is None else price(question.info, done.usage)
+        usd = None if done.usage is None else price(request.info, done.usage)
         return replace(
             done,
             usd=usd,
-            model=done.model or question.model,
+            model=done.model or request.model,
             seconds=monotonic() - began,
-            attempts=tries.made,
+            attempts=budget.made,
         )
 
 
@@ -160,7 +235,7 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise unreadable("is no JSON") from None
+        raise malformed_answer("is no JSON") from None
     if not isinstance(value, dict):
-        raise unreadable("is no JSON object")
+        raise malformed_answer("is no JSON object")
     return value

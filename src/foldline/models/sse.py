@@ -14,7 +14,7 @@ DONE: Final = "[DONE]"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ServerSentEvent:
     """One event: its name, "" where it has none, and its data as text."""
 
     name: str
@@ -38,7 +38,7 @@ class Event:
         return value
 
 
-class Events:
+class SSEDecoder:
     """Takes bytes as they arrive and returns the events that they complete."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Events:
         self._name = ""
         self._data: list[str] = []
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """Return the events that end in this chunk; one that was cut off is never returned."""
         text = self._held + self._decoder.decode(chunk)
         # A carriage return at the very end may be half of a line end.
@@ -62,9 +62,9 @@ class Events:
         self._rest = [others[-1]]
         return [event for line in lines if (event := self._line(line)) is not None]
 
-    def _line(self, line: str) -> Event | None:
+    def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
-            event = Event(self._name, "\n".join(self._data)) if self._data else None
+            event = ServerSentEvent(self._name, "\n".join(self._data)) if self._data else None
             self._name, self._data = "", []
             return event
         field, _, value = line.partition(":")

@@ -23,10 +23,10 @@ from urllib.parse import urljoin
 
 import httpx2
 
+from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
-from foldline.models.blocking import run, started
-from foldline.models.failures import timed_out
-from foldline.models.place import same_origin
+from foldline.models.endpoint import same_origin
+from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
 
@@ -123,7 +123,7 @@ class Transport:
             pool = self._pools.get(loop)
             if pool is None or pool.is_closed:
                 timeout = httpx2.Timeout(None, connect=CONNECT)
-                pool = httpx2.AsyncClient(timeout=timeout, verify=_trusted())
+                pool = httpx2.AsyncClient(timeout=timeout, verify=_ssl_context())
                 self._pools[loop] = pool
             return pool
 
@@ -137,9 +137,9 @@ class Transport:
     def close(self) -> None:
         """Close the connections that were made for programs that do not await."""
         with self._guard:
-            used = started() in self._pools
+            used = blocking_loop() in self._pools
         if used:
-            run(self.aclose())
+            run_blocking(self.aclose())
 
 
 def _target(url: str, location: str) -> str:
@@ -151,7 +151,7 @@ def _target(url: str, location: str) -> str:
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _ssl_context() -> ssl.SSLContext:
     """Return the certificates that are trusted; reading them takes 50 ms, so it is done once."""
     return httpx2.create_ssl_context()
 
@@ -181,7 +181,7 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
         async with asyncio.timeout(max(0.0, left)):
             return await work
     except TimeoutError:
-        raise timed_out() from None
+        raise timeout_error() from None
     except httpx2.ConnectTimeout:
         words = f"No connection was made in {CONNECT:.0f} seconds."
         raise ModelError(words, code="connection", retry=True) from None
@@ -233,7 +233,7 @@ class Relay:
         self._pool = httpx2.AsyncClient(
             timeout=httpx2.Timeout(silence, connect=CONNECT, pool=CONNECT),
             limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=64),
-            verify=_trusted(),
+            verify=_ssl_context(),
             follow_redirects=False,
         )
 
@@ -252,7 +252,7 @@ class Relay:
         Raises:
             ModelError: There was no answer; ``code`` is "connection" or "timeout".
         """
-        with _explained():
+        with _explain():
             request = httpx2.Request(method, url, headers=list(headers), content=body)
             response = await self._pool.send(request, stream=True)
         self._pool.cookies.clear()
@@ -264,13 +264,13 @@ class Relay:
 
 
 async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
-    with _explained():
+    with _explain():
         async for chunk in response.aiter_raw():
             yield chunk
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain() -> Iterator[None]:
     """Turn what the network raises into our errors, without the request that it holds."""
     try:
         yield

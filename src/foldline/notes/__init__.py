@@ -13,52 +13,54 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.notes.consolidating import Consolidation, Undoing
-    from foldline.notes.front import Notes
-    from foldline.notes.graph import Standing, TaskGraph
-    from foldline.notes.levels import LevelSettings, Plan
-    from foldline.notes.note import KINDS, LEVELS, RELEVANCE, STATUSES, Card, Note
-    from foldline.notes.packets import NotePacket
-    from foldline.notes.problems import (
+    from foldline.notes.consolidation import Consolidation, UndoReport
+    from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
+    from foldline.notes.note import (
+        KINDS,
+        LEVELS,
+        RELEVANCE,
+        STATUSES,
         BrokenNote,
         CyclicTasks,
+        Note,
         NoteConflict,
-        Trouble,
+        NoteMetadata,
+        SkippedFile,
         UnknownNote,
     )
-    from foldline.notes.scheduling import RunReport, Schedule
-    from foldline.notes.searching import Found
-    from foldline.notes.selecting import NoteSummary
-    from foldline.notes.shelf import NoteLimits, Version
-    from foldline.notes.tasks import Tasks
+    from foldline.notes.note_store import NoteLimits, Version
+    from foldline.notes.notes import Notes
+    from foldline.notes.search import FoundNote, NotePacket, NoteSummary
+    from foldline.notes.task_graph import TaskGraph, TaskState
+    from foldline.notes.tasks import NoteTasks, RunReport, Schedule
 
 _HOMES = {
-    "BrokenNote": "problems",
-    "Card": "note",
-    "Consolidation": "consolidating",
-    "CyclicTasks": "problems",
-    "Found": "searching",
+    "BrokenNote": "note",
+    "NoteMetadata": "note",
+    "Consolidation": "consolidation",
+    "CyclicTasks": "note",
+    "FoundNote": "search",
     "KINDS": "note",
     "LEVELS": "note",
-    "LevelSettings": "levels",
+    "LevelSettings": "consolidation_plan",
     "Note": "note",
-    "NoteConflict": "problems",
-    "NoteLimits": "shelf",
-    "NotePacket": "packets",
-    "NoteSummary": "selecting",
-    "Notes": "front",
-    "Plan": "levels",
+    "NoteConflict": "note",
+    "NoteLimits": "note_store",
+    "NotePacket": "search",
+    "NoteSummary": "search",
+    "Notes": "notes",
+    "ConsolidationPlan": "consolidation_plan",
     "RELEVANCE": "note",
-    "RunReport": "scheduling",
+    "RunReport": "tasks",
     "STATUSES": "note",
-    "Schedule": "scheduling",
-    "Standing": "graph",
-    "TaskGraph": "graph",
-    "Tasks": "tasks",
-    "Trouble": "problems",
-    "Undoing": "consolidating",
-    "UnknownNote": "problems",
-    "Version": "shelf",
+    "Schedule": "tasks",
+    "TaskState": "task_graph",
+    "TaskGraph": "task_graph",
+    "NoteTasks": "tasks",
+    "SkippedFile": "note",
+    "UndoReport": "consolidation",
+    "UnknownNote": "note",
+    "Version": "note_store",
 }
 
 __all__ = [
@@ -67,25 +69,25 @@ __all__ = [
     "RELEVANCE",
     "STATUSES",
     "BrokenNote",
-    "Card",
     "Consolidation",
+    "ConsolidationPlan",
     "CyclicTasks",
-    "Found",
+    "FoundNote",
     "LevelSettings",
     "Note",
     "NoteConflict",
     "NoteLimits",
+    "NoteMetadata",
     "NotePacket",
     "NoteSummary",
+    "NoteTasks",
     "Notes",
-    "Plan",
     "RunReport",
     "Schedule",
-    "Standing",
+    "SkippedFile",
     "TaskGraph",
-    "Tasks",
-    "Trouble",
-    "Undoing",
+    "TaskState",
+    "UndoReport",
     "UnknownNote",
     "Version",
 ]

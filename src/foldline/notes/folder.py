@@ -14,12 +14,13 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from foldline.errors import InputError, StoreError
-from foldline.notes.problems import BrokenNote
+from foldline.notes.note import BrokenNote
 
 LONGEST_NAME: Final = 255
 PART: Final = ".writing-"
@@ -66,7 +67,7 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             status = self.path.lstat()
         except (OSError, ValueError) as error:
-            raise _failed(f"The folder {self.path} cannot be made", error) from error
+            raise _store_error(f"The folder {self.path} cannot be made", error) from error
         if not stat.S_ISDIR(status.st_mode):
             raise StoreError(
                 f"{self.path} is a link, not a folder.", hint="Name the folder itself."
@@ -77,7 +78,7 @@ class Folder:
         return Folder(self._at(name))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is anything with this name."""
+        """Return True if there is anything with this name."""
         return os.path.lexists(self._at(name))
 
     def names(self) -> list[str]:
@@ -148,7 +149,7 @@ class Folder:
             FileExistsError: There is something with this name already; it stays.
             StoreError: It cannot be written; nothing is there then.
         """
-        with self._written(name, data) as (part, place):
+        with self._write(name, data) as (part, place):
             try:
                 os.link(part, place)
             except OSError as error:
@@ -170,7 +171,7 @@ class Folder:
         Raises:
             StoreError: It cannot be written; the old one stays then.
         """
-        with self._written(name, data, durable=durable) as (part, place):
+        with self._write(name, data, durable=durable) as (part, place):
             with contextlib.suppress(FileNotFoundError):
                 part.chmod(stat.S_IMODE(place.lstat().st_mode))
             part.replace(place)
@@ -192,7 +193,7 @@ class Folder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise _failed(f"{self.path / name} cannot be moved", error) from error
+            raise _store_error(f"{self.path / name} cannot be moved", error) from error
 
     def sweep(self) -> None:
         """Take away what a crash left half written, long ago."""
@@ -202,7 +203,7 @@ class Folder:
                     entry.unlink()
 
     @contextlib.contextmanager
-    def _written(
+    def _write(
         self, name: str, data: bytes, *, durable: bool = True
     ) -> Iterator[tuple[Path, Path]]:
         place, part = self._at(name), self.path / f"{PART}{secrets.token_hex(8)}"
@@ -219,7 +220,7 @@ class Folder:
         except FileExistsError:
             raise
         except OSError as error:
-            raise _failed(f"{place} cannot be written", error) from error
+            raise _store_error(f"{place} cannot be written", error) from error
         finally:
             with contextlib.suppress(OSError):
                 part.unlink()
@@ -247,6 +248,54 @@ def _to_disk(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _failed(what: str, error: Exception) -> StoreError:
+def _store_error(what: str, error: Exception) -> StoreError:
     reason = getattr(error, "strerror", None) or str(error)
     return StoreError(f"{what}: {reason}.", hint="Check its permissions and the free space.")
+
+
+POLL: Final = 0.005
+"""Seconds between two attempts to get a lock."""
+
+
+class FolderLock:
+    """
+    A lock on a file; the same thread may take it again inside.
+
+    Args:
+        path: The file; it is made, and stays empty.
+        patience: Seconds to wait for somebody else.
+        busy: What to say when that was not enough.
+    """
+
+    def __init__(self, path: Path, patience: float, busy: str) -> None:
+        from filelock import FileLock
+
+        self._lock = FileLock(path, timeout=patience, poll_interval=POLL)
+        self._busy = busy
+
+    @contextmanager
+    def held(self, patience: float | None = None) -> Iterator[None]:
+        """
+        Hold the lock.
+
+        Args:
+            patience: Seconds to wait for somebody else, if other than usual.
+
+        Raises:
+            StoreError: Somebody else held it all the time.
+        """
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire(timeout=patience)
+        except Timeout as error:
+            raise StoreError(self._busy, hint="Try again when it is done.") from error
+        except OSError as error:
+            raise StoreError(
+                f"{self._lock.lock_file} cannot be locked: {error.strerror}.",
+                hint="Check the permissions of the folder.",
+            ) from error
+        try:
+            yield
+        finally:
+            self._lock.release()

@@ -1,4 +1,4 @@
-"""A note: what is known about it, and what it says."""
+"""A note: its metadata, its content, and the errors of notes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
+
+from foldline.errors import InputError, StoreError
 
 Kind: TypeAlias = Literal["task_state", "conclusion", "blocker", "action", "reference", "general"]
 Level: TypeAlias = Literal["temporary", "task", "project"]
@@ -27,7 +29,7 @@ RELEVANCE: Final[Mapping[Kind, float]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class NoteMetadata:
     """
     What is known about a note without reading it.
 
@@ -74,17 +76,68 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note(Card):
+class Note(NoteMetadata):
     """A note with its content, in Markdown."""
 
     content: str = ""
 
     @classmethod
-    def of(cls, card: Card, content: str) -> Self:
-        """Return a note with what a card knows, and a content."""
-        known = {one.name: getattr(card, one.name) for one in fields(Card)}
+    def of(cls, metadata: NoteMetadata, content: str) -> Self:
+        """Return a note with this metadata and content."""
+        known = {one.name: getattr(metadata, one.name) for one in fields(NoteMetadata)}
         return cls(**known, content=content)
 
 
 OPTIONAL: Final = ("status", "needs", "attempts", "outcome", "source", "merged", "extra")
 """Fields that are not written where they say nothing."""
+
+
+class UnknownNote(InputError):
+    """
+    No note has this id.
+
+    Args:
+        id: What was asked for.
+        hint: Where it may be.
+    """
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002  # what every note calls it
+        hint: str = "List or search names the ids.",
+    ) -> None:
+        super().__init__(f"there is no note {id[:80]!r}", field="note_id", hint=hint)
+
+
+class BrokenNote(InputError):
+    """A file cannot be read as a note; it is left as it is."""
+
+
+class NoteConflict(StoreError):
+    """Somebody else changed what was to be changed; nothing was written."""
+
+
+class CyclicTasks(InputError):
+    """
+    Tasks would wait for each other.
+
+    Args:
+        cycle: Ids of the tasks, each needing the next, the first one again at the end.
+        titles: Their titles.
+    """
+
+    def __init__(self, cycle: tuple[str, ...], titles: tuple[str, ...]) -> None:
+        super().__init__(
+            f"these tasks would wait for each other: {' → '.join(titles)}",
+            field="needs",
+            hint="Leave out one of these dependencies.",
+        )
+        self.cycle = cycle
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of the folder that is no note, and why; it is left alone."""
+
+    name: str
+    why: str

@@ -8,17 +8,28 @@ Tasks kept as notes: made, begun, ended, each step recorded in the file of the t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
+from foldline.ask_runner import run_to_end
+from foldline.core.validation import positive, whole
 from foldline.errors import InputError
-from foldline.notes.drafting import Draft
-from foldline.notes.graph import TaskGraph, cycle
-from foldline.notes.naming import one_line
-from foldline.notes.note import Card, Level, Note, Status
-from foldline.notes.problems import CyclicTasks, NoteConflict, UnknownNote
-from foldline.notes.shelf import Shelf
+from foldline.notes.folder import FolderLock
+from foldline.notes.note import (
+    CyclicTasks,
+    Level,
+    Note,
+    NoteConflict,
+    NoteMetadata,
+    Status,
+    UnknownNote,
+)
+from foldline.notes.note_fields import NoteDraft, one_line
+from foldline.notes.note_store import NoteStore
+from foldline.notes.task_graph import TaskGraph, find_cycle
+from foldline.redaction import explained, redacted
 
 LONGEST_OUTCOME: Final = 2_000
 """Characters of a result or reason that are kept; more belongs into the content."""
@@ -35,22 +46,22 @@ FROM: Final[Mapping[Status, tuple[Status, ...]]] = {
 """What a task must be to become something."""
 
 
-class Tasks:
+class NoteTasks:
     """
     The tasks of a folder of notes.
 
     Args:
-        shelf: Where they are kept.
+        store: Where they are kept.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, store: NoteStore) -> None:
+        self._store = store
 
     def graph(self) -> TaskGraph:
         """Return all tasks as they stand now."""
-        return TaskGraph(entry.card for entry in self._shelf.look().values())
+        return TaskGraph(entry.metadata for entry in self._store.look().values())
 
-    def ready(self, parallel: int | None = None) -> tuple[Card, ...]:
+    def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """Return the tasks that can begin now; see `TaskGraph.ready`."""
         return self.graph().ready(parallel)
 
@@ -76,10 +87,10 @@ class Tasks:
         Raises:
             UnknownNote: A task that it needs is not there.
         """
-        with self._shelf.locked():
-            first = self._known(needs)
-            draft = Draft(title, content, "task_state", tags, level, "", "pending", first)
-            return self._shelf.create(draft.note)
+        with self._store.locked():
+            first = self._check_needs(needs)
+            draft = NoteDraft(title, content, "task_state", tags, level, "", "pending", first)
+            return self._store.create(draft.note)
 
     def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
         """
@@ -89,19 +100,21 @@ class Tasks:
             CyclicTasks: They wait for it already; the error names the way.
             UnknownNote: One of them is not there.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
-            all_needs = tuple(dict.fromkeys((*task.needs, *self._known(needs))))
-            wanted = {one: card.needs for one, card in graph.tasks.items()} | {id: all_needs}
-            way = cycle(wanted, id)
+            all_needs = tuple(dict.fromkeys((*task.needs, *self._check_needs(needs))))
+            wanted = {one: metadata.needs for one, metadata in graph.tasks.items()} | {
+                id: all_needs
+            }
+            way = find_cycle(wanted, id)
             if way:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
-            return self._shelf.rewrite(id, lambda note: replace(note, needs=all_needs))
+            return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
     def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
         """Let a task no longer wait for others."""
-        return self._shelf.rewrite(
+        return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
         )
 
@@ -112,7 +125,7 @@ class Tasks:
         Raises:
             NoteConflict: It runs already, or cannot begin; the error says why.
         """
-        with self._shelf.locked():
+        with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
             standing = graph.standings[id]
@@ -165,9 +178,9 @@ class Tasks:
             tried = note.attempts if attempts is None else attempts
             return replace(note, status=status, outcome=told, attempts=tried)
 
-        return self._shelf.rewrite(id, change)
+        return self._store.rewrite(id, change)
 
-    def _known(self, needs: Iterable[str]) -> tuple[str, ...]:
+    def _check_needs(self, needs: Iterable[str]) -> tuple[str, ...]:
         wanted = tuple(dict.fromkeys(needs))
         if len(wanted) > MOST_NEEDS:
             raise InputError(f"a task needs at most {MOST_NEEDS:,} others", field="needs")
@@ -178,8 +191,172 @@ class Tasks:
         return wanted
 
     @staticmethod
-    def _task(graph: TaskGraph, id: str) -> Card:  # noqa: A002
+    def _task(graph: TaskGraph, id: str) -> NoteMetadata:  # noqa: A002
         task = graph.tasks.get(id)
         if task is None:
             raise UnknownNote(id)
         return task
+
+
+Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
+"""Does a task, and returns what came of it; what it raises is why the task failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """
+    How tasks are done.
+
+    Args:
+        parallel: How many at once.
+        attempts: How often a task is begun whose run was killed, before it counts as failed.
+        seconds: How long one may take; None for any time.
+
+    Raises:
+        BudgetError: A number makes no sense.
+    """
+
+    parallel: int = 4
+    attempts: int = 3
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        whole("parallel", self.parallel, 1)
+        whole("attempts", self.attempts, 1)
+        if self.seconds is not None:
+            positive("seconds", self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """
+    What a run did: ids of tasks by what became of them.
+
+    ``blocked`` and ``waiting`` are those that could not begin; ``resumed`` those that a run before
+    had left under way.
+    """
+
+    done: tuple[str, ...]
+    failed: tuple[str, ...]
+    blocked: tuple[str, ...]
+    waiting: tuple[str, ...]
+    resumed: tuple[str, ...]
+
+
+async def run_tasks(
+    store: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
+) -> RunReport:
+    """
+    Do all tasks that can be done, also those that are added meanwhile.
+
+    Args:
+        store: Where they are kept.
+        tasks: The tasks.
+        work: Does one.
+        schedule: How many at once, how often, how long.
+
+    Raises:
+        StoreError: Another run holds the folder, or a step cannot be recorded.
+        asyncio.CancelledError: The run was cancelled; what was under way can begin again.
+    """
+    lock = FolderLock(
+        store.inside.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
+    )
+    with lock.held():
+        return await _Run(tasks, work, schedule or Schedule()).whole()
+
+
+class _Run:
+    def __init__(self, tasks: NoteTasks, work: Work, schedule: Schedule) -> None:
+        self._tasks, self._work, self._schedule = tasks, work, schedule
+        self._busy: dict[asyncio.Task[None], str] = {}
+        self._done: list[str] = []
+        self._failed: list[str] = []
+
+    async def whole(self) -> RunReport:
+        resumed = await asyncio.to_thread(self._take_up)
+        try:
+            while await self._fill():
+                ended, _ = await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
+                for one in ended:
+                    del self._busy[one]
+                    one.result()
+        finally:
+            await self._stop()
+        graph = await asyncio.to_thread(self._tasks.graph)
+        return RunReport(
+            tuple(self._done),
+            tuple(self._failed),
+            tuple(one.metadata.id for one in graph.in_state("blocked")),
+            tuple(one.metadata.id for one in graph.in_state("waiting")),
+            tuple(resumed),
+        )
+
+    async def _fill(self) -> bool:
+        """Begin what can begin; return True if anything is under way."""
+        free = self._schedule.parallel - len(self._busy)
+        if free > 0:
+            for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
+                try:
+                    note = await asyncio.to_thread(self._tasks.start, metadata.id)
+                except (NoteConflict, UnknownNote):
+                    continue  # somebody changed or deleted it since
+                doing = asyncio.create_task(self._do(note))
+                self._busy[doing] = note.id
+        return bool(self._busy)
+
+    async def _do(self, note: Note) -> None:
+        try:
+            async with asyncio.timeout(self._schedule.seconds):
+                outcome = await self._work(note)
+        except TimeoutError as error:
+            told = redacted(str(error)) or f"it took more than {self._schedule.seconds} seconds"
+            await self._record(self._tasks.fail, note.id, told, self._failed)
+        except asyncio.CancelledError:
+            doing = asyncio.current_task()
+            if doing is None or doing.cancelling():
+                raise
+            await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
+        except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
+            told = explained(error)
+            await self._record(self._tasks.fail, note.id, told, self._failed)
+        else:
+            await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)
+
+    async def _record(
+        self, step: Callable[[str, str], Note], one: str, told: str, ended: list[str]
+    ) -> None:
+        """Record how a task ended, even when the run is cancelled just then."""
+        try:
+            await run_to_end(asyncio.to_thread(step, one, told))
+        except (NoteConflict, UnknownNote):
+            return  # somebody ended or deleted it by hand; what they say holds
+        ended.append(one)
+
+    async def _stop(self) -> None:
+        """Cancel what is under way, and let it begin again."""
+        for doing in self._busy:
+            doing.cancel()
+        if self._busy:
+            await asyncio.wait(self._busy)
+        for one in self._busy.values():
+            self._give_back(one, "the run was cancelled")
+
+    def _take_up(self) -> list[str]:
+        """Let begin again what a run that was killed had begun, unless it was too often."""
+        resumed = []
+        for standing in self._tasks.graph().in_state("running"):
+            metadata = standing.metadata
+            if metadata.attempts >= self._schedule.attempts:
+                self._tasks.fail(metadata.id, f"it was interrupted {metadata.attempts} times")
+                self._failed.append(metadata.id)
+            elif self._give_back(metadata.id, "it was interrupted"):
+                resumed.append(metadata.id)
+        return resumed
+
+    def _give_back(self, one: str, why: str) -> bool:
+        try:
+            self._tasks.give_back(one, why)
+        except (NoteConflict, UnknownNote):
+            return False
+        return True

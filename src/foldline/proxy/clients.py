@@ -41,19 +41,19 @@ EARLY: Final = 4
 """Among so many of the first messages a summary stands that a client goes on from."""
 
 
-def hint_of(headers: Mapping[str, str]) -> str:
+def session_hint(headers: Mapping[str, str]) -> str:
     """Return the client's own name for its session, "" where it tells none."""
     return next((headers[name][:LONGEST_HINT] for name in HINTS if headers.get(name)), "")
 
 
-def client_of(headers: Mapping[str, str]) -> str:
+def client_name(headers: Mapping[str, str]) -> str:
     """Return what a client calls itself, as a short word for names and logs."""
     product = headers.get("user-agent", "").partition("/")[0].lower()
     word = "".join(c if c.isascii() and c.isalnum() else "-" for c in product[:20]).strip("-")
     return NAMES.get(word, word) or "client"
 
 
-def compacts(message: Message) -> str:
+def compaction_step(message: Message) -> str:
     """
     Recognise a message by which a client compacts by itself.
 
@@ -70,15 +70,15 @@ def compacts(message: Message) -> str:
     return "continued" if any(phrase in text for phrase in CONTINUING) else ""
 
 
-def own_compaction(found: Sequence[str]) -> str:
+def client_compaction(found: Sequence[str]) -> str:
     """
-    Tell how a client compacts by itself.
+    Return how a client compacts by itself.
 
     Args:
-        found: What `compacts` returned for each message of a request.
+        found: What `compaction_step` returned for each message of a request.
 
     Returns:
-        As `compacts`; "" if it does not.
+        As `compaction_step`; "" if it does not.
     """
     if found and found[-1] == "asked":
         return "asked"

@@ -11,18 +11,15 @@ from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import ModelError
-from foldline.models.place import Place
+from foldline.models.endpoint import Endpoint
 from foldline.models.transport import Passed, Relay
-from foldline.proxy import headers as heads
-from foldline.proxy.clients import client_of
-from foldline.proxy.deciding import Decision, Judge
-from foldline.proxy.endpoints import Endpoint, endpoint_of
-from foldline.proxy.guarding import Guard, Refusal
-from foldline.proxy.holding import Held
-from foldline.proxy.lines import LineLog
-from foldline.proxy.meter import Meter
-from foldline.proxy.overflowing import rejection
-from foldline.proxy.usage import Tap
+from foldline.proxy import headers
+from foldline.proxy.access_control import AccessControl, RequestRefusal
+from foldline.proxy.answers import BufferedAnswer, UsageReader, find_rejection
+from foldline.proxy.clients import client_name
+from foldline.proxy.monitoring import ProxyMetrics, RequestLog
+from foldline.proxy.request_rewriting import Decision, RequestRewriter
+from foldline.proxy.requests import ProxyEndpoint, find_endpoint
 from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -37,7 +34,7 @@ WHOLE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """
     What a request may take.
 
@@ -54,17 +51,17 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ProxyParts:
     """What the proxy works with; ``workers`` run what blocks."""
 
-    upstream: Place
+    upstream: Endpoint
     relay: Relay
-    judge: Judge
-    guard: Guard
-    meter: Meter
-    log: LineLog
+    rewriter: RequestRewriter
+    access: AccessControl
+    metrics: ProxyMetrics
+    log: RequestLog
     workers: Executor
-    limits: Limits
+    limits: RequestLimits
 
 
 class Forwarder:
@@ -75,38 +72,38 @@ class Forwarder:
         parts: What it works with.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: ProxyParts) -> None:
         self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, as ASGI has it."""
         parts, exchange = self._parts, Exchange(self._parts, scope, receive, send)
-        refusal = parts.guard.refusal(exchange.headers) or exchange.impossible()
-        if refusal is None and parts.meter.in_flight >= parts.limits.requests:
-            refusal = Refusal(503, "busy", "Too many requests are under way; try again.")
+        refusal = parts.access.refusal(exchange.headers) or exchange.impossible()
+        if refusal is None and parts.metrics.in_flight >= parts.limits.requests:
+            refusal = RequestRefusal(503, "busy", "Too many requests are under way; try again.")
         if refusal is not None:
-            parts.meter.refusals[refusal.reason] += 1
+            parts.metrics.refusals[refusal.reason] += 1
             await exchange.refuse(refusal)
             exchange.write(refused=refusal.reason)
             return
-        parts.meter.in_flight += 1
+        parts.metrics.in_flight += 1
         try:
             await exchange.run()
         finally:
-            parts.meter.in_flight -= 1
-            parts.meter.answered(exchange.status, exchange.usage)
+            parts.metrics.in_flight -= 1
+            parts.metrics.count_answer(exchange.status, exchange.usage)
             exchange.write()
 
 
 class _Gone(Exception):
-    """The client went away, or the answer broke off: nothing more can be said."""
+    """The client went away, or the answer broke off: nothing more can be sent."""
 
 
 @dataclass
 class Exchange:
     """One request and its answer."""
 
-    parts: Parts
+    parts: ProxyParts
     scope: Scope
     receive: Receive
     send: Send
@@ -127,17 +124,17 @@ class Exchange:
         pairs = self.scope["headers"]
         self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in pairs}
         self.path = (self.scope.get("raw_path") or b"").decode("latin-1")
-        self.endpoint: Endpoint | None = endpoint_of(self.scope["method"], self.path)
+        self.endpoint: ProxyEndpoint | None = find_endpoint(self.scope["method"], self.path)
 
-    def impossible(self) -> Refusal | None:
+    def impossible(self) -> RequestRefusal | None:
         """Return why a request cannot be passed on whatever it holds."""
         if not self.path.startswith("/") or self.scope["method"] in ("CONNECT", "TRACE"):
-            return Refusal(400, "target", "This is no address that can be passed on.")
+            return RequestRefusal(400, "target", "This is no address that can be passed on.")
         return None
 
     async def run(self) -> None:
-        """Serve the request; the provider is let go as soon as the client has gone."""
-        work = asyncio.ensure_future(self._work())
+        """Serve the request; the request to the provider ends as soon as the client has gone."""
+        work = asyncio.ensure_future(self._serve())
         watch = asyncio.ensure_future(self._watch())
         try:
             await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
@@ -150,15 +147,15 @@ class Exchange:
             work.cancel()
             await asyncio.wait({work, watch})
         if not work.cancelled() and (error := work.exception()) is not None:
-            await self._failed(error)
+            await self._report_failure(error)
 
     async def _watch(self) -> None:
         await self._read.wait()
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
-    async def _failed(self, error: BaseException) -> None:
-        """Say what went wrong, if that can still be said."""
+    async def _report_failure(self, error: BaseException) -> None:
+        """Send an error, if no answer was begun yet."""
         if isinstance(error, _Gone):
             self.problem = self.problem or str(error)
             return
@@ -168,9 +165,9 @@ class Exchange:
         known = isinstance(error, ModelError)
         slow = known and getattr(error, "code", "") == "timeout"
         words = str(error) if known else "The proxy failed."
-        await self.refuse(Refusal(504 if slow else 502, "upstream", words))
+        await self.refuse(RequestRefusal(504 if slow else 502, "upstream", words))
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: RequestRefusal) -> None:
         """Answer in the proxy's own words, in a shape that every client reads."""
         kind = "proxy_error" if refusal.status >= 500 else "invalid_request_error"
         error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.words}
@@ -188,26 +185,26 @@ class Exchange:
 
     # --- the work ------------------------------------------------------------------------------
 
-    async def _work(self) -> None:
+    async def _serve(self) -> None:
         if self.endpoint is None:
-            await self._pass(await self._sent(self._unread()))
+            await self._pass_on(await self._send_upstream(self._unread()))
             return
         body, whole = await self._body()
         if not whole or not self._is_plain():
             self.decision = Decision(b"", "unread", "too large" if not whole else "encoded")
             rest = self._rest(body) if not whole else body
-            await self._pass(await self._sent(rest))
+            await self._pass_on(await self._send_upstream(rest))
             return
         arrived = monotonic()
         try:
             async with asyncio.timeout(self.parts.limits.deciding):
                 self.decision = await self._in_thread(
-                    self.parts.judge.decide, self.endpoint, body, self.headers, self.path
+                    self.parts.rewriter.decide, self.endpoint, body, self.headers, self.path
                 )
         except TimeoutError:
             self.decision = Decision(body, "failed", "deciding took too long")
         self.added = monotonic() - arrived
-        await self._pass(await self._answered(self.decision))
+        await self._pass_on(await self._send_with_retry(self.decision))
 
     def _is_plain(self) -> bool:
         return self.headers.get("content-encoding", "identity").lower() in ("", "identity")
@@ -216,21 +213,21 @@ class Exchange:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.parts.workers, work, *arguments)
 
-    async def _answered(self, decision: Decision) -> Passed:
+    async def _send_with_retry(self, decision: Decision) -> Passed:
         """Send what was decided, and once more, smaller, if the provider says it is too long."""
-        answer = await self._sent(decision.body)
+        answer = await self._send_upstream(decision.body)
         if decision.conversation is None:
             return answer
-        answer, error = await rejection(answer, risky=decision.risky)
+        answer, error = await find_rejection(answer, risky=decision.risky)
         if error is None:
             return answer
-        smaller = await self._in_thread(self.parts.judge.retry, decision, error)
+        smaller = await self._in_thread(self.parts.rewriter.retry, decision, error)
         if smaller is None:
             return answer
         await answer.aclose()
         self.decision, self.retried = smaller, True
-        self.parts.meter.retries += 1
-        return await self._sent(smaller.body)
+        self.parts.metrics.retries += 1
+        return await self._send_upstream(smaller.body)
 
     # --- the request ---------------------------------------------------------------------------
 
@@ -274,56 +271,56 @@ class Exchange:
         self._read.set()
         return b""
 
-    async def _sent(self, body: bytes | AsyncIterator[bytes]) -> Passed:
+    async def _send_upstream(self, body: bytes | AsyncIterator[bytes]) -> Passed:
         decision, parts = self.decision, self.parts
         url = parts.upstream.url(self.path)
         if self.scope["query_string"]:
             url = f"{url}?{self.scope['query_string'].decode('latin-1')}"
         length = not isinstance(body, bytes) and "content-length" in self.headers
-        sent = heads.outgoing(
+        sent = headers.request_headers(
             self.scope["headers"], reads=self.endpoint is not None, length=length
         )
         if not self.retried:
             named = decision or Decision(b"", "unread")
-            parts.meter.passed(named.outcome, named.before, named.after, self.added)
+            parts.metrics.count_request(named.outcome, named.before, named.after, self.added)
         return await parts.relay.send(self.scope["method"], url, sent, body)
 
     # --- the answer ----------------------------------------------------------------------------
 
-    async def _pass(self, answer: Passed) -> None:
+    async def _pass_on(self, answer: Passed) -> None:
         """Pass an answer on as it arrives; where it breaks off, the client sees that too."""
         plain = {n.lower().decode("latin-1"): v.decode("latin-1") for n, v in answer.headers}
-        tap = Tap(plain.get("content-type", ""), plain.get("content-encoding", ""))
-        held = Held(answer.chunks)
+        reader = UsageReader(plain.get("content-type", ""), plain.get("content-encoding", ""))
+        buffered = BufferedAnswer(answer.chunks)
         try:
             if self.decision is not None:
-                await _peek(held, plain)
-            for chunk in held.taken:
-                tap.feed(chunk)
-            self.usage = tap.end() if held.ended else tap.usage
+                await _peek(buffered, plain)
+            for chunk in buffered.taken:
+                reader.feed(chunk)
+            self.usage = reader.end() if buffered.ended else reader.usage
             await self._start(answer)
-            known = len(held.taken)
-            async for chunk in held.again():
+            known = len(buffered.taken)
+            async for chunk in buffered.again():
                 if known:
                     known -= 1
                 else:
-                    tap.feed(chunk)
+                    reader.feed(chunk)
                 await self._chunk(chunk)
             self._done = True
             await self.send({"type": "http.response.body", "body": b""})
         finally:
-            held.close()
-            self.usage = tap.end()
+            buffered.close()
+            self.usage = reader.end()
             if self.usage is not None and self.decision is not None and self.status == 200:
-                self.parts.judge.learn(self.decision, self.usage)
+                self.parts.rewriter.learn(self.decision, self.usage)
             await answer.aclose()
 
     async def _start(self, answer: Passed) -> None:
         self.status, self._started = answer.status, True
-        sent = heads.incoming(answer.headers)
+        sent = headers.response_headers(answer.headers)
         if self.decision is not None:
-            dry_run = self.parts.meter.dry_run
-            sent += heads.report(self.decision, self.usage, dry_run=dry_run)
+            dry_run = self.parts.metrics.dry_run
+            sent += headers.report_headers(self.decision, self.usage, dry_run=dry_run)
         await self.send({"type": "http.response.start", "status": answer.status, "headers": sent})
 
     async def _chunk(self, chunk: bytes) -> None:
@@ -341,13 +338,13 @@ class Exchange:
             "method": self.scope["method"],
             "path": self.path[:200],
             "status": self.status,
-            "client": client_of(self.headers),
+            "client": client_name(self.headers),
             "action": decision.outcome,
             "reason": decision.reason,
             "session": decision.session,
             "model": decision.model,
             "receipt": decision.receipt,
-            "client_compaction": decision.compacts,
+            "client_compaction": decision.compaction,
             "tokens_before": decision.before,
             "tokens_after": decision.after,
             "input": usage.input,
@@ -362,13 +359,13 @@ class Exchange:
             "problem": self.problem,
         } | more
         if not self.parts.log.add({k: v for k, v in record.items() if v not in ("", False)}):
-            self.parts.meter.lost_lines += 1
+            self.parts.metrics.lost_lines += 1
 
 
-async def _peek(held: Held, plain: Mapping[str, str]) -> None:
+async def _peek(buffered: BufferedAnswer, plain: Mapping[str, str]) -> None:
     """Wait for a short answer to its end, for a stream until its first bytes, and not long."""
     length = plain.get("content-length", "")
     if "text/event-stream" in plain.get("content-type", "").lower():
-        await held.next(FIRST)
+        await buffered.next(FIRST)
     elif length.isdigit() and int(length) <= WHOLE:
-        await held.whole(WHOLE + 1, FIRST)
+        await buffered.whole(WHOLE + 1, FIRST)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from foldline.models.transport import Headers
-from foldline.proxy.deciding import Decision
-from foldline.proxy.usage import READABLE
+from foldline.proxy.answers import READABLE
+from foldline.proxy.request_rewriting import Decision
 from foldline.values.messages import Usage
 
 OWN: Final = b"x-foldline-"
@@ -24,7 +24,9 @@ FRAMING: Final = frozenset({b"host", b"content-length", b"expect"})
 """What is made anew for the connection to the provider."""
 
 
-def outgoing(headers: Headers, *, reads: bool, length: bool = False) -> list[tuple[bytes, bytes]]:
+def request_headers(
+    headers: Headers, *, reads: bool, length: bool = False
+) -> list[tuple[bytes, bytes]]:
     """
     Return what a provider is sent of a client's headers.
 
@@ -34,21 +36,23 @@ def outgoing(headers: Headers, *, reads: bool, length: bool = False) -> list[tup
             ways that are read here.
         length: Whether the length of the body is as it came.
     """
-    gone = _dropped(headers) | FRAMING - ({b"content-length"} if length else frozenset())
+    gone = _connection_headers(headers) | FRAMING - (
+        {b"content-length"} if length else frozenset()
+    )
     kept = [(n, v) for n, v in headers if n not in gone and not n.startswith(OWN)]
     if not reads:
         return kept
     return [(n, _readable(v) if n == b"accept-encoding" else v) for n, v in kept]
 
 
-def incoming(headers: Headers) -> list[tuple[bytes, bytes]]:
+def response_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Return what a client is sent of a provider's headers."""
     lowered = [(name.lower(), value) for name, value in headers]
-    gone = _dropped(lowered)
+    gone = _connection_headers(lowered)
     return [(n, v) for n, v in lowered if n not in gone and not n.startswith(OWN)]
 
 
-def _dropped(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+def _connection_headers(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
     named = [value for name, value in headers if name == b"connection"]
     return HOP.union(word.strip().lower() for value in named for word in value.split(b","))
 
@@ -59,13 +63,15 @@ def _readable(value: bytes) -> bytes:
     return ", ".join(kept).encode("latin-1") or b"identity"
 
 
-def report(decision: Decision, usage: Usage | None, *, dry_run: bool) -> list[tuple[bytes, bytes]]:
-    """Return what the client is told of what was done; the usage as far as it is known by now."""
+def report_headers(
+    decision: Decision, usage: Usage | None, *, dry_run: bool
+) -> list[tuple[bytes, bytes]]:
+    """Return headers that tell the client what was done; the usage as far as it is known."""
     values = {
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,
         "receipt": decision.receipt,
-        "client-compaction": decision.compacts,
+        "client-compaction": decision.compaction,
     }
     if decision.before:
         values |= {

@@ -41,7 +41,7 @@ def most(count: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def clipped(text: str, fits: Fits) -> str:
+def clip(text: str, fits: Fits) -> str:
     """Return the beginning of a text that fits, cut behind a word where that costs little."""
     if fits(text):
         return text

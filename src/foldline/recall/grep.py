@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import RecallError
-from foldline.recall.fitting import Fits, clipped, most
-from foldline.recall.prefixes import essence, located
-from foldline.recall.records import Line, json_values
+from foldline.recall.fitting import Fits, clip, most
+from foldline.recall.lines import Line, essence, json_values, path_prefix
 
 MAX_HITS: Final = 100
 """Matches that one answer shows."""
@@ -37,7 +36,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Source:
+class GrepSource:
     """
     Numbered lines that are searched.
 
@@ -57,10 +56,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class GrepMatch:
     """A line that matches: its source, and its position there."""
 
-    source: Source
+    source: GrepSource
     position: int
 
 
@@ -128,25 +127,25 @@ def _too_long() -> RecallError:
 class Matches:
     """The lines that match; ``complete`` unless there are more than were counted."""
 
-    found: list[Match]
+    found: list[GrepMatch]
     complete: bool = True
 
 
-def search(sources: Iterable[Source], pattern: Pattern) -> Matches:
+def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
     """
     Search sources; what stands in several of them is found in the first one.
 
     Raises:
         RecallError: The search takes longer than a second, and nothing was found until then.
     """
-    seen: dict[tuple[str, ...], Source] = {}
-    out = list[Match]()
+    seen: dict[tuple[str, ...], GrepSource] = {}
+    out = list[GrepMatch]()
     for plain in sources:
-        source, complete = _searched(plain, pattern, MOST_MATCHES - len(out), bool(out))
+        source, complete = _search(plain, pattern, MOST_MATCHES - len(out), bool(out))
         for position in list(source.spans):
             first = seen.setdefault(_with_neighbours(source.lines, position), source)
             if first is source:
-                out.append(Match(source, position))
+                out.append(GrepMatch(source, position))
             else:
                 first.also[source.handle] = None
         if not complete:
@@ -154,12 +153,14 @@ def search(sources: Iterable[Source], pattern: Pattern) -> Matches:
     return Matches(out)
 
 
-def _searched(source: Source, pattern: Pattern, most: int, found: bool) -> tuple[Source, bool]:
+def _search(
+    source: GrepSource, pattern: Pattern, most: int, found: bool
+) -> tuple[GrepSource, bool]:
     """Return a source with its matches; records of JSON are taken apart where a value matches."""
     lines, spans, complete = list[Line](), dict[int, Span](), True
     for line in source.lines:
         try:
-            values = _matched(line, pattern) if complete else [(line, None)]
+            values = _match(line, pattern) if complete else [(line, None)]
         except RecallError:
             if not (spans or found):
                 raise
@@ -170,10 +171,10 @@ def _searched(source: Source, pattern: Pattern, most: int, found: bool) -> tuple
                 spans[len(lines)] = span
             lines.append(one)
         complete = complete and len(spans) < most
-    return Source(source.handle, source.heading, lines, spans), complete
+    return GrepSource(source.handle, source.heading, lines, spans), complete
 
 
-def _matched(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
+def _match(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
     values = _values(line, pattern) if len(line.text) > RECORD else []
     return values or [(line, pattern.span(line.text))]
 
@@ -218,7 +219,7 @@ def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
         text = _page(matches, start, 1, Around(0, 0, wide))
         if fits(text):
             return text
-    return clipped(text, fits)
+    return clip(text, fits)
 
 
 def _page(matches: Matches, start: int, count: int, around: Around) -> str:
@@ -249,10 +250,10 @@ def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Itera
         done = max(done, stop)
 
 
-def _rows(source: Source, positions: Sequence[int], around: Around) -> Iterator[str]:
+def _rows(source: GrepSource, positions: Sequence[int], around: Around) -> Iterator[str]:
     """Write lines; a path that several lines begin with comes once, before them."""
     before, value = None, ""
-    for path, run in groupby(positions, lambda at: located(source.lines[at].text)):
+    for path, run in groupby(positions, lambda at: path_prefix(source.lines[at].text)):
         same = list(run)
         cut = len(path) if len(same) > 1 else 0
         for position in same:
@@ -265,11 +266,11 @@ def _rows(source: Source, positions: Sequence[int], around: Around) -> Iterator[
             sign = "-" if span is None else ":"
             moved = None if span is None else (max(0, span[0] - cut), max(0, span[1] - cut))
             text = line.text.lstrip()[cut:] if cut else line.text
-            yield f"{line.number}{sign} {name}{_narrowed(text, moved, around.wide)}"
+            yield f"{line.number}{sign} {name}{_narrow(text, moved, around.wide)}"
             before, value = position, line.path
 
 
-def _narrowed(line: str, span: Span | None, wide: int) -> str:
+def _narrow(line: str, span: Span | None, wide: int) -> str:
     if len(line) <= wide:
         return line
     start, end = span or (0, 0)

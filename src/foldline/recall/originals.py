@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import RecallError
-from foldline.recall.content import message_text, part_of, part_raw, part_text
-from foldline.recall.holdings import Holdings
-from foldline.recall.resolve import Named
-from foldline.recall.sections import Section, sections, step_of
+from foldline.recall.holdings import Holdings, ResolvedHandle
+from foldline.recall.sections import (
+    MessageSection,
+    cut_sections,
+    message_text,
+    part_of,
+    part_raw,
+    part_text,
+    step_of,
+)
 from foldline.values.handles import Handles, Register
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message
@@ -52,26 +58,26 @@ class Original:
             f"[{self.handles[m.id]} {m.role}]\n{message_text(m)}" for m in self.messages
         )
 
-    def sections(self, holdings: Holdings) -> list[Section]:
+    def sections(self, holdings: Holdings) -> list[MessageSection]:
         """Return all that a search looks through, headed unless it is one text."""
         if self.part is not None:
             whole = self.messages[0]
             alone = Message(whole.role, (whole.parts[self.part],), id=whole.id)
-            return sections([alone], {whole.id: f"{self.handles[whole.id]}.{self.part}"})
+            return cut_sections([alone], {whole.id: f"{self.handles[whole.id]}.{self.part}"})
         if not self.beside:
-            return sections(self.messages, self.handles)
+            return cut_sections(self.messages, self.handles)
         wanted = self.beside | {message.id for message in self.messages}
         found = [holdings.messages[number] for number in holdings.in_order(set(wanted))]
-        return sections(found, self.handles)
+        return cut_sections(found, self.handles)
 
-    def others(self, holdings: Holdings) -> Iterator[Section]:
+    def others(self, holdings: Holdings) -> Iterator[MessageSection]:
         """Yield everything else that was said, a message at a time, the newest first."""
         here = self.beside | {message.id for message in self.messages}
         for number in reversed([one for one in holdings.messages if one not in here]):
-            yield from sections([holdings.messages[number]], self.handles)
+            yield from cut_sections([holdings.messages[number]], self.handles)
 
 
-def original(holdings: Holdings, named: Named) -> Original:
+def find_original(holdings: Holdings, named: ResolvedHandle) -> Original:
     """
     Find what a handle names.
 
@@ -90,7 +96,7 @@ def original(holdings: Holdings, named: Named) -> Original:
     return Original(message.role, raw, (message,), handles, named.part)
 
 
-def _snapshot(holdings: Holdings, named: Named, handles: Mapping[str, str]) -> Original:
+def _snapshot(holdings: Holdings, named: ResolvedHandle, handles: Mapping[str, str]) -> Original:
     if named.part is not None:
         raise RecallError(
             f"{named.id[:HANDLE_LENGTH]} is a snapshot, which has no parts.",

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.recall.prefixes import essence
-from foldline.recall.records import Line, read_lines
-from foldline.recall.sections import Section
+from foldline.recall.lines import Line, essence, read_lines
+from foldline.recall.sections import MessageSection
 
 LEAST, MOST = 100, 300
 """
@@ -24,7 +23,7 @@ _ENDS: Final = (". ", "! ", "? ", "; ", "。", "；", "！", "？")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RecallPassage:
     """
     Lines of a section that are found together.
 
@@ -35,29 +34,29 @@ class Passage:
         text: The same as it is read: values of JSON behind their names.
     """
 
-    section: Section
+    section: MessageSection
     place: int
     lines: tuple[Line, ...]
     text: str
 
 
-def passages(sections: Iterable[Section]) -> list[Passage]:
+def cut_passages(sections: Iterable[MessageSection]) -> list[RecallPassage]:
     """Cut sections into passages, in order."""
-    out = list[Passage]()
+    out = list[RecallPassage]()
     for section in sections:
         for block in _blocks(_readable(section.text)):
-            lines = _trimmed(block)
-            out.append(Passage(section, len(out), lines, written(lines)))
+            lines = _trim(block)
+            out.append(RecallPassage(section, len(out), lines, write_lines(lines)))
     return out
 
 
-def _trimmed(lines: Sequence[Line]) -> tuple[Line, ...]:
+def _trim(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Leave out empty lines at both ends, numbered ones too."""
     full = [index for index, line in enumerate(lines) if essence(line.text)]
     return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])
 
 
-def written(lines: Sequence[Line]) -> str:
+def write_lines(lines: Sequence[Line]) -> str:
     """Write lines; the name of a JSON value stands before its first line."""
     out, before = list[str](), ""
     for line in lines:

@@ -7,16 +7,86 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Final
 
-from foldline.recall.passages import Passage
-from foldline.recall.question import Question, Word
+from foldline.recall.passages import RecallPassage
 from foldline.recall.sections import Kind
-from foldline.relevance.stemming import stem
+from foldline.relevance.rarity import discount, rarity, worth
+from foldline.relevance.stemming import IRREGULAR, stem
+from foldline.relevance.stop_words import ENGLISH
+from foldline.relevance.terms import UNSPACED, terms
 
-SATURATION, LENGTH = 0.9, 0.4
-"""k1 and b of BM25 (Robertson and Zaragoza 2009)."""
+MOST_WORDS: Final = 48
+"""Words of a query that are looked for: the first ones."""
+
+LONGEST: Final = 2_000
+"""Characters of a query that are read."""
+
+_NAME: Final = re.compile(r"[\w@$%+-]+(?:[./:=-]+[\w@$%+-]+)*")
+_QUOTED: Final = re.compile(r"`([^`\n]{3,120})`|\"([^\"\n]{3,120})\"")
+_QUERY_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_UNSPACED: Final = re.compile(rf"[{UNSPACED}]+")
+_MIXED: Final = re.compile(r"\w[._/:=-]+\w|^--?\w|[a-z][A-Z]|[A-Za-z][0-9]|[0-9]{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """
+    What one word of a query finds.
+
+    Args:
+        stem: What the stem of a word in the text has to be; a text without blanks holds it.
+        beginnings: What every such word begins with, in lower case; one of them.
+        whole: It is found inside of other characters too, and not stemmed.
+    """
+
+    stem: str
+    beginnings: tuple[str, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """A query: its words in order, each once, and the names and phrases that it quotes."""
+
+    words: tuple[QueryWord, ...]
+    names: tuple[str, ...]
+
+
+def parse_query(query: str) -> RecallQuery:
+    """Read a query; grammar words are left out unless there is nothing else."""
+    query = query[:LONGEST]
+    found = {word.stem: word for word in _words(query, ENGLISH)}
+    if not found:
+        found = {word.stem: word for word in _words(query, frozenset())}
+    quoted = [one or other for one, other in _QUOTED.findall(query)]
+    exact = [name for name in _NAME.findall(query) if _MIXED.search(name)]
+    names = dict.fromkeys(name.lower().strip(".,:;") for name in (*quoted, *exact))
+    return RecallQuery(tuple(found.values())[:MOST_WORDS], tuple(names)[:MOST_WORDS])
+
+
+def _words(query: str, ignored: frozenset[str]) -> Iterator[QueryWord]:
+    for piece in _QUERY_WORD.findall(query):
+        if _UNSPACED.search(piece):
+            yield from (QueryWord(term, (term,), True) for term in terms(piece) if len(term) > 1)
+            continue
+        word = piece.lower()
+        if word in ignored or (len(word) == 1 and not word.isdigit()):
+            continue
+        yield word_of(word)
+
+
+def word_of(word: str) -> QueryWord:
+    """Return how a word in lower case is looked for."""
+    root = stem(word)
+    # The last letter of a stem may not stand in the text: happy, happi; creating, create.
+    cut = root[:-1] if len(root) > 3 and root[-1] in "ie" else root
+    others = tuple(form for form, base in IRREGULAR.items() if stem(base) == root)
+    return QueryWord(root, (cut, *others))
+
+
+LENGTH: Final = 0.4
+"""b of BM25: how much long passages are discounted."""
 
 FADING: Final[Mapping[int, float]] = {
     -4: 0.3, -3: 0.4, -2: 0.6, -1: 0.8, 1: 0.7, 2: 0.4,
@@ -67,7 +137,9 @@ class _Corpus:
         return bisect_right(self.starts, position) - 1
 
 
-def rank(passages: Sequence[Passage], question: Question) -> list[tuple[float, Passage]]:
+def rank_passages(
+    passages: Sequence[RecallPassage], question: RecallQuery
+) -> list[tuple[float, RecallPassage]]:
     """
     Rank passages.
 
@@ -77,31 +149,31 @@ def rank(passages: Sequence[Passage], question: Question) -> list[tuple[float, P
     corpus = _corpus(passages)
     mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
     held: dict[int, dict[int, list[int]]] = defaultdict(dict)
-    rarity = list[float]()
+    rarities = list[float]()
     for index, word in enumerate(question.words):
         places = _places(corpus, word)
         for number, positions in places.items():
             held[number][index] = positions
-        rarity.append(_rarity(len(places), len(passages)))
+        rarities.append(rarity(len(places), len(passages)))
     exact = _exact(corpus, question, len(passages))
     rough = {
-        number: _own(words, rarity, len(passages[number].text) / mean) + exact.get(number, 0.0)
+        number: _own(words, rarities, len(passages[number].text) / mean) + exact.get(number, 0.0)
         for number, words in held.items()
     }
-    for number, worth in exact.items():
-        rough.setdefault(number, worth)
+    for number, extra in exact.items():
+        rough.setdefault(number, extra)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
     near = {number for one in best for number in _neighbours(passages, one)}
     scored = []
     for number in near:
-        score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarity)
-        score += _around(passages, held, rarity, number, question)
+        score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
+        score += _around(passages, held, rarities, number, question)
         scored.append((score * KINDS[passages[number].section.kind], number))
     scored.sort(key=lambda pair: (-pair[0], pair[1]))
     return [(score, passages[number]) for score, number in scored]
 
 
-def _corpus(passages: Sequence[Passage]) -> _Corpus:
+def _corpus(passages: Sequence[RecallPassage]) -> _Corpus:
     starts, position = [], 0
     for passage in passages:
         starts.append(position)
@@ -113,11 +185,7 @@ def _corpus(passages: Sequence[Passage]) -> _Corpus:
     return _Corpus(cased, lower, starts)
 
 
-def _rarity(held: int, whole: int) -> float:
-    return log(1 + (whole - held + 0.5) / (held + 0.5))
-
-
-def _places(corpus: _Corpus, word: Word) -> dict[int, list[int]]:
+def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
     """Return where a word stands, by passage."""
     out: dict[int, list[int]] = defaultdict(list)
     for beginning in word.beginnings:
@@ -136,7 +204,7 @@ def _finds(text: str, wanted: str) -> Iterator[int]:
         position = text.find(wanted, position + len(wanted))
 
 
-def _is_word(corpus: _Corpus, position: int, word: Word) -> bool:
+def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
     """Return True if a word begins here whose stem is the one that is looked for."""
     before = corpus.cased[position - 1 : position]
     here = corpus.cased[position]
@@ -157,25 +225,24 @@ def _end(text: str, position: int) -> int:
     return found.end() if found else position + 1
 
 
-def _own(words: Mapping[int, Sequence[int]], rarity: Sequence[float], length: float) -> float:
-    against = SATURATION * (1 - LENGTH + LENGTH * length)
+def _own(words: Mapping[int, Sequence[int]], rarities: Sequence[float], length: float) -> float:
+    against = discount(length, 1.0, LENGTH)
     return sum(
-        rarity[index] * len(positions) * (SATURATION + 1) / (len(positions) + against)
-        for index, positions in words.items()
+        rarities[index] * worth(len(positions), against) for index, positions in words.items()
     )
 
 
-def _exact(corpus: _Corpus, question: Question, whole: int) -> dict[int, float]:
+def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> dict[int, float]:
     """Return what names and phrases count that stand in a passage as they are."""
     out: dict[int, float] = defaultdict(float)
     for name in question.names:
         owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
         for owner in owners:
-            out[owner] += EXACT * _rarity(len(owners), whole)
+            out[owner] += EXACT * rarity(len(owners), whole)
     return out
 
 
-def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> float:
+def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> float:
     """Return what pairs of words count that follow each other in query and passage."""
     total = 0.0
     for index, positions in words.items():
@@ -183,11 +250,11 @@ def _together(words: Mapping[int, Sequence[int]], rarity: Sequence[float]) -> fl
         if following and any(
             0 < right - left <= APART for left in positions[:20] for right in following[:20]
         ):
-            total += rarity[index] + rarity[index + 1]
+            total += rarities[index] + rarities[index + 1]
     return total
 
 
-def _neighbours(passages: Sequence[Passage], number: int) -> Iterator[int]:
+def _neighbours(passages: Sequence[RecallPassage], number: int) -> Iterator[int]:
     """Yield a passage, and those of its section that it lends its words to."""
     section = passages[number].section
     for distance in (0, *FADING):
@@ -197,11 +264,11 @@ def _neighbours(passages: Sequence[Passage], number: int) -> Iterator[int]:
 
 
 def _around(
-    passages: Sequence[Passage],
+    passages: Sequence[RecallPassage],
     held: Mapping[int, Mapping[int, Sequence[int]]],
-    rarity: Sequence[float],
+    rarities: Sequence[float],
     number: int,
-    question: Question,
+    question: RecallQuery,
 ) -> float:
     """Return what words count that are missing here, and stand in heading or neighbours."""
     section, here = passages[number].section, held.get(number, {})
@@ -215,4 +282,4 @@ def _around(
     for index, word in enumerate(question.words):
         if any(one in label for one in word.beginnings):
             shares[index] = max(shares.get(index, 0.0), LABEL)
-    return sum(rarity[index] * share for index, share in shares.items() if index not in here)
+    return sum(rarities[index] * share for index, share in shares.items() if index not in here)

@@ -1,4 +1,4 @@
-"""What stands under a handle, part by part, each with a heading that says where it stands."""
+"""What stands under a handle as text: parts of messages, each with a heading for its place."""
 
 from __future__ import annotations
 
@@ -9,10 +9,81 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
-from foldline.recall.content import part_text
+from foldline.errors import RecallError
 from foldline.values.groups import group, pair
 from foldline.values.handles import part_handle
-from foldline.values.messages import Message, Omitted, Part, Thinking, ToolCall, ToolResult
+from foldline.values.identity import canonical_json
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+
+def message_text(message: Message) -> str:
+    """Return everything that a message says; a single part stands as it is, several are headed."""
+    if len(message.parts) == 1:
+        return part_text(message.parts[0])
+    return "\n".join(_add_heading(part) for part in message.parts)
+
+
+def part_text(part: Part) -> str:
+    """Return what one part says: its text, arguments or result; media are described."""
+    match part:
+        case Text(text) | Thinking(text):
+            return text
+        case ToolCall():
+            return part.arguments
+        case ToolResult():
+            return "\n".join(part_text(piece) for piece in part.content)
+        case Media():
+            size = f", {part.size:,} bytes" if part.size else ""
+            return f"[{part.kind} {part.media_type}{size}]"
+        case Opaque():
+            return part.text or canonical_json(part.raw)
+        case Omitted():
+            return ""
+
+
+def part_raw(message: Message, index: int) -> object:
+    """Return the wire original of one part; where it has none of its own, that of its message."""
+    part = part_of(message, index)
+    raw = None if isinstance(part, Omitted) else part.raw
+    return message.raw if raw is None else raw
+
+
+def part_of(message: Message, index: int) -> Part:
+    """
+    Return a part by its position.
+
+    Raises:
+        RecallError: The message has fewer parts.
+    """
+    if index >= len(message.parts):
+        raise RecallError(
+            f"The message {message.id[:8]} has no part {index}.",
+            hint=f"It has {len(message.parts)}, counted from 0.",
+        )
+    return message.parts[index]
+
+
+def _add_heading(part: Part) -> str:
+    match part:
+        case ToolCall():
+            return f"[call {part.name}]\n{part.arguments}"
+        case ToolResult():
+            return f"[result {part.name or part.call_id or ''}]\n{part_text(part)}"
+        case Thinking():
+            return f"[reasoning]\n{part.text}"
+        case _:
+            return part_text(part)
+
 
 Kind: TypeAlias = Literal["user", "assistant", "system", "reasoning", "call", "result"]
 
@@ -37,7 +108,7 @@ STEP: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MessageSection:
     """
     One part of a message.
 
@@ -55,7 +126,7 @@ class Section:
         return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
 
 
-def sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[Section]:
+def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:
     """
     Split messages into sections, in order; parts without a text are left out.
 
@@ -76,7 +147,7 @@ def sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[Se
             if isinstance(part, ToolCall) and handle == whole:
                 handle = f"{whole}.{position}"
             label = labels.get((index, position)) or _label(part)
-            out.append(Section(handle, _kind(message, part), label, text))
+            out.append(MessageSection(handle, _kind(message, part), label, text))
     return out
 
 

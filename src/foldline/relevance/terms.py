@@ -27,6 +27,9 @@ TERMS_VERSION: Final = "1"
 LONGEST: Final = 64
 """Characters of a term; encoded data would otherwise make terms without end."""
 
+LONGEST_REMEMBERED: Final = 4_000
+"""Characters of a text whose terms are remembered; so all of them take some 40 MB at most."""
+
 MARKS: Final = "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece"
 """Vowel signs and accents that belong to words, though they are no letters."""
 
@@ -65,6 +68,21 @@ def terms(text: str, *, words: Cutter | None = None) -> list[str]:
         for part in _SCRIPT.findall(run):
             out.extend(_unspaced(part, words) if _IS_UNSPACED.match(part) else _spaced(part))
     return out
+
+
+def cut_terms(text: str) -> tuple[str, ...]:
+    """Cut a text that is looked at again and again; short ones are cut once."""
+    return _remembered_text(text) if len(text) <= LONGEST_REMEMBERED else tuple(terms(text))
+
+
+def term_set(text: str) -> frozenset[str]:
+    """Return the terms that stand in a text; see `cut_terms`."""
+    return frozenset(cut_terms(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _remembered_text(text: str) -> tuple[str, ...]:
+    return tuple(terms(text))
 
 
 def _spaced(run: str) -> tuple[str, ...]:

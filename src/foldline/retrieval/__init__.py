@@ -17,13 +17,10 @@ from foldline.lazy_names import lazily
 if TYPE_CHECKING:
     from foldline.relevance.terms import TERMS_VERSION, Cutter
     from foldline.retrieval.dates import date_windows
-    from foldline.retrieval.diversity import diverse
-    from foldline.retrieval.documents import Document, Hit, Statistics
-    from foldline.retrieval.embedding import Embedder
+    from foldline.retrieval.documents import Document, Hit, Statistics, Weights, choose_diverse
+    from foldline.retrieval.embedding import Embedder, pack, unpack
     from foldline.retrieval.index import Index
     from foldline.retrieval.minilm import MiniLM
-    from foldline.retrieval.vectors import pack, unpack
-    from foldline.retrieval.weights import Weights
 
 _HOMES = {
     "Cutter": ".relevance.terms",
@@ -34,11 +31,11 @@ _HOMES = {
     "MiniLM": "minilm",
     "Statistics": "documents",
     "TERMS_VERSION": ".relevance.terms",
-    "Weights": "weights",
+    "Weights": "documents",
     "date_windows": "dates",
-    "diverse": "diversity",
-    "pack": "vectors",
-    "unpack": "vectors",
+    "choose_diverse": "documents",
+    "pack": "embedding",
+    "unpack": "embedding",
 }
 
 __all__ = [
@@ -51,8 +48,8 @@ __all__ = [
     "MiniLM",
     "Statistics",
     "Weights",
+    "choose_diverse",
     "date_windows",
-    "diverse",
     "pack",
     "unpack",
 ]

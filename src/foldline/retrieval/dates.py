@@ -103,12 +103,12 @@ def _latest(today: date, month: int) -> int:
     return today.year if month <= today.month else today.year - 1
 
 
-def _numbered(found: re.Match[str], _: date | None) -> tuple[date, date]:
+def _in_digits(found: re.Match[str], _: date | None) -> tuple[date, date]:
     year, month, day = int(found["y"]), int(found["m"]), found["d"]
     return _day(year, month, int(day)) if day else _month(year, month)
 
 
-def _worded(found: re.Match[str], today: date | None) -> tuple[date, date] | None:
+def _in_words(found: re.Match[str], today: date | None) -> tuple[date, date] | None:
     parts = found.groupdict()
     month, day = _MONTH_OF[parts["m"]], parts.get("d")
     if parts.get("y"):
@@ -173,13 +173,13 @@ def _spell(pattern: str) -> re.Pattern[str]:
 
 _READINGS: Final[tuple[tuple[re.Pattern[str], _Reading], ...]] = (
     (_spell(r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*[年\-/.]\s*(?P<m>1[0-2]|0?[1-9])(?!\d)"
-            r"(?:\s*[月\-/.]\s*(?P<d>3[01]|[12]\d|0?[1-9])(?!\d)\s*[日号]?|\s*月?)"), _numbered),
+            r"(?:\s*[月\-/.]\s*(?P<d>3[01]|[12]\d|0?[1-9])(?!\d)\s*[日号]?|\s*月?)"), _in_digits),
     (_spell(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<m>{_MONTH})\b\.?,?"
-            r"(?:\s+(?P<y>(?:19|20)\d\d)\b)?"), _worded),
+            r"(?:\s+(?P<y>(?:19|20)\d\d)\b)?"), _in_words),
     (_spell(rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b"
-            r"(?:,?\s+(?P<y>(?:19|20)\d\d)\b)?"), _worded),
-    (_spell(rf"\b(?P<m>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"), _worded),
-    (_spell(rf"\b(?:in|during|since|last|of|this|early|late|mid)\s+(?P<m>{_MONTH})\b"), _worded),
+            r"(?:,?\s+(?P<y>(?:19|20)\d\d)\b)?"), _in_words),
+    (_spell(rf"\b(?P<m>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<y>(?:19|20)\d\d)\b"), _in_words),
+    (_spell(rf"\b(?:in|during|since|last|of|this|early|late|mid)\s+(?P<m>{_MONTH})\b"), _in_words),
     (_spell(r"(?<!\d)(?P<m>1[0-2]|0?[1-9])\s*月(?:\s*(?P<d>3[01]|[12]\d|0?[1-9])\s*[日号])?"),
      _han_day),
     (_spell(r"the day before yesterday|\b(?:today|tonight|yesterday)\b|今天|今日|昨天|昨日|前天"),

@@ -1,9 +1,15 @@
-"""What is searched, and what a search finds."""
+"""Documents, hits and weights of an index, and a diverse choice of hits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
+from typing import Final
+
+from foldline.errors import BudgetError
+from foldline.relevance.rarity import overlap
+from foldline.relevance.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,79 @@ class Statistics:
     documents: int
     frequency: Callable[[str], int]
     length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """
+    The weights of one search, in the order of what they are worth.
+
+    Scores of words and meaning are divided by their spread before they are weighed, so that
+    queries of many and of few words are comparable; author and date are 0 to 1 by nature. Fitted
+    on long conversations, each left out in turn (bench/retrieval.py); the optimum is flat.
+
+    Args:
+        words: The document's own terms.
+        around: Its terms and those of its neighbours together.
+        meaning: Similarity of its vector.
+        meaning_around: Similarity of its vector and those of its neighbours, on average.
+        author: The query names who wrote it.
+        date: It happened when the query says, or soon after.
+        question: It only asks; counts against it.
+
+    Raises:
+        BudgetError: A weight is negative or no number.
+    """
+
+    words: float = 0.25
+    around: float = 0.55
+    meaning: float = 0.45
+    meaning_around: float = 0.65
+    author: float = 2.3
+    date: float = 3.0
+    question: float = 0.7
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not isfinite(value) or value < 0:
+                raise BudgetError(f"the weight {name!r} must be a number from 0 up, not {value!r}")
+
+
+MOST: Final = 200
+"""Hits among which is chosen."""
+
+
+def choose_diverse(
+    hits: Sequence[Hit],
+    text_of: Callable[[str], str],
+    k: int,
+    balance: float = 0.9,
+) -> list[Hit]:
+    """
+    Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).
+
+    Args:
+        hits: The best first.
+        text_of: The text of a document, by its id.
+        k: How many to choose.
+        balance: 1 goes by score alone, 0 by difference alone.
+
+    Returns:
+        The chosen hits, in the order in which they were chosen.
+    """
+    left = list(hits[:MOST])
+    if not left or k <= 0:
+        return []
+    low, high = min(one.score for one in left), max(one.score for one in left)
+    worth = {one.id: (one.score - low) / ((high - low) or 1.0) for one in left}
+    words = {one.id: frozenset(terms(text_of(one.id))) for one in left}
+    alike = dict.fromkeys(words, 0.0)
+    out = list[Hit]()
+    while left and len(out) < k:
+        best = max(left, key=lambda one: balance * worth[one.id] - (1 - balance) * alike[one.id])
+        left.remove(best)
+        out.append(best)
+        for one in left:
+            alike[one.id] = max(alike[one.id], overlap(words[one.id], words[best.id]))
+    return out

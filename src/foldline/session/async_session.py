@@ -8,6 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.ask_runner import run_to_end
 from foldline.core.budget import Budget
 from foldline.core.cost import CostEstimate
 from foldline.engine.receipt import Receipt
@@ -15,7 +16,6 @@ from foldline.models.info import Prices
 from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compaction
-from foldline.session.answering import finished
 from foldline.session.append import BATCH, add_batch, append, batches
 from foldline.session.cost_estimate import estimate
 from foldline.session.export import Target, export
@@ -100,7 +100,7 @@ class AsyncSession(SessionRunner):
             await self._background.aend()
             if self._state.setting.hired is not None:
                 await self._state.setting.hired.aclose()
-            await finished(asyncio.to_thread(self._let_go))
+            await run_to_end(asyncio.to_thread(self._let_go))
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,17 +7,17 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
+from foldline.ask_runner import (
+    ModelLike,
+    arun_ask,
+    drive_in_threads,
+    is_async,
+    is_blocking,
+    run_ask,
+    run_to_end,
+)
 from foldline.core.asks import Ask, Model, Reply, drive
 from foldline.redaction import explained
-from foldline.session.answering import (
-    Summarizer,
-    aanswered,
-    answered,
-    blocks,
-    drive_beside,
-    finished,
-    is_async,
-)
 from foldline.session.extracting import Picture, prepare, put_away, take
 from foldline.session.fair_lock import FairLock
 from foldline.session.memory import SessionMemory
@@ -43,7 +43,7 @@ class Background:
         self,
         state: SessionState,
         turn: FairLock,
-        summarizer: Summarizer | None,
+        summarizer: ModelLike | None,
         is_open: Callable[[], bool],
     ) -> None:
         self._state = state
@@ -62,7 +62,7 @@ class Background:
         One that has to be awaited is asked from the next task that uses the session.
         """
         # First what is known at once: this is asked at every append.
-        if self._is_due() and blocks(self._summarizer) and self._claims():
+        if self._is_due() and is_blocking(self._summarizer) and self._claims():
             worker = threading.Thread(target=self._work, name="foldline-memory", daemon=True)
             try:
                 worker.start()
@@ -120,21 +120,21 @@ class Background:
     def _answered(self, ask: Ask) -> Reply:
         if not self._is_open():
             return Reply(error="the session is closed", retry=False, attempts=0)
-        return answered(self._summarizer, ask)
+        return run_ask(self._summarizer, ask)
 
     async def _awork(self) -> None:
         async def answer(ask: Ask) -> Reply:
-            return await aanswered(self._summarizer, ask)
+            return await arun_ask(self._summarizer, ask)
 
         try:
             while True:
                 async with self._turn:
-                    picture = await finished(asyncio.to_thread(self._taken))
+                    picture = await run_to_end(asyncio.to_thread(self._taken))
                 if picture is None:
                     break
-                found = await drive_beside(prepare(picture), answer)
+                found = await drive_in_threads(prepare(picture), answer)
                 async with self._turn:
-                    await finished(asyncio.to_thread(self._put, picture, found))
+                    await run_to_end(asyncio.to_thread(self._put, picture, found))
         except Exception as error:  # noqa: BLE001  # nobody is there to catch it
             self._failed(error)
 
@@ -153,7 +153,7 @@ class Background:
         self._state.shelf.problem = explained(error)[:400]
 
 
-def _is_awaited(summarizer: Summarizer | None) -> bool:
+def _is_awaited(summarizer: ModelLike | None) -> bool:
     if summarizer is None:
         return False
     return isinstance(summarizer, Model) or is_async(summarizer)

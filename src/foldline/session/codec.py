@@ -72,11 +72,11 @@ class Codec:
         """
         if self.dialect is not None and self.settled:
             return self.dialect, True
-        from foldline.formats.detect import recognised
+        from foldline.formats.detect import detect_with_score
 
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True
-        found, sure = recognised(wires)
+        found, sure = detect_with_score(wires)
         if self.dialect is None or (sure >= SURE and _reads_same(found, log)):
             return found, sure >= SURE
         return self.dialect, False
@@ -233,6 +233,6 @@ def thaw(value: Any) -> Any:
     name = value[OBJECT]
     if name == PLAIN:
         return value["fields"]
-    from foldline.formats.langchain_objects import revived
+    from foldline.formats.langchain_shapes import restore_message
 
-    return revived(name, value["fields"])
+    return restore_message(name, value["fields"])

@@ -22,7 +22,7 @@ from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import FoldlineError
 from foldline.models.catalogue import unknown_model
 from foldline.recall import Holdings
-from foldline.recall.resolve import resolve
+from foldline.recall.holdings import resolve
 from foldline.reinjection.reinject import Sources
 from foldline.repair.repair import repair
 from foldline.session import early_fold

@@ -6,10 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from foldline.core.outcome import Outcome
-from foldline.tools.compact import REQUESTED, done
 from foldline.values.edits import Rewrite
 from foldline.values.messages import ToolResult
 from foldline.values.view import View
+
+REQUESTED: Final = (
+    "Compaction requested. It is made before you read this: as far as anything could be made "
+    "smaller, older messages now stand in a snapshot above, and otherwise nothing has changed."
+)
+"""The result of the call as it is recorded; a compaction that was made replaces it."""
 
 KIND: Final = "answer"
 
@@ -33,11 +38,19 @@ def with_answer(before: View, outcome: Outcome) -> Outcome:
     view = outcome.view
     edits: tuple[Rewrite, ...] = ()
     for _ in range(PASSES):
-        edits = _answers(outcome.view, done(before.tokens, view.tokens))
+        edits = _answers(outcome.view, _compacted_note(before.tokens, view.tokens))
         view = outcome.view.after(edits)
     if view.tokens > outcome.view.tokens:
         return outcome
     return replace(outcome, view=view, edits=(*outcome.edits, *edits))
+
+
+def _compacted_note(before: int, after: int) -> str:
+    """Return what a compaction did, in tokens before and after it; shorter than `REQUESTED`."""
+    return (
+        f"Compacted before you read this: {before:,} → {after:,} tokens. Older messages now stand "
+        "in a snapshot above."
+    )
 
 
 def _answers(view: View, words: str) -> tuple[Rewrite, ...]:

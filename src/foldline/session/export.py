@@ -9,9 +9,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from foldline.atomic_files import open_replacement
 from foldline.errors import StoreError
 from foldline.session.codec import freeze
-from foldline.tools.atomic import replacement
 from foldline.values.messages import Message
 
 
@@ -86,7 +86,7 @@ def _lines(messages: Iterable[Message]) -> Iterator[str]:
 
 
 def _write_atomically(messages: Iterable[Message], path: Path) -> int:
-    with replacement(path) as file:
+    with open_replacement(path) as file:
         text = TextIOWrapper(file, encoding="utf-8", newline="\n")
         count = _write(messages, text)
         text.detach()  # what is written goes out; the file is closed by who opened it

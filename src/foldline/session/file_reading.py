@@ -18,8 +18,8 @@ from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import FoundFile
 from foldline.reinjection.file_access import FileAccess, normal, within
 from foldline.reinjection.file_visibility import sight
+from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import SessionState
-from foldline.tools.files.root import TooLarge, content, opened
 
 LARGEST: Final = 1 << 20
 """A file of more bytes is not read; it is named, with its size."""
@@ -77,9 +77,9 @@ def _is_hidden(path: Path, settings: FileSettings) -> bool:
 def _read(root: Path, path: Path, touch: FileAccess) -> FoundFile:
     """Read one file; raises OSError for what is no regular file, or may not be read."""
     try:
-        with opened(root, path.relative_to(root).parts) as number:
+        with open_file(root, path.relative_to(root).parts) as number:
             size = os.fstat(number).st_size
-            data = content(number, LARGEST).data
+            data = read_content(number, LARGEST).data
     except FileNotFoundError:
         return FoundFile(touch, "deleted")
     except TooLarge:

@@ -15,12 +15,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.validation import positive
 from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
 from foldline.redaction import redacted
 from foldline.session.fair_lock import loop_of_turn
-from foldline.tools.timely import Late, started, timely
 
 Hook: TypeAlias = Callable[[Any], Any]
 """Gets the event; what it returns counts only before a compaction."""
@@ -155,17 +155,17 @@ def notify(hooks: Hooks, moment: Moment, event: Event) -> tuple[str, ...]:
 def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
     """Call hooks without waiting for them, where that would keep a program from being stopped."""
     if hooks.at(moment):
-        started(lambda: notify(hooks, moment, event), NAME)
+        start_thread(lambda: notify(hooks, moment, event), NAME)
 
 
 def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
     """Return what a hook answers, and what is wrong with it."""
     loop = _free_loop()
     try:
-        return timely(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
+        return run_with_timeout(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
     except Cancel as cancel:
         return cancel, ""
-    except (Late, TimeoutError):
+    except (DeadlineExceeded, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
     except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
         return None, f"The hook {_name(hook)} raised {type(error).__name__}: {_said(error)}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.config import EMBEDDED, Config
 from foldline.models.catalogue import Catalogue
-from foldline.session.answering import Summarizer
 
 if TYPE_CHECKING:
     from foldline.models.client import Client
@@ -41,7 +41,7 @@ def sized(config: Config, model: str, *, window: int | None, output: int | None)
     return config.replace(room={"window": info.window, "output": reserve, "max_input": most})
 
 
-def owned_client(summarizer: Summarizer | str | None, config: Config, model: str) -> Client | None:
+def owned_client(summarizer: ModelLike | str | None, config: Config, model: str) -> Client | None:
     """
     Return the client of the model that is named to summarize; None when none is named.
 
@@ -58,6 +58,6 @@ def owned_client(summarizer: Summarizer | str | None, config: Config, model: str
     if not isinstance(name, str) or name == EMBEDDED:
         return None
     # Imported here: it loads the network, which nothing else in a session needs.
-    from foldline.models.choosing import summarizer as made
+    from foldline.models.factory import summarizer as made
 
     return made(name, of=model)

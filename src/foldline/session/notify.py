@@ -154,9 +154,9 @@ def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
     """Return the listener for OpenTelemetry where the program uses that and gave none itself."""
     if "opentelemetry.trace" not in sys.modules:
         return ()
-    from foldline.telemetry.spans import Telemetry, shared
+    from foldline.telemetry.spans import Telemetry, default_telemetry
 
-    return () if any(isinstance(one, Telemetry) for one in given) else (shared(),)
+    return () if any(isinstance(one, Telemetry) for one in given) else (default_telemetry(),)
 
 
 def _who(state: SessionState) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike, reader_of
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.policies import configured
 from foldline.errors import StoreError
-from foldline.formats.nesting import bounded_nesting
+from foldline.formats.dialect import bounded_nesting
 from foldline.models.catalogue import known_name
-from foldline.session.answering import Summarizer, reader
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
@@ -38,7 +38,7 @@ def open_state(
     window: int | None,
     format: str,  # noqa: A002  # what it is called everywhere in this library
     policy: str | Policy | None,
-    summarizer: Summarizer | str | None,
+    summarizer: ModelLike | str | None,
     config: Config,
     hooks: Hooks,
     counter: TokenCounter | TextCounter | None,
@@ -88,7 +88,7 @@ def open_state(
         _ladder(policy, config),
         clock,
         by_format,
-        reader(who, budget.scale),
+        reader_of(who, budget.scale),
         config,
         hooks,
         model,

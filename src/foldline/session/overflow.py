@@ -20,7 +20,7 @@ from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
 from foldline.engine.policies import window as dropping
 from foldline.errors import BudgetError, ContextOverflow, InputError
-from foldline.models.overflow import Detector, Overflow, overflow_in
+from foldline.models.overflow import DetectedOverflow, Detector, overflow_in
 from foldline.session import compaction
 from foldline.session.current_view import Anchor
 from foldline.session.history import COMPACTION
@@ -70,7 +70,7 @@ def overflowed(state: SessionState, said: Any, detectors: Iterable[Detector] = (
         raise _final(message, _staying(state), found.limit) from cause
 
 
-def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> Overflow:
+def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
     if isinstance(said, ContextOverflow):
         raise said
     found = overflow_in(said, state.setting.config.room.window, detectors)
@@ -100,7 +100,7 @@ def _is_second(state: SessionState) -> bool:
 
 
 @contextmanager
-def _learned(state: SessionState, found: Overflow) -> Iterator[None]:
+def _learned(state: SessionState, found: DetectedOverflow) -> Iterator[None]:
     """
     Take the real limit for this session, and what the shown messages really take.
 
@@ -116,7 +116,7 @@ def _learned(state: SessionState, found: Overflow) -> Iterator[None]:
             state.setting = own
 
 
-def _learn(state: SessionState, found: Overflow) -> None:
+def _learn(state: SessionState, found: DetectedOverflow) -> None:
     tokens, overhead = state.shown.tokens, state.setting.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given

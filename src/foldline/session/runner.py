@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from foldline.ask_runner import ModelLike, Result, arun_ask, drive_in_threads, run_ask, run_to_end
 from foldline.core.asks import Ask, Reply, Steps, drive
 from foldline.core.budget import Budget
 from foldline.core.circuit_breaker import Breaker
@@ -15,14 +16,6 @@ from foldline.engine.receipt import Receipt
 from foldline.errors import StoreError
 from foldline.recall import Recalled, recall
 from foldline.reinjection.file_access import FileAccess, newest
-from foldline.session.answering import (
-    Result,
-    Summarizer,
-    aanswered,
-    answered,
-    drive_beside,
-    finished,
-)
 from foldline.session.background import Background
 from foldline.session.fair_lock import FairLock
 from foldline.session.file_reading import is_in_view
@@ -38,11 +31,7 @@ class SessionRunner:
     """What a session knows at once, and how it runs what changes it."""
 
     def __init__(
-        self,
-        state: SessionState,
-        *,
-        summarizer: Summarizer | None = None,
-        owns_store: bool = False,
+        self, state: SessionState, *, summarizer: ModelLike | None = None, owns_store: bool = False
     ) -> None:
         self._state = state
         self._summarizer = summarizer
@@ -196,7 +185,7 @@ class SessionRunner:
     def _run(self, work: Callable[[], Steps[Result]]) -> Result:
         with self._turn:
             self._ready()
-            return drive(work(), lambda ask: answered(self._summarizer, ask))
+            return drive(work(), lambda ask: run_ask(self._summarizer, ask))
 
     async def _acall(self, work: Callable[[], Result]) -> Result:
         def ready_work() -> Result:
@@ -204,17 +193,17 @@ class SessionRunner:
             return work()
 
         async with self._turn:
-            result = await finished(asyncio.to_thread(ready_work))
+            result = await run_to_end(asyncio.to_thread(ready_work))
         self._background.anudge()
         return result
 
     async def _arun(self, work: Callable[[], Steps[Result]]) -> Result:
         async def answer(ask: Ask) -> Reply:
-            return await aanswered(self._summarizer, ask)
+            return await arun_ask(self._summarizer, ask)
 
         async with self._turn:
-            await finished(asyncio.to_thread(self._ready))
-            result = await drive_beside(work(), answer)
+            await run_to_end(asyncio.to_thread(self._ready))
+            result = await drive_in_threads(work(), answer)
         # What was appended by a thread, as when a history is followed, may be due by now.
         self._background.anudge()
         return result

@@ -9,6 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.cost import CostEstimate
@@ -19,7 +20,6 @@ from foldline.models.info import Prices
 from foldline.models.overflow import Detector
 from foldline.recall import Recalled
 from foldline.session import compaction
-from foldline.session.answering import Summarizer
 from foldline.session.append import BATCH, add_batch, append, batches
 from foldline.session.async_session import AsyncSession
 from foldline.session.cost_estimate import estimate
@@ -60,7 +60,7 @@ class Session(AsyncSession):
         policy: str | Policy | None = None,
         store: Store | None = None,
         counter: TokenCounter | TextCounter | None = None,
-        summarizer: Summarizer | str | None = None,
+        summarizer: ModelLike | str | None = None,
         config: Config | None = None,
         hooks: Hooks | None = None,
         output: int | None = None,

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import ModelLimits
 from foldline.core.budget import Budget
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
-from foldline.session.answering import Summarizer
 from foldline.session.codec import Codec, restored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
@@ -62,7 +62,7 @@ class SessionSettings:
     config: Config = field(default_factory=Config)
     hooks: Hooks = field(default_factory=Hooks)
     model: str = ""
-    summarizer: Summarizer | None = None
+    summarizer: ModelLike | None = None
     hired: Client | None = None
 
 

@@ -18,9 +18,14 @@ from foldline.core.scenarios import SCENARIOS
 from foldline.core.settings_codec import leaves
 from foldline.core.validation import meant
 from foldline.errors import BudgetError
-from foldline.settings.environment import said_in_environment, variable
-from foldline.settings.files import flat, said_in_files
-from foldline.settings.templates import KEY, resolve_template
+from foldline.settings.sources import (
+    KEY,
+    environment_settings,
+    file_settings,
+    flatten,
+    resolve_template,
+    variable,
+)
 
 SCENARIO: Final = "scenario"
 ENVIRONMENT: Final = "environment"
@@ -40,7 +45,7 @@ class Settings:
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
         """Yield key, value and origin of every setting, in order."""
-        values = flat(self.config.to_dict(), "the configuration")
+        values = flatten(self.config.to_dict(), "the configuration")
         for key, origin in self.origins.items():
             yield key, values[key], origin
 
@@ -67,24 +72,24 @@ def load(
     world = os.environ if environ is None else environ
     folder = Path.cwd() if start is None else Path(start)
     here = [
-        (ENVIRONMENT, dict(said_in_environment(world))),
-        ("argument", flat(arguments or {}, "argument")),
+        (ENVIRONMENT, dict(environment_settings(world))),
+        ("argument", flatten(arguments or {}, "argument")),
     ]
-    for _, said in here:
-        if KEY in said:
-            said[KEY] = resolve_template(said[KEY], folder)
-    layers = [*said_in_files(folder, world), *here]
+    for _, given in here:
+        if KEY in given:
+            given[KEY] = resolve_template(given[KEY], folder)
+    layers = [*file_settings(folder, world), *here]
     layers = [*_scenario(layers), *layers]
     known = [leaf.key for leaf in leaves(Config)]
     origins = dict.fromkeys(known, "default")
     values: dict[str, Any] = {}
-    for place, said in layers:
-        for key, value in said.items():
+    for place, given in layers:
+        for key, value in given.items():
             if key not in origins:
-                raise _unknown(key, place, known)
+                raise _unknown_setting(key, place, known)
             values[key] = value
             origins[key] = variable(key) if place == ENVIRONMENT else place
-    return Settings(_made(values, origins), origins)
+    return Settings(_build(values, origins), origins)
 
 
 def load_config(**arguments: Any) -> Config:
@@ -104,8 +109,8 @@ def load_config(**arguments: Any) -> Config:
 def _scenario(
     layers: list[tuple[str, dict[str, Any]]],
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Take the scenario out of what is said; the last one counts, and lies below everything."""
-    found = [(said.pop(SCENARIO), place) for place, said in layers if SCENARIO in said]
+    """Take the scenario out of what is set; the last one counts, and lies below everything."""
+    found = [(given.pop(SCENARIO), place) for place, given in layers if SCENARIO in given]
     if not found:
         return []
     name, place = found[-1]
@@ -115,10 +120,10 @@ def _scenario(
             f"There is no scenario {str(name)[:40]!r}, in {place}.",
             hint=f"{near}Known: {', '.join(SCENARIOS)}.",
         )
-    return [(f"scenario {name}", flat(SCENARIOS[name], name))]
+    return [(f"scenario {name}", flatten(SCENARIOS[name], name))]
 
 
-def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
+def _unknown_setting(key: str, place: str, known: list[str]) -> BudgetError:
     """Return the error for a key that names no setting, with the one that may have been meant."""
     last = {name.rpartition(".")[2]: name for name in known}
     near = meant(key, known) or meant(key.rpartition(".")[2], last)
@@ -128,7 +133,7 @@ def _unknown(key: str, place: str, known: list[str]) -> BudgetError:
     )
 
 
-def _made(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
+def _build(values: Mapping[str, Any], origins: Mapping[str, str]) -> Config:
     table: dict[str, Any] = {}
     for key, value in values.items():
         section, _, name = key.rpartition(".")

@@ -1,1 +1,1 @@
-"""What happens to a context, told to logs, to OpenTelemetry and to trace files."""
+"""Reports on what happens to a context: standard logging, OpenTelemetry, trace files."""

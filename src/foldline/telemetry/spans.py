@@ -2,14 +2,15 @@
 OpenTelemetry: a span for every compaction, and metrics; numbers and names, never content.
 
 A program that uses OpenTelemetry gets them without asking. One that does not pays nothing: the
-package is not imported.
+package is not imported. Names with ``gen_ai`` are the semantic conventions for generative AI,
+those with ``foldline`` our own; there is no name for content, so that none can be recorded.
 """
 
 from __future__ import annotations
 
 import threading
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from foldline.engine.events import (
     CompactionFinished,
@@ -20,7 +21,83 @@ from foldline.engine.events import (
 )
 from foldline.errors import MissingExtra
 from foldline.redaction import redacted
-from foldline.telemetry.names import METRICS, OPERATION, of_end, of_start, provider
+
+OPERATION: Final = "compact"
+
+SPAN: Final = {
+    "gen_ai.operation.name": "always compact",
+    "gen_ai.provider.name": "whose wire rules count",
+    "gen_ai.conversation.id": "the name of the session",
+    "gen_ai.request.model": "the model that reads the view",
+    "gen_ai.response.model": "the model that wrote the summary",
+    "gen_ai.usage.input_tokens": "what that model read",
+    "gen_ai.usage.output_tokens": "what that model wrote",
+    "foldline.trigger": "why it was compacted",
+    "foldline.policy": "by which ladder",
+    "foldline.status": "compacted, unchanged, failed or interrupted",
+    "foldline.tokens.before": "tokens of the messages before",
+    "foldline.tokens.after": "tokens of the messages after",
+    "foldline.messages.before": "messages before",
+    "foldline.messages.after": "messages after",
+    "foldline.kept_prefix": "messages at the start that are unchanged",
+    "foldline.requests": "requests made to a model",
+    "foldline.usd": "their price in US dollars, as far as known",
+    "error.type": "what interrupted it",
+}
+"""Attributes of the span of a compaction, with their meaning."""
+
+METRICS: Final = {
+    "foldline.compaction.duration": ("s", "how long a compaction took"),
+    "foldline.compaction.freed": ("{token}", "tokens that a compaction freed"),
+    "gen_ai.client.token.usage": ("{token}", "tokens that a summary read and wrote"),
+    "foldline.context.warnings": ("{warning}", "thresholds that a window passed"),
+    "foldline.outputs.bounded": ("{output}", "tool outputs that were cut when recorded"),
+}
+"""Metrics, with their unit and meaning; the last two are counters, the others histograms."""
+
+_PROVIDERS: Final = {"gemini": "gcp.gemini"}
+"""What the conventions call a provider, where we call it otherwise."""
+
+
+def start_attributes(event: CompactionStarted) -> dict[str, Any]:
+    """Return the attributes that are known when a compaction starts."""
+    said = {
+        "gen_ai.operation.name": OPERATION,
+        "gen_ai.provider.name": provider_name(event.provider),
+        "gen_ai.conversation.id": event.session,
+        "gen_ai.request.model": event.model,
+        "foldline.trigger": event.trigger,
+        "foldline.policy": event.policy,
+        "foldline.tokens.before": event.tokens,
+        "foldline.messages.before": event.messages,
+    }
+    return {name: value for name, value in said.items() if value != ""}
+
+
+def end_attributes(event: CompactionFinished) -> dict[str, Any]:
+    """Return the attributes that are known when it ended."""
+    said: dict[str, Any] = {"foldline.status": event.status, "error.type": event.error}
+    receipt = event.receipt
+    if receipt is not None:
+        spent = receipt.spent
+        said |= {
+            "foldline.tokens.before": receipt.tokens_before,
+            "foldline.tokens.after": receipt.tokens_after,
+            "foldline.messages.before": receipt.messages_before,
+            "foldline.messages.after": receipt.messages_after,
+            "foldline.kept_prefix": receipt.kept_prefix,
+            "foldline.requests": spent.attempts,
+            "foldline.usd": spent.usd,
+            "gen_ai.response.model": spent.model,
+            "gen_ai.usage.input_tokens": spent.input_tokens,
+            "gen_ai.usage.output_tokens": spent.output_tokens,
+        }
+    return {name: value for name, value in said.items() if value != ""}
+
+
+def provider_name(name: str) -> str:
+    """Return what the conventions call a provider."""
+    return _PROVIDERS.get(name, name)
 
 
 class Telemetry:
@@ -62,13 +139,15 @@ class Telemetry:
             case CompactionFinished():
                 self._end(event)
             case ContextWarning():
-                self._warnings.add(1, {**_who(event), "foldline.level": event.pressure.level})
+                self._warnings.add(
+                    1, {**_model_attributes(event), "foldline.level": event.pressure.level}
+                )
             case ToolOutputBounded():
-                self._bounded.add(len(event.handles), _who(event))
+                self._bounded.add(len(event.handles), _model_attributes(event))
 
     def _start(self, event: CompactionStarted) -> None:
         name = f"{OPERATION} {event.model}".strip()
-        span = self._tracer.start_span(name, attributes=redacted(of_start(event)))
+        span = self._tracer.start_span(name, attributes=redacted(start_attributes(event)))
         with self._lock:
             self._open[event.number] = span
 
@@ -76,12 +155,12 @@ class Telemetry:
         with self._lock:
             span = self._open.pop(event.number, None)
         if span is not None:
-            span.set_attributes(redacted(of_end(event)))
+            span.set_attributes(redacted(end_attributes(event)))
             if event.status in ("failed", "interrupted"):
                 span.set_status(self._trace.Status(self._trace.StatusCode.ERROR))
             span.end()
         about = {
-            **_who(event),
+            **_model_attributes(event),
             "gen_ai.operation.name": OPERATION,
             "foldline.trigger": event.trigger,
             "foldline.status": event.status,
@@ -98,14 +177,14 @@ class Telemetry:
 
 
 @cache
-def shared() -> Telemetry:
+def default_telemetry() -> Telemetry:
     """Return the listener that reports to the program's own providers."""
     return Telemetry()
 
 
-def _who(event: Event) -> dict[str, str]:
+def _model_attributes(event: Event) -> dict[str, str]:
     said = {
-        "gen_ai.provider.name": provider(event.provider),
+        "gen_ai.provider.name": provider_name(event.provider),
         "gen_ai.request.model": event.model,
     }
     return {name: redacted(value) for name, value in said.items() if value}

@@ -28,20 +28,15 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.testing.checking import (
-        check_compaction,
-        check_policy,
-        check_run,
-        check_transcript,
-    )
+    from foldline.testing.checks import check_compaction, check_policy, check_run, check_transcript
     from foldline.testing.scripted import ScriptedServer
 
 _HOMES = {
     "ScriptedServer": "scripted",
-    "check_compaction": "checking",
-    "check_policy": "checking",
-    "check_run": "checking",
-    "check_transcript": "checking",
+    "check_compaction": "checks",
+    "check_policy": "checks",
+    "check_run": "checks",
+    "check_transcript": "checks",
 }
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import MissingExtra
-from foldline.testing.texts import KINDS, sample
+from foldline.testing.sample_texts import KINDS, sample
 from foldline.testing.wires import DIALECT_NAMES, wire
 from foldline.values.identity import identify
 from foldline.values.messages import (

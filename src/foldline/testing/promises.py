@@ -17,10 +17,10 @@ from foldline.core.asks import Ask, Reply
 from foldline.errors import RecallError
 from foldline.formats.registry import DIALECTS
 from foldline.recall import Recalled
-from foldline.recall.content import message_text, part_of, part_text
-from foldline.recall.resolve import parse
+from foldline.recall.holdings import parse
+from foldline.recall.sections import message_text, part_of, part_text
 from foldline.repair.repair import repair
-from foldline.testing.staying import check_task, check_unread, now_shown
+from foldline.testing.retention import check_task, check_unread, visible_messages
 from foldline.values.edits import apply
 from foldline.values.groups import pair, pending_calls
 from foldline.values.identity import canonical_json
@@ -91,8 +91,7 @@ def _answered(shown: Transcript) -> Transcript:
         if isinstance(call, ToolCall):
             result = ToolResult(call.id, (Text("done"),), call.name)
             messages.append(Message("tool", (result,), id=f"answer {number}"))
-    mended = repair(messages, shown.dialect)
-    return shown.with_messages(apply(messages, mended))
+    return shown.with_messages(apply(messages, repair(messages, shown.dialect)))
 
 
 def check_pair(result: Compaction[Any]) -> None:
@@ -100,15 +99,17 @@ def check_pair(result: Compaction[Any]) -> None:
     if result.receipt.status != "compacted":
         return
     before, after = result.transcript.messages, result.shown.messages
-    # Where ids repeat or results come early, mending them says what belongs to what.
+    # Where ids repeat or results come early, repairing them says what belongs to what.
     repairs = tuple(takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
-    mended, since = apply(before, repairs), len(repairs)
-    for call, answer in pair(mended).answers.items():
-        called = any(now.calls for now in now_shown(result, mended[call.message], since))
-        answered = any(now.results for now in now_shown(result, mended[answer.message], since))
+    after_repair, since = apply(before, repairs), len(repairs)
+    for call, answer in pair(after_repair).answers.items():
+        calling, answering = after_repair[call.message], after_repair[answer.message]
+        called = any(now.calls for now in visible_messages(result, calling, since))
+        answered = any(now.results for now in visible_messages(result, answering, since))
         assert called == answered, (
-            f"PAIR: of the call in message {mended[call.message].id[:8]} and its result in "
-            f"{mended[answer.message].id[:8]}, only the {'call' if called else 'result'} is shown."
+            f"PAIR: of the call in message {after_repair[call.message].id[:8]} and its result in "
+            f"{after_repair[answer.message].id[:8]}, "
+            f"only the {'call' if called else 'result'} is shown."
         )
     _check_running(before, after)
 

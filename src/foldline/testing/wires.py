@@ -1,7 +1,7 @@
 """
 Neutral messages on the wire of every dialect, written plainly.
 
-Unlike the writers in ``foldline.formats``, which mend what they write, these put down what they
+Unlike the writers in ``foldline.formats``, which repair what they write, these put down what they
 are given: repeated ids, results out of order, empty messages.
 """
 
@@ -109,7 +109,7 @@ def _openai_responses(messages: Sequence[Message]) -> list[Any]:
         items += [_item(message.role, part) for part in message.parts]
         if not message.parts:
             items.append({"type": "message", "role": message.role, "content": ""})
-    return [_numbered(item, index) for index, item in enumerate(items)]
+    return [_with_ids(item, index) for index, item in enumerate(items)]
 
 
 def _item(role: str, part: Part) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _response_block(role: str, part: Any) -> dict[str, Any]:
     return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
 
 
-def _numbered(item: dict[str, Any], index: int) -> dict[str, Any]:
+def _with_ids(item: dict[str, Any], index: int) -> dict[str, Any]:
     """Give what the model made an id, as the server does."""
     prefix = {"reasoning": "rs", "function_call": "fc"}.get(item["type"])
     if item.get("role") == "assistant":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from foldline.tools.approvals import Approvals
     from foldline.tools.compact import compact_tool
     from foldline.tools.files import Workspace, file_tools
-    from foldline.tools.functions import tool_of
+    from foldline.tools.functions import tool_from_function
     from foldline.tools.journal import Journal
     from foldline.tools.knowledge import RAGTool
     from foldline.tools.memory import MemoryTool
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     from foldline.tools.permissions import FULL, READ_ONLY, Permissions, ToolView
     from foldline.tools.recall import recall_tool, session_tools
     from foldline.tools.registry import ToolRegistry
-    from foldline.tools.running import ToolSettings
     from foldline.tools.skills import Skills
     from foldline.tools.spec import Tool, Toolbox
     from foldline.tools.terminal import Terminal, TerminalTool
     from foldline.tools.todo import Todo, TodoTool
-    from foldline.tools.toolset import Several, Toolset
+    from foldline.tools.toolset import CombinedToolset, Toolset, ToolSettings
 
 _HOMES = {
     "Approvals": "approvals",
@@ -43,7 +42,7 @@ _HOMES = {
     "Permissions": "permissions",
     "RAGTool": "knowledge",
     "READ_ONLY": "permissions",
-    "Several": "toolset",
+    "CombinedToolset": "toolset",
     "Skills": "skills",
     "Terminal": "terminal",
     "TerminalTool": "terminal",
@@ -52,7 +51,7 @@ _HOMES = {
     "Tool": "spec",
     "ToolOutput": "output",
     "ToolRegistry": "registry",
-    "ToolSettings": "running",
+    "ToolSettings": "toolset",
     "ToolView": "permissions",
     "Toolbox": "spec",
     "Toolset": "toolset",
@@ -61,7 +60,7 @@ _HOMES = {
     "file_tools": "files",
     "recall_tool": "recall",
     "session_tools": "recall",
-    "tool_of": "functions",
+    "tool_from_function": "functions",
     "truncate_observation": ".strategies.observation",
 }
 
@@ -69,13 +68,13 @@ __all__ = [
     "FULL",
     "READ_ONLY",
     "Approvals",
+    "CombinedToolset",
     "ErrorCode",
     "Journal",
     "MemoryTool",
     "NoteTool",
     "Permissions",
     "RAGTool",
-    "Several",
     "Skills",
     "Terminal",
     "TerminalTool",
@@ -93,7 +92,7 @@ __all__ = [
     "file_tools",
     "recall_tool",
     "session_tools",
-    "tool_of",
+    "tool_from_function",
     "truncate_observation",
 ]
 

@@ -23,9 +23,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TextIO, TypeAlias
 
+from foldline.concurrency import DeadlineExceeded, run_with_timeout
 from foldline.core.validation import positive, whole
 from foldline.errors import InputError, StoreError
-from foldline.tools.timely import Late, timely
 
 Scope: TypeAlias = Literal["once", "session"]
 
@@ -34,7 +34,7 @@ DAY: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApprovalRequest:
     """
     A question to a person, with all that is to be known about what would be done.
 
@@ -79,7 +79,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApprovalAnswer:
     """
     What a person said.
 
@@ -94,7 +94,7 @@ class Answer:
     person: str = ""
 
 
-NO: Final = Answer(False)
+NO: Final = ApprovalAnswer(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,10 @@ class Grant:
     person: str
 
 
-class Prompt(Protocol):
+class ApprovalPrompt(Protocol):
     """Asks a person; it may take as long as it likes, and is left behind when that is too long."""
 
-    def __call__(self, request: Request) -> Answer | bool:
+    def __call__(self, request: ApprovalRequest) -> ApprovalAnswer | bool:
         """Return what the person said."""
         ...
 
@@ -153,7 +153,7 @@ class Approvals:
 
     def __init__(
         self,
-        ask: Prompt,
+        ask: ApprovalPrompt,
         *,
         audit: str | os.PathLike[str] | None = None,
         settings: ApprovalSettings | None = None,
@@ -169,7 +169,7 @@ class Approvals:
         self._session: dict[str, str] = {}
         self._live: set[str] = set()
 
-    def decide(self, request: Request) -> Grant | str:
+    def decide(self, request: ApprovalRequest) -> Grant | str:
         """
         Ask, and return a grant, or in words why there is none.
 
@@ -184,7 +184,7 @@ class Approvals:
             with self._lock:
                 person = self._session.get(request.digest)
             if person is not None and "session" in request.scopes:
-                return self._granted(request, Answer(True, "session", person), "remembered")
+                return self._grant(request, ApprovalAnswer(True, "session", person), "remembered")
             if not self._may_ask(now):
                 self._log("not asked", request)
                 return f"More than {self.settings.hourly} questions were asked in an hour."
@@ -194,10 +194,10 @@ class Approvals:
                 self._log(why, request, person=answer.person)
                 return {"late": "Nobody answered in time."}.get(why, "A person said no.")
             if answer.scope not in request.scopes:
-                answer = Answer(True, "once", answer.person)
-            return self._granted(request, answer, "granted")
+                answer = ApprovalAnswer(True, "once", answer.person)
+            return self._grant(request, answer, "granted")
 
-    def redeem(self, grant: Grant, request: Request) -> bool:
+    def redeem(self, grant: Grant, request: ApprovalRequest) -> bool:
         """
         Use a grant up, and say whether it is good for this request.
 
@@ -212,7 +212,7 @@ class Approvals:
         self._log("used" if good else "not valid", request, person=grant.person)
         return good
 
-    def finished(self, request: Request, outcome: str) -> None:
+    def finished(self, request: ApprovalRequest, outcome: str) -> None:
         """
         Write down how it ended.
 
@@ -230,7 +230,7 @@ class Approvals:
 
     # --- inside ----------------------------------------------------------------------------
 
-    def _granted(self, request: Request, answer: Answer, event: str) -> Grant:
+    def _grant(self, request: ApprovalRequest, answer: ApprovalAnswer, event: str) -> Grant:
         self._log(event, request, person=answer.person, scope=answer.scope)
         until = self._clock() + self.settings.lasts
         with self._lock:
@@ -239,14 +239,16 @@ class Approvals:
             self._live.add(request.id)
         return Grant(request.id, request.digest, until, answer.scope, answer.person)
 
-    def _answer(self, request: Request) -> tuple[Answer, str]:
+    def _answer(self, request: ApprovalRequest) -> tuple[ApprovalAnswer, str]:
         try:
-            said = timely(lambda: self._ask(request), self.settings.seconds, "foldline-approval")
-        except (Late, TimeoutError):
+            reply = run_with_timeout(
+                lambda: self._ask(request), self.settings.seconds, "foldline-approval"
+            )
+        except (DeadlineExceeded, TimeoutError):
             return NO, "late"
         except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
             return NO, "failed"
-        answer = said if isinstance(said, Answer) else Answer(said is True)
+        answer = reply if isinstance(reply, ApprovalAnswer) else ApprovalAnswer(reply is True)
         return answer, "granted" if answer.allowed is True else "refused"
 
     def _may_ask(self, now: float) -> bool:
@@ -256,7 +258,7 @@ class Approvals:
         self._asked.append(now)
         return True
 
-    def _log(self, event: str, request: Request, **more: str) -> None:
+    def _log(self, event: str, request: ApprovalRequest, **more: str) -> None:
         if self.audit is None:
             return
         line = {
@@ -311,7 +313,7 @@ class TerminalPrompt:
     def __init__(self, reads: TextIO | None = None, writes: TextIO | None = None) -> None:
         self._reads, self._writes = reads, writes
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Ask; where nobody sits at the terminal the answer is no."""
         reads, writes = self._reads or sys.stdin, self._writes or sys.stderr
         if self._reads is None and not reads.isatty():
@@ -323,9 +325,9 @@ class TerminalPrompt:
         word = reads.readline().strip().lower()
         person = os.environ.get("USER", "")
         if word in {"y", "yes"}:
-            return Answer(True, "once", person)
+            return ApprovalAnswer(True, "once", person)
         if session and word in {"s", "session"}:
-            return Answer(True, "session", person)
+            return ApprovalAnswer(True, "session", person)
         return NO
 
 
@@ -338,10 +340,10 @@ class PromptQueue:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._open: dict[str, Request] = {}
-        self._answers: dict[str, Answer] = {}
+        self._open: dict[str, ApprovalRequest] = {}
+        self._answers: dict[str, ApprovalAnswer] = {}
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: ApprovalRequest) -> ApprovalAnswer:
         """
         Wait for the answer.
 
@@ -358,7 +360,7 @@ class PromptQueue:
                 raise TimeoutError
             return self._answers.pop(request.id)
 
-    def pending(self, seconds: float = 0.0) -> Sequence[Request]:
+    def pending(self, seconds: float = 0.0) -> Sequence[ApprovalRequest]:
         """Return the open questions; wait up to so many seconds for the first one."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._open), seconds)
@@ -382,5 +384,5 @@ class PromptQueue:
         with self._changed:
             if request not in self._open:
                 raise InputError(f"no open question has the id {request[:40]!r}")
-            self._answers[request] = Answer(allowed is True, scope, person)
+            self._answers[request] = ApprovalAnswer(allowed is True, scope, person)
             self._changed.notify_all()

@@ -80,7 +80,7 @@ def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> 
         check_schema(schema["items"], f"{where}[]", depth - 1)
 
 
-def parsed(arguments: Any) -> Any:
+def parse_arguments(arguments: Any) -> Any:
     """
     Return arguments as a JSON value; nothing at all means none.
 
@@ -108,9 +108,9 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
-def checked(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
+def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
     """
-    Check a value, and mend what models often get wrong.
+    Check a value, and repair what models often get wrong.
 
     A list or object that came as JSON text is read; a whole number that came as 3.0 is one;
     what is missing gets its default.
@@ -124,16 +124,16 @@ def checked(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]
         The value, and sentences about all that is wrong with it.
     """
     kinds = _kinds(schema)
-    value = _mended(value, kinds)
+    value = _repair(value, kinds)
     name = where or "the arguments"
     if not any(TYPES[kind](value) for kind in kinds):
-        return value, [f"{name}: {' or '.join(kinds)} expected, not {_shown(value)}"]
+        return value, [f"{name}: {' or '.join(kinds)} expected, not {_excerpt(value)}"]
     if "enum" in schema and value not in schema["enum"]:
         near = meant(str(value), [str(one) for one in schema["enum"]])
         known = ", ".join(map(str, schema["enum"]))
-        return value, [f"{name}: {_shown(value)} is not one of {known}. {near}".rstrip()]
+        return value, [f"{name}: {_excerpt(value)} is not one of {known}. {near}".rstrip()]
     problems = [
-        f"{name}: {_shown(value)} is wrong; it {words.format(schema[word])}"
+        f"{name}: {_excerpt(value)} is wrong; it {words.format(schema[word])}"
         for word, (holds, words) in BOUNDS.items()
         if word in schema and value is not None and not holds(value, schema[word])
     ]
@@ -154,7 +154,7 @@ def _object(
     out, problems = dict(value), list[str]()
     for name, one in known.items():
         if name in value:
-            out[name], more = checked(one, value[name], f"{inside}{name}")
+            out[name], more = check_arguments(one, value[name], f"{inside}{name}")
             problems += more
         elif "default" in one:
             out[name] = one["default"]
@@ -172,13 +172,13 @@ def _object(
 def _array(items: Schema, value: list[Any], where: str) -> tuple[list[Any], list[str]]:
     out, problems = [], list[str]()
     for index, item in enumerate(value):
-        one, more = checked(items, item, f"{where}[{index}]")
+        one, more = check_arguments(items, item, f"{where}[{index}]")
         out.append(one)
         problems += more
     return out, problems
 
 
-def _mended(value: Any, kinds: tuple[str, ...]) -> Any:
+def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
     if isinstance(value, str) and "string" not in kinds and {"array", "object"} & {*kinds}:
         try:
             read = json.loads(value[:LONGEST], parse_constant=_no_number)
@@ -195,6 +195,6 @@ def _kinds(schema: Schema) -> tuple[str, ...]:
     return (kind,) if isinstance(kind, str) else tuple(kind or ())
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

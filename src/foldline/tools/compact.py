@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
+from foldline.session.compaction_answer import REQUESTED
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
-
-REQUESTED: Final = (
-    "Compaction requested. It is made before you read this: as far as anything could be made "
-    "smaller, older messages now stand in a snapshot above, and otherwise nothing has changed."
-)
-"""The result as it is recorded; a compaction that was made replaces it by what it did."""
 
 LONGEST_FOCUS: Final = 2_000
 
@@ -79,11 +74,3 @@ def compact_tool(session: Compacts) -> Tool:
         return ToolOutput(REQUESTED, data={"requested": True, **figures})
 
     return Tool("compact", DESCRIPTION, PARAMETERS, run, labels=frozenset({"context"}))
-
-
-def done(before: int, after: int) -> str:
-    """Say what a compaction did, in tokens before and after it; shorter than `REQUESTED`."""
-    return (
-        f"Compacted before you read this: {before:,} → {after:,} tokens. Older messages now stand "
-        "in a snapshot above."
-    )

@@ -28,7 +28,7 @@ DONE: Final = "Done."
 _PARAMETER: Final = re.compile(r"^\s+(\w{1,64})(?: \([^)]*\))?: (.+)$", re.MULTILINE)
 
 
-def tool_of(
+def tool_from_function(
     function: Callable[..., Any],
     *,
     name: str | None = None,
@@ -51,15 +51,15 @@ def tool_of(
     Raises:
         InputError: A parameter has no type, or one that has no schema; or the tool has no words.
     """
-    told = inspect.getdoc(function) or ""
-    words = told.partition("\n\n")[0] if description is None else description
+    message = inspect.getdoc(function) or ""
+    words = message.partition("\n\n")[0] if description is None else description
     named = str(name or getattr(function, "__name__", ""))
     if not words.strip():
         raise InputError(
             f"the function {named!r} does not say what it does",
             hint="Give it a docstring: the model reads it.",
         )
-    parameters = _parameters(function, named, dict(_PARAMETER.findall(told)))
+    parameters = _parameters(function, named, dict(_PARAMETER.findall(message)))
 
     def action(given: dict[str, Any]) -> ToolOutput:
         result = function(**given)

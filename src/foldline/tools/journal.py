@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import checked
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -59,7 +59,7 @@ ENTRY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One entry; ``time`` is in seconds since 1970, ``id`` is unique in the journal."""
 
     id: str
@@ -99,7 +99,7 @@ class Journal:
         self._path = Path(path)
         self._clock = clock
 
-    def add(self, category: str, text: str, tags: Iterable[str] = ()) -> Entry:
+    def add(self, category: str, text: str, tags: Iterable[str] = ()) -> JournalEntry:
         """
         Add an entry; it is durable when this returns.
 
@@ -113,7 +113,7 @@ class Journal:
             StoreError: The file cannot be written.
         """
         given = {"category": category, "text": text, "tags": list(tags)}
-        value, problems = checked(ENTRY, given)
+        value, problems = check_arguments(ENTRY, given)
         if not problems and not value["text"].strip():
             problems = ["text: it says nothing"]
         if problems:
@@ -130,7 +130,7 @@ class Journal:
         *,
         since: float = 0.0,
         limit: int | None = None,
-    ) -> list[Entry]:
+    ) -> list[JournalEntry]:
         """
         Return entries, the newest first.
 
@@ -217,14 +217,16 @@ class Journal:
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, str(error))
         except StoreError as error:
             return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
-        told = "\n".join(map(str, found)) or "There is no such entry."
-        return ToolOutput(told, data={"entries": [asdict(entry) for entry in found]})
+        message = "\n".join(map(str, found)) or "There is no such entry."
+        return ToolOutput(message, data={"entries": [asdict(entry) for entry in found]})
 
     # --- the file --------------------------------------------------------------------------
 
-    def _append(self, category: str, text: str, tags: tuple[str, ...] = ()) -> Entry:
+    def _append(self, category: str, text: str, tags: tuple[str, ...] = ()) -> JournalEntry:
         now = self._clock()
-        entry = Entry(f"{int(now * 1000):012x}{secrets.token_hex(3)}", now, category, text, tags)
+        entry = JournalEntry(
+            f"{int(now * 1000):012x}{secrets.token_hex(3)}", now, category, text, tags
+        )
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
             number = os.open(self._path, flags, 0o600)
@@ -239,7 +241,7 @@ class Journal:
             ) from error
         return entry
 
-    def _read(self) -> tuple[list[Entry], int]:
+    def _read(self) -> tuple[list[JournalEntry], int]:
         """Return the entries that are not hidden, in order, and how many lines are none."""
         try:
             with self._path.open("rb") as file:
@@ -255,7 +257,7 @@ class Journal:
                 f"The journal {self._path} has more than {LARGEST_FILE >> 20} MB.",
                 hint="Move it away; a new one is begun.",
             )
-        entries: list[Entry] = []
+        entries: list[JournalEntry] = []
         damaged = 0
         for found in _lines(data):
             if found is None:
@@ -277,14 +279,14 @@ def _add_line(number: int, line: bytes) -> None:
     os.fsync(number)
 
 
-def _lines(data: bytes) -> Iterator[Entry | None]:
+def _lines(data: bytes) -> Iterator[JournalEntry | None]:
     """Yield the entry of each line, None where it is none."""
     for line in filter(None, data.split(b"\n")):
         try:
             value = json.loads(line)
             when = float(value["time"])
             datetime.fromtimestamp(when, UTC)
-            yield Entry(
+            yield JournalEntry(
                 str(value["id"]),
                 when,
                 str(value["category"]),

@@ -15,11 +15,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Self
 
+from foldline.ask_runner import ModelLike
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory.chunk import ChunkSettings
-from foldline.memory.knowledge import Added, Answer, Findings, Knowledge, Report
-from foldline.memory.knowledge.answering import Answerer
-from foldline.tools.arguments import checked
+from foldline.memory.knowledge import (
+    AddedDocument,
+    CitedAnswer,
+    IngestReport,
+    Knowledge,
+    KnowledgeResult,
+)
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -121,7 +127,7 @@ class RAGTool:
         knowledge_base_path: str | os.PathLike[str] = "./knowledge_base",
         rag_namespace: str = "default",
         *,
-        model: Answerer | None = None,
+        model: ModelLike | None = None,
         knowledge: Knowledge | None = None,
         **options: Any,
     ) -> None:
@@ -170,19 +176,19 @@ class RAGTool:
         return self.execute("search", query=query, **arguments)
 
     def ask(self, question: str, **arguments: Any) -> str:
-        """Answer a question from the documents."""
+        """CitedAnswer a question from the documents."""
         return self.execute("ask", question=question, **arguments)
 
     def output(self, action: str, **arguments: Any) -> ToolOutput:
         """Do something, and return the text and the same as JSON values; nothing is raised."""
         act = self._actions.get(action)
         if act is None:
-            told = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told)
-        given, problems = _given(action, arguments)
+            message = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
+        given, problems = _read_arguments(action, arguments)
         if problems:
-            told = f"{action} was not done: {'; '.join(problems)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told, problems=problems)
+            message = f"{action} was not done: {'; '.join(problems)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
         try:
             _refuse(arguments)
             done = act(self._meant(given), **given)
@@ -197,10 +203,10 @@ class RAGTool:
     def tool(self) -> Tool:
         """The tool ``knowledge``, for an agent."""
         names = {name.rstrip("!") for action in FOR_MODELS for name in TAKES[action].split()}
-        told = {name: schema for name, schema in PROPERTIES.items() if name in names}
+        message = {name: schema for name, schema in PROPERTIES.items() if name in names}
         parameters = {
             "type": "object",
-            "properties": {"action": {**TEXT, "enum": list(FOR_MODELS)}, **told},
+            "properties": {"action": {**TEXT, "enum": list(FOR_MODELS)}, **message},
             "required": ["action"],
             "additionalProperties": False,
         }
@@ -225,7 +231,7 @@ class RAGTool:
     def _add_text(
         self, store: Knowledge, text: str, document_id: str = "", **rest: Any
     ) -> ToolOutput:
-        return _added(store.add_text(document_id or _name(text), text, **rest))
+        return _added_output(store.add_text(document_id or _name(text), text, **rest))
 
     def _add_texts(
         self, store: Knowledge, texts: list[str], document_ids: list[str] | None = None
@@ -234,20 +240,20 @@ class RAGTool:
         if len(names) != len(texts):
             raise InputError(f"{len(texts)} texts have {len(names)} names", field="document_ids")
         done = [store.add_text(name, text) for name, text in zip(names, texts, strict=True)]
-        return _reported(Report(tuple(done)))
+        return _report_output(IngestReport(tuple(done)))
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
         folder, only = _pattern(file_path)
         report = store.add(folder, name=document_id, only=only)
         if len(report.documents) == 1 and not report.skipped:
-            return _added(report.documents[0])
-        return _reported(report)
+            return _added_output(report.documents[0])
+        return _report_output(report)
 
     def _search(
         self, store: Knowledge, query: str, limit: int = 5, min_score: float | None = None
     ) -> ToolOutput:
         found = store.search(query, limit, **_threshold(min_score))
-        return ToolOutput(_shown(found), data=_data(found))
+        return ToolOutput(_findings_text(found), data=_data(found))
 
     def _ask(
         self,
@@ -258,7 +264,7 @@ class RAGTool:
         max_tokens: int = 4_000,
     ) -> ToolOutput:
         settings = {"limit": limit, "max_tokens": max_tokens, **_threshold(min_score)}
-        return _answered(store.ask(question, self._model, **settings))
+        return _answer_output(store.ask(question, self._model, **settings))
 
     def _list(self, store: Knowledge) -> ToolOutput:
         found = store.documents()
@@ -276,20 +282,22 @@ class RAGTool:
 
     def _stats(self, store: Knowledge) -> ToolOutput:
         s = store.stats()
-        told = (
+        message = (
             f"{s.namespace}: {s.documents:,} documents, {s.chunks:,} chunks, {s.tokens:,} tokens"
         )
         figures = {"documents": s.documents, "chunks": s.chunks, "tokens": s.tokens}
         names = {"namespace": s.namespace, "namespaces": list(s.namespaces)}
-        return ToolOutput(f"{told}.", data={**names, **figures, "bytes": s.bytes})
+        return ToolOutput(f"{message}.", data={**names, **figures, "bytes": s.bytes})
 
     def _clear(self, store: Knowledge, confirm: bool) -> ToolOutput:
         if not confirm:
-            told = "Nothing was cleared; confirm=True removes all documents of the namespace."
-            return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, told)
+            message = "Nothing was cleared; confirm=True removes all documents of the namespace."
+            return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
         count = store.clear()
-        told = f"Removed {count:,} documents of the namespace {store.namespace}, and of no other."
-        return ToolOutput(told, data={"count": count})
+        message = (
+            f"Removed {count:,} documents of the namespace {store.namespace}, and of no other."
+        )
+        return ToolOutput(message, data={"count": count})
 
 
 def _file(path: Path) -> Path:
@@ -301,7 +309,7 @@ def _file(path: Path) -> Path:
     return path if path.suffix == ".db" else path / FILE
 
 
-def _given(action: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _read_arguments(action: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Check the arguments of an action."""
     given = {k: v for k, v in arguments.items() if v is not None and k not in WITHOUT_EFFECT}
     if action == "ask" and "question" not in given and "query" in given:
@@ -312,7 +320,7 @@ def _given(action: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], l
         "properties": {name.rstrip("!"): PROPERTIES[name.rstrip("!")] for name in names},
         "required": [name[:-1] for name in names if name.endswith("!")],
     }
-    value, problems = checked(schema, given)
+    value, problems = check_arguments(schema, given)
     return value, problems
 
 
@@ -335,20 +343,20 @@ def _threshold(score: float | None) -> dict[str, Any]:
     return {} if score is None else {"threshold": score}
 
 
-def _added(added: Added) -> ToolOutput:
+def _added_output(added: AddedDocument) -> ToolOutput:
     if added.outcome == "unchanged":
-        told = f"{added.document} has not changed; it has {added.chunks:,} chunks."
+        message = f"{added.document} has not changed; it has {added.chunks:,} chunks."
     else:
-        word = "Added" if added.outcome == "added" else "Replaced"
-        told = f"{word} {added.document}: {added.chunks:,} chunks, {added.tokens:,} tokens."
-    told = " ".join([told, *(f"Warning: {warning}." for warning in added.warnings)])
+        word = "AddedDocument" if added.outcome == "added" else "Replaced"
+        message = f"{word} {added.document}: {added.chunks:,} chunks, {added.tokens:,} tokens."
+    message = " ".join([message, *(f"Warning: {warning}." for warning in added.warnings)])
     data = {"document": added.document, "outcome": added.outcome, "chunks": added.chunks}
-    return ToolOutput(told, data={**data, "tokens": added.tokens})
+    return ToolOutput(message, data={**data, "tokens": added.tokens})
 
 
-def _reported(report: Report) -> ToolOutput:
+def _report_output(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
-    told = (
+    message = (
         f"{new:,} documents added, {changed:,} replaced, {report.count('unchanged'):,} unchanged"
     )
     gone = f", {len(report.removed):,} removed whose files are gone" if report.removed else ""
@@ -356,23 +364,23 @@ def _reported(report: Report) -> ToolOutput:
     skipped = [{"path": str(one.path), "why": one.why} for one in report.skipped]
     names = [one.document for one in report.documents]
     data = {"documents": names, "skipped": skipped, "removed": list(report.removed)}
-    return ToolOutput(f"{told}{gone}{left}.", "partial" if skipped else "success", data=data)
+    return ToolOutput(f"{message}{gone}{left}.", "partial" if skipped else "success", data=data)
 
 
-def _shown(found: Findings) -> str:
-    lines = [found.told]
+def _findings_text(found: KnowledgeResult) -> str:
+    lines = [found.message]
     for number, passage in enumerate(found, 1):
         lines.append(f"\n[{number}] {passage.source} (strength {passage.strength:.2f})")
         lines.append(passage.text.strip("\n"))
     return "\n".join(lines)
 
 
-def _data(found: Findings) -> dict[str, Any]:
+def _data(found: KnowledgeResult) -> dict[str, Any]:
     rows = [passage.to_dict() for passage in found]
     return {"evidence": found.evidence, "results": rows, "strongest": found.strongest}
 
 
-def _answered(answer: Answer) -> ToolOutput:
+def _answer_output(answer: CitedAnswer) -> ToolOutput:
     passages = answer.evidence.passages
     sources = [f"[{number}] {passage.source}" for number, passage in enumerate(passages, 1)]
     data = {
@@ -382,8 +390,8 @@ def _answered(answer: Answer) -> ToolOutput:
         **_data(answer.evidence.findings),
     }
     if answer.reply is not None and answer.reply.error:
-        told = f"The model gave no answer: {answer.reply.error}"
-        return ToolOutput.error(ErrorCode.UNAVAILABLE, told, **data)
+        message = f"The model gave no answer: {answer.reply.error}"
+        return ToolOutput.error(ErrorCode.UNAVAILABLE, message, **data)
     body = answer.text or answer.evidence.text
     parts = [body, answer.note, "\n".join(["Sources:", *sources]) if answer.text else ""]
     return ToolOutput("\n\n".join(part for part in parts if part), data=data)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.errors import FoldlineError, InputError, StoreError
-from foldline.memory import Found, Item, Memory
+from foldline.memory import FoundMemory, Memory, MemoryItem
 from foldline.settings.folders import data_folder
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -140,13 +140,13 @@ class MemoryTool:
         """Do something, and return the text and the same as JSON values; nothing is raised."""
         act = self._actions.get(action)
         if act is None:
-            told = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told)
+            message = f"There is no action {action[:40]!r}. Known: {', '.join(TAKES)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         given = {name: value for name, value in arguments.items() if value is not None}
         problems = _problems(action, given)
         if problems:
-            told = f"{action} was not done: {'; '.join(problems)}."
-            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, told, problems=problems)
+            message = f"{action} was not done: {'; '.join(problems)}."
+            return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message, problems=problems)
         try:
             return act(**given)
         except InputError as error:
@@ -174,37 +174,37 @@ class MemoryTool:
     # --- actions ---------------------------------------------------------------------------
 
     def _add(self, content: str, **rest: Any) -> ToolOutput:
-        details = _renamed(rest, memory_type="kind", session_id="session")
+        details = _rename(rest, memory_type="kind", session_id="session")
         done = self.memory.add(content, **details)
         if done.item is None:
             return ToolOutput("Nothing was added: all of it came out of this memory.")
         word = "Added" if done.status == "added" else "Known already, refreshed"
         room = f" {len(done.evicted)} older working memories made room." if done.evicted else ""
-        told = f"{word}: {done.item.kind} memory {done.item.id}.{room}"
+        message = f"{word}: {done.item.kind} memory {done.item.id}.{room}"
         data = {"status": done.status, "evicted": list(done.evicted)}
-        return ToolOutput(told, data=data | {"memory": done.item.to_dict()})
+        return ToolOutput(message, data=data | {"memory": done.item.to_dict()})
 
     def _search(self, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
         found = self.memory.search(query, limit=limit, **_filters(rest))
         if not found:
             return ToolOutput("Nothing is remembered about that.", data={"results": []})
-        told = f"{len(found)} found, the most relevant first:\n{self.memory.text(found)}"
-        return ToolOutput(told, data={"results": [_row(one) for one in found]})
+        message = f"{len(found)} found, the most relevant first:\n{self.memory.text(found)}"
+        return ToolOutput(message, data={"results": [_row(one) for one in found]})
 
     def _list(self, limit: int = 20, **rest: Any) -> ToolOutput:
         items = self.memory.items(limit=limit, **_filters(rest))
-        told = self.memory.text(items) if items else "Nothing is remembered."
-        return ToolOutput(told, data={"results": [item.to_dict() for item in items]})
+        message = self.memory.text(items) if items else "Nothing is remembered."
+        return ToolOutput(message, data={"results": [item.to_dict() for item in items]})
 
     def _update(self, memory_id: str, **changes: Any) -> ToolOutput:
         item = self.memory.update(memory_id, **changes)
-        told = f"Updated {item.id}; revision {item.revision} holds now, the others are kept."
-        return ToolOutput(told, data={"memory": item.to_dict()})
+        message = f"Updated {item.id}; revision {item.revision} holds now, the others are kept."
+        return ToolOutput(message, data={"memory": item.to_dict()})
 
     def _remove(self, memory_id: str) -> ToolOutput:
         done = self.memory.remove(memory_id)
-        told = f"Removed {memory_id}; undo with batch {done.batch}."
-        return ToolOutput(told, data={"batch": done.batch, "ids": list(done.ids)})
+        message = f"Removed {memory_id}; undo with batch {done.batch}."
+        return ToolOutput(message, data={"batch": done.batch, "ids": list(done.ids)})
 
     def _forget(
         self, strategy: str = "importance", max_age_days: float = 30.0, **rest: Any
@@ -213,11 +213,11 @@ class MemoryTool:
         done = self.memory.forget(strategy, max_age=max_age_days * DAY, **details)  # type: ignore[arg-type]
         undo = f"; undo with batch {done.batch}" if done.ids else ""
         data = {"batch": done.batch, "ids": list(done.ids)}
-        return ToolOutput(f"Forgot {_counted(len(done.ids))}{undo}.", data=data)
+        return ToolOutput(f"Forgot {_count(len(done.ids))}{undo}.", data=data)
 
     def _undo(self, batch: int) -> ToolOutput:
         ids = self.memory.undo(batch)
-        return ToolOutput(f"Brought back {_counted(len(ids))}.", data={"ids": list(ids)})
+        return ToolOutput(f"Brought back {_count(len(ids))}.", data={"ids": list(ids)})
 
     def _consolidate(
         self,
@@ -226,8 +226,8 @@ class MemoryTool:
         importance_threshold: float = 0.7,
     ) -> ToolOutput:
         made = self.memory.consolidate(from_type, to_type, min_importance=importance_threshold)
-        told = f"Consolidated {_counted(len(made))} from {from_type} to {to_type}."
-        return ToolOutput(told, data={"memories": [item.to_dict() for item in made]})
+        message = f"Consolidated {_count(len(made))} from {from_type} to {to_type}."
+        return ToolOutput(message, data={"memories": [item.to_dict() for item in made]})
 
     def _summary(self, limit: int = 10) -> ToolOutput:
         return ToolOutput(self.memory.summary(limit))
@@ -235,12 +235,12 @@ class MemoryTool:
     def _stats(self) -> ToolOutput:
         figures = self.memory.stats()
         kinds = "; ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())
-        told = f"{_counted(figures['count'])}, {figures['tokens']:,} tokens. {kinds}".strip()
-        return ToolOutput(told, data=figures)
+        message = f"{_count(figures['count'])}, {figures['tokens']:,} tokens. {kinds}".strip()
+        return ToolOutput(message, data=figures)
 
     def _clear_all(self) -> ToolOutput:
         count = self.memory.clear()
-        return ToolOutput(f"Erased {_counted(count)} for good.", data={"count": count})
+        return ToolOutput(f"Erased {_count(count)} for good.", data={"count": count})
 
 
 def _file(path: str | os.PathLike[str] | None) -> Path:
@@ -265,21 +265,21 @@ def _problems(action: str, given: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _renamed(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
+def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in given.items()}
 
 
 def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Bring the filters of a call under the names that `Memory` has for them."""
-    out = _renamed(given, session_id="session", memory_types="kinds")
+    out = _rename(given, session_id="session", memory_types="kinds")
     one = out.pop("memory_type", None)
     if one is not None:
         out["kinds"] = [one]
     return out
 
 
-def _row(found: Found) -> dict[str, Any]:
-    item: Item = found.item
+def _row(found: FoundMemory) -> dict[str, Any]:
+    item: MemoryItem = found.item
     return item.to_dict() | {
         "score": found.score,
         "strength": found.strength,
@@ -288,5 +288,5 @@ def _row(found: Found) -> dict[str, Any]:
     }
 
 
-def _counted(number: int) -> str:
+def _count(number: int) -> str:
     return f"{number:,} memory" if number == 1 else f"{number:,} memories"

@@ -22,10 +22,10 @@ from foldline.notes import (
     NoteConflict,
     NoteLimits,
     Notes,
-    Standing,
+    TaskState,
     UnknownNote,
 )
-from foldline.tools.arguments import checked
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -106,7 +106,7 @@ class NoteTool:
     @property
     def tool(self) -> Tool:
         """The tool ``note``."""
-        return Tool("note", DESCRIPTION, self._schema, self._told)
+        return Tool("note", DESCRIPTION, self._schema, self._run_for_model)
 
     def run(self, parameters: Given) -> Any:
         """
@@ -124,9 +124,9 @@ class NoteTool:
             InputError: An argument is missing or makes no sense, or there is no such note.
             StoreError: Notes cannot be written, or somebody else changed one.
         """
-        given, problems = checked(self._schema, _cleaned(parameters))
+        given, problems = check_arguments(self._schema, _without_nothing(parameters))
         if problems:
-            raise InputError("; ".join(problems[:5]), hint="Mend the call.")
+            raise InputError("; ".join(problems[:5]), hint="Correct the call.")
         return self._actions[given["action"]](given)
 
     def execute(self, action: str, **parameters: Any) -> Any:
@@ -136,22 +136,22 @@ class NoteTool:
     # --- actions --------------------------------------------------------------------------
 
     def _create(self, given: Given) -> str:
-        wanted = _renamed(given, "title", "content", "note_type", "tags", "level", "source")
+        wanted = _rename(given, "title", "content", "note_type", "tags", "level", "source")
         return self.notes.create(wanted.pop("title", ""), **wanted).id
 
     def _read(self, given: Given) -> dict[str, Any]:
         return _whole(self.notes.read(_id(given)))
 
     def _update(self, given: Given) -> str:
-        wanted = _renamed(
+        wanted = _rename(
             given, "title", "content", "note_type", "tags", "level", "source", "version"
         )
         note = self.notes.update(_id(given), **wanted)
         return f"Updated {note.title!r} ({note.id}), now version {note.version}."
 
     def _delete(self, given: Given) -> str:
-        card = self.notes.delete(_id(given))
-        return f"Deleted {card.title!r} ({card.id}); restore brings it back."
+        metadata = self.notes.delete(_id(given))
+        return f"Deleted {metadata.title!r} ({metadata.id}); restore brings it back."
 
     def _restore(self, given: Given) -> str:
         note = self.notes.restore(_id(given))
@@ -160,12 +160,12 @@ class NoteTool:
     def _search(self, given: Given) -> list[dict[str, Any]]:
         if not str(given.get("query", "")).strip():
             raise InputError("search needs what to look for", field="query")
-        wanted = _renamed(given, "note_type", "level", "tags", "limit")
+        wanted = _rename(given, "note_type", "level", "tags", "limit")
         found = self.notes.search(given["query"], **wanted)
         return [_whole(one.note) | {"score": one.score, "strength": one.strength} for one in found]
 
     def _list(self, given: Given) -> list[dict[str, Any]]:
-        wanted = _renamed(given, "note_type", "level", "tags", "status", "limit", "start")
+        wanted = _rename(given, "note_type", "level", "tags", "status", "limit", "start")
         return [_whole(note) for note in self.notes.list(**wanted)]
 
     def _summary(self, given: Given) -> dict[str, Any]:  # noqa: ARG002  # like the others
@@ -181,7 +181,7 @@ class NoteTool:
         }
 
     def _task(self, given: Given) -> str:
-        wanted = _renamed(given, "title", "content", "tags", "level", "needs")
+        wanted = _rename(given, "title", "content", "tags", "level", "needs")
         return self.notes.tasks.add(wanted.pop("title", ""), **wanted).id
 
     def _progress(self, given: Given) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class NoteTool:
         ids = [*graph.order, *(graph.tasks.keys() - set(graph.order))][start : start + limit]
         return [_standing(graph.standings[one]) for one in ids]
 
-    def _told(self, arguments: dict[str, Any]) -> ToolOutput:
+    def _run_for_model(self, arguments: dict[str, Any]) -> ToolOutput:
         """Answer a model: as text, long notes cut."""
         try:
             result = self.run(arguments)
@@ -223,14 +223,14 @@ class NoteTool:
 NAMES: Final = {"note_type": "type"}
 
 
-def _cleaned(parameters: Given) -> dict[str, Any]:
+def _without_nothing(parameters: Given) -> dict[str, Any]:
     """Leave out what a model, or a program, filled in with nothing."""
     if not isinstance(parameters, Mapping):
         raise InputError("a call is a mapping with an action in it")
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _renamed(given: Given, *names: str) -> dict[str, Any]:
+def _rename(given: Given, *names: str) -> dict[str, Any]:
     return {NAMES.get(name, name): given[name] for name in names if name in given}
 
 
@@ -247,11 +247,16 @@ def _whole(note: Note) -> dict[str, Any]:
     return {**known, "metadata": known, "content": content}
 
 
-def _standing(one: Standing) -> dict[str, Any]:
-    card = one.card
-    told = {"note_id": card.id, "title": card.title, "state": one.state, "needs": [*card.needs]}
-    extra = {"why": one.why, "attempts": card.attempts, "outcome": card.outcome}
-    return told | {name: value for name, value in extra.items() if value}
+def _standing(one: TaskState) -> dict[str, Any]:
+    metadata = one.metadata
+    message = {
+        "note_id": metadata.id,
+        "title": metadata.title,
+        "state": one.state,
+        "needs": [*metadata.needs],
+    }
+    extra = {"why": one.why, "attempts": metadata.attempts, "outcome": metadata.outcome}
+    return message | {name: value for name, value in extra.items() if value}
 
 
 def _cut(shown: dict[str, Any]) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from typing import Final, Self
 
 from foldline.core.validation import named
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.running import Slot
 from foldline.tools.spec import Tool, label_set
-from foldline.tools.toolset import Toolset
+from foldline.tools.toolset import Slot, Toolset
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Permissions:
         return cls(NAMED[name])
 
     def allows(self, tool: Tool) -> bool:
-        """Tell whether a tool may be used."""
+        """Return True if a tool may be used."""
         if tool.name in self.deny:
             return False
         return tool.name in self.allow or (bool(tool.labels) and tool.labels <= self.labels)
@@ -91,15 +90,15 @@ class ToolView(Toolset):
         """The tools that are allowed, in their order."""
         return tuple(tool for tool in self._inner if self._permissions.allows(tool))
 
-    def _found(self, name: str) -> Slot | ToolOutput:
-        found = self._inner._found(name)
+    def _find(self, name: str) -> Slot | ToolOutput:
+        found = self._inner._find(name)
         # The tool that is run is the one that was looked at, whatever is registered meanwhile.
         if isinstance(found, Slot) and not self._permissions.allows(found.tool):
-            told = f"You may not use {found.tool.name}. {self._listed()}"
-            return ToolOutput.error(ErrorCode.DENIED, told)
+            message = f"You may not use {found.tool.name}. {self._list_tools()}"
+            return ToolOutput.error(ErrorCode.DENIED, message)
         if isinstance(found, ToolOutput) and found.code is ErrorCode.NOT_FOUND:
             return self._missing(name)
         return found
 
-    def _listed(self) -> str:
+    def _list_tools(self) -> str:
         return f"Your tools are: {', '.join(tool.name for tool in self) or 'none'}."

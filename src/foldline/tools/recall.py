@@ -57,7 +57,7 @@ PARAMETERS: Final[dict[str, Any]] = {
 }
 
 
-class Page(Protocol):
+class RecallPage(Protocol):
     """What was recalled."""
 
     @property
@@ -103,7 +103,7 @@ class Recalls(Compacts, Protocol):
         path: str | None = None,
         start: int = 0,
         max_tokens: int | None = None,
-    ) -> Page:
+    ) -> RecallPage:
         """Return what was removed."""
         ...
 
@@ -117,7 +117,7 @@ class Recalls(Compacts, Protocol):
         path: str | None = None,
         start: int = 0,
         max_tokens: int | None = None,
-    ) -> Page:
+    ) -> RecallPage:
         """Return what was removed, without blocking."""
         ...
 
@@ -151,19 +151,19 @@ def recall_tool(session: Recalls) -> Tool:
         try:
             return _output(session.recall(**wanted), searches(wanted))
         except FoldlineError as error:
-            return _refused(error)
+            return _error_output(error)
 
     async def arun(arguments: dict[str, Any]) -> ToolOutput:
         wanted = access(arguments)
         try:
             return _output(await session.arecall(**wanted), searches(wanted))
         except FoldlineError as error:
-            return _refused(error)
+            return _error_output(error)
 
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: Page, searched: bool) -> ToolOutput:
+def _output(page: RecallPage, searched: bool) -> ToolOutput:
     """Return a page, with what it leaves out in its last line; a search says that itself."""
     text = page.text
     if page.note and not searched:
@@ -172,6 +172,6 @@ def _output(page: Page, searched: bool) -> ToolOutput:
     return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")
 
 
-def _refused(error: FoldlineError) -> ToolOutput:
+def _error_output(error: FoldlineError) -> ToolOutput:
     known = isinstance(error, RecallError)
     return ToolOutput.error(ErrorCode.NOT_FOUND if known else ErrorCode.UNAVAILABLE, str(error))

@@ -21,11 +21,10 @@ from typing import Any, TypeVar
 from foldline.core.circuit_breaker import Breaker
 from foldline.core.validation import positive
 from foldline.errors import InputError
-from foldline.tools.functions import tool_of
+from foldline.tools.functions import tool_from_function
 from foldline.tools.output import ToolOutput
-from foldline.tools.running import Slot, ToolSettings
 from foldline.tools.spec import Tool
-from foldline.tools.toolset import Toolset
+from foldline.tools.toolset import Slot, Toolset, ToolSettings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -87,7 +86,7 @@ class ToolRegistry(Toolset):
         if seconds is not None:
             positive("seconds", seconds)
         allowed = self.settings.seconds if seconds is None else seconds
-        slot = Slot(tool, allowed, self.settings.closed(), self.settings, self._clock)
+        slot = Slot(tool, allowed, self.settings.new_breaker(), self.settings, self._clock)
         with self._lock:
             if tool.name in self._slots and not replace:
                 raise InputError(
@@ -110,12 +109,13 @@ class ToolRegistry(Toolset):
         """
         Add a function as a tool, plainly or as a decorator, and return the function.
 
-        See `foldline.tools.functions.tool_of` for what its signature may hold.
+        See `foldline.tools.functions.tool_from_function` for what its signature may hold.
         """
 
         def added(one: Function) -> Function:
             self.add(
-                tool_of(one, name=name, description=description, labels=labels), seconds=seconds
+                tool_from_function(one, name=name, description=description, labels=labels),
+                seconds=seconds,
             )
             return one
 
@@ -152,7 +152,7 @@ class ToolRegistry(Toolset):
 
     def resume(self, name: str) -> None:
         """Let a tool run again, as if nothing had happened to it."""
-        self._slot(name).set(self.settings.closed())
+        self._slot(name).set(self.settings.new_breaker())
 
     # --- finding ---------------------------------------------------------------------------
 
@@ -162,5 +162,5 @@ class ToolRegistry(Toolset):
             raise InputError(f"there is no tool {str(name)[:60]!r}", field="name")
         return slot
 
-    def _found(self, name: str) -> Slot | ToolOutput:
+    def _find(self, name: str) -> Slot | ToolOutput:
         return self._slots.get(name) or self._missing(name)

@@ -1,17 +1,10 @@
-"""
-Skills: folders with a SKILL.md, told by name and loaded when they are needed.
-
-    skills/release/SKILL.md        its front matter has name and description, its body the words
-    skills/release/checklist.md    what the body refers to, read on demand
-
-A model sees names and descriptions; the tool ``skill`` returns a body, or one of the files beside
-it. A skill is found by the names that a scan found and by nothing else, so that no name is a path.
-"""
+"""Skills: folders of instructions that a model loads by name, read within bounds."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,16 +12,133 @@ from typing import Any, Final
 
 from foldline.core.validation import meant
 from foldline.errors import InputError
+from foldline.rooted_files import open_file, read_content
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.skill_files import (
-    LONGEST_BODY,
-    LONGEST_RESOURCE,
-    Header,
-    header,
-    regular_file,
-    resources,
-)
 from foldline.tools.spec import Tool
+
+LONGEST_NAME: Final = 64
+LONGEST_DESCRIPTION: Final = 1_024
+LONGEST_BODY: Final = 32 << 10
+LONGEST_RESOURCE: Final = 256 << 10
+MOST_RESOURCES: Final = 100
+DEEPEST: Final = 4
+"""Bounds: characters, characters, bytes, bytes, files of a skill, and folders inside folders."""
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
+FENCE: Final = "---"
+
+_FIELD: Final = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
+_BLOCKS: Final = {"|": "\n", ">": " ", "|-": "\n", ">-": " "}
+
+
+@dataclass(frozen=True, slots=True)
+class SkillHeader:
+    """What a SKILL.md says: its name and description, and the body."""
+
+    name: str
+    description: str
+    body: str
+
+
+def parse_skill(data: bytes) -> SkillHeader:
+    """
+    Read a SKILL.md.
+
+    Args:
+        data: The file.
+
+    Raises:
+        InputError: It has no front matter, or that has no usable name or description.
+    """
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError("SKILL.md is no text in UTF-8") from error
+    ends = [number for number, line in enumerate(lines) if line.rstrip() == FENCE]
+    if len(ends) < 2 or ends[0] != 0:
+        raise InputError("SKILL.md does not begin with front matter between two lines of ---")
+    message = parse_front_matter(lines[1 : ends[1]])
+    name, description = message.get("name", ""), " ".join(message.get("description", "").split())
+    if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"{name[:80]!r} is no name", hint="Small letters, digits, - and _.", field="name"
+        )
+    if not description or len(description) > LONGEST_DESCRIPTION:
+        raise InputError(
+            f"the description has 1 to {LONGEST_DESCRIPTION:,} characters", field="description"
+        )
+    body = "\n".join(lines[ends[1] + 1 :]).strip()
+    if not body:
+        raise InputError("SKILL.md says nothing besides its front matter")
+    return SkillHeader(name, description, body)
+
+
+def parse_front_matter(lines: list[str]) -> dict[str, str]:
+    """
+    Read the texts of front matter: ``key: text``, quoted or not, and blocks after ``|`` and ``>``.
+
+    Nested values belong to fields that are not needed here; they are passed over.
+    """
+    found: dict[str, str] = {}
+    block: tuple[str, str] | None = None
+    for line in lines:
+        if block and (not line.strip() or line[:1] in " \t"):
+            name, joint = block
+            found[name] += (joint if found[name] else "") + line.strip()
+            continue
+        block = None
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            continue
+        name, value = match[1], (match[2] or "").strip()
+        if value in _BLOCKS or not value:
+            block, found[name] = (name, _BLOCKS.get(value, " ")), ""
+        else:
+            found[name] = _unquote(value)
+    return found
+
+
+def _unquote(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value.partition(" #")[0].rstrip()
+
+
+def list_resources(place: Path) -> tuple[str, ...]:
+    """List the regular files of a skill besides its SKILL.md, by their path inside its folder."""
+    found: list[str] = []
+    for folder, inner, names in os.walk(place):
+        here = Path(folder)
+        if len(here.relative_to(place).parts) >= DEEPEST:
+            inner.clear()
+        inner.sort()
+        for name in sorted(names):
+            path = here / name
+            message = path.relative_to(place).as_posix()
+            if message == "SKILL.md" or path.is_symlink() or not path.is_file():
+                continue
+            if len(found) == MOST_RESOURCES:
+                return tuple(found)
+            found.append(message)
+    return tuple(found)
+
+
+def read_resource(place: Path, name: str, most: int) -> bytes:
+    """
+    Read a file of a skill; a link, a device or a pipe is none.
+
+    Args:
+        place: The folder of the skill.
+        name: The path of the file inside it.
+        most: Bytes that it may have.
+
+    Raises:
+        InputError: It has more.
+        OSError: It cannot be read, or is no regular file.
+    """
+    with open_file(place, name.split("/")) as number:
+        return read_content(number, most).data
+
 
 MOST_SKILLS: Final = 100
 LONGEST_ARGUMENTS: Final = 2_000
@@ -65,8 +175,8 @@ class Skill:
 
     def tag(self, arguments: str = "") -> str:
         """Return the line that the text begins with; another version has another one."""
-        told = hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:6]
-        return f'<skill name="{self.name}" version="{self.version}-{told}">'
+        message = hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:6]
+        return f'<skill name="{self.name}" version="{self.version}-{message}">'
 
 
 class Skills:
@@ -75,18 +185,19 @@ class Skills:
 
     Args:
         folder: Where the folders of the skills are; links are not followed.
-        is_kept: Tells whether a text that was returned earlier still stands in the conversation,
-            by its first line; then it is not said again. See `foldline.agents.keeps`.
+        is_pinned: Returns True if a text that was returned earlier still stands in the
+            conversation, by its first line; then it is not returned again. See
+            `foldline.agents.pinned_in`.
     """
 
     def __init__(
         self,
         folder: str | os.PathLike[str],
         *,
-        is_kept: Callable[[str], bool] = lambda _: False,
+        is_pinned: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._folder = Path(folder)
-        self._is_kept = is_kept
+        self._is_pinned = is_pinned
         self._skills: dict[str, Skill] = {}
         self._problems: tuple[str, ...] = ()
         self.reload()
@@ -111,8 +222,8 @@ class Skills:
                 if skill.name in found:
                     raise InputError(f"another skill has the name {skill.name!r}")
             except (InputError, OSError) as error:
-                told = error.strerror if isinstance(error, OSError) else str(error)
-                problems.append(f"{place.name[:80]}: {told}")
+                message = error.strerror if isinstance(error, OSError) else str(error)
+                problems.append(f"{place.name[:80]}: {message}")
                 continue
             known = self._skills.get(skill.name)
             found[skill.name] = known if known == skill and known is not None else skill
@@ -171,23 +282,23 @@ class Skills:
         """
         skill = self._skills.get(name)
         if skill is None:
-            told = f"There is no skill {name[:60]!r}. {_known(name, self._skills)}"
-            return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+            message = f"There is no skill {name[:60]!r}. {_known(name, self._skills)}"
+            return ToolOutput.error(ErrorCode.NOT_FOUND, message)
         if resource:
             return _resource(skill, resource)
-        if self._is_kept(skill.tag(arguments)):
-            told = f"The skill {name} was loaded before and still stands above, unchanged."
-            return ToolOutput(told, data={"name": name, "version": skill.version})
+        if self._is_pinned(skill.tag(arguments)):
+            message = f"The skill {name} was loaded before and still stands above, unchanged."
+            return ToolOutput(message, data={"name": name, "version": skill.version})
         data = {"name": name, "version": skill.version}
         return ToolOutput(skill.text(arguments), data=data, pinned=True)
 
 
 def _resource(skill: Skill, name: str) -> ToolOutput:
     if name not in skill.resources:
-        told = f"{skill.name} has no file {name[:80]!r}. {_known(name, skill.resources)}"
-        return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+        message = f"{skill.name} has no file {name[:80]!r}. {_known(name, skill.resources)}"
+        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
     try:
-        data = regular_file(skill.folder, name, LONGEST_RESOURCE)
+        data = read_resource(skill.folder, name, LONGEST_RESOURCE)
         return ToolOutput(data.decode("utf-8"), data={"name": skill.name, "resource": name})
     except UnicodeDecodeError:
         return ToolOutput.error(ErrorCode.NOT_TEXT, f"{name} is no text.")
@@ -203,7 +314,9 @@ def _known(name: str, names: Collection[str]) -> str:
 
 def _read(place: Path) -> Skill:
     """Read the skill in a folder."""
-    data = regular_file(place, "SKILL.md", LONGEST_BODY)
-    told: Header = header(data)
+    data = read_resource(place, "SKILL.md", LONGEST_BODY)
+    message: SkillHeader = parse_skill(data)
     version = hashlib.sha256(data).hexdigest()[:12]
-    return Skill(told.name, told.description, told.body, version, resources(place), place)
+    return Skill(
+        message.name, message.description, message.body, version, list_resources(place), place
+    )

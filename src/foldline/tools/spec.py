@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeAlias
 from foldline.core.validation import meant
 from foldline.errors import FoldlineError, InputError
 from foldline.redaction import explained, redacted
-from foldline.tools.arguments import check_schema, checked, parsed
+from foldline.tools.arguments import check_arguments, check_schema, parse_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 
 Action: TypeAlias = Callable[[dict[str, Any]], ToolOutput]
@@ -94,9 +94,9 @@ class Tool:
         if isinstance(given, ToolOutput):
             return given
         try:
-            return _taken(self.action(given))
+            return _check_output(self.action(given))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it raises is told
-            return _failed(self.name, error)
+            return _failure(self.name, error)
 
     async def arun(self, arguments: Any = None) -> ToolOutput:
         """Run the tool without blocking; see `run`. A cancellation is raised."""
@@ -106,19 +106,19 @@ class Tool:
         if isinstance(given, ToolOutput):
             return given
         try:
-            return _taken(await self.async_action(given))
+            return _check_output(await self.async_action(given))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # as above
-            return _failed(self.name, error)
+            return _failure(self.name, error)
 
     def _given(self, arguments: Any) -> dict[str, Any] | ToolOutput:
         try:
-            value, problems = checked(self.parameters, parsed(arguments))
+            value, problems = check_arguments(self.parameters, parse_arguments(arguments))
         except InputError as error:
             problems, value = [str(error)], None
         if not problems and isinstance(value, dict):
             return value
-        told = "\n".join(f"- {problem}" for problem in problems[:MOST_PROBLEMS])
-        text = f"{self.name} was not run. Mend the arguments and call it again:\n{told}"
+        message = "\n".join(f"- {problem}" for problem in problems[:MOST_PROBLEMS])
+        text = f"{self.name} was not run. Correct the arguments and call it again:\n{message}"
         return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, text, problems=problems)
 
 
@@ -137,14 +137,14 @@ def label_set(labels: Iterable[str]) -> frozenset[str]:
     return found
 
 
-def _taken(output: Any) -> ToolOutput:
+def _check_output(output: Any) -> ToolOutput:
     if isinstance(output, ToolOutput):
         return output
-    told = f"The tool returned {type(output).__name__} instead of a ToolOutput."
-    return ToolOutput.error(ErrorCode.INTERNAL, told)
+    message = f"The tool returned {type(output).__name__} instead of a ToolOutput."
+    return ToolOutput.error(ErrorCode.INTERNAL, message)
 
 
-def _failed(name: str, error: BaseException) -> ToolOutput:
+def _failure(name: str, error: BaseException) -> ToolOutput:
     known = isinstance(error, FoldlineError)
     words = redacted(str(error)) if known else explained(error)
     code = ErrorCode.TIMEOUT if isinstance(error, TimeoutError) else ErrorCode.EXECUTION
@@ -199,20 +199,20 @@ class Toolbox:
 
     def run(self, name: str, arguments: Any = None) -> ToolOutput:
         """Run a tool by its name; one that is not here is an error output."""
-        tool = self._named(name)
+        tool = self._find_tool(name)
         return self._missing(name) if tool is None else tool.run(arguments)
 
     async def arun(self, name: str, arguments: Any = None) -> ToolOutput:
         """Run a tool by its name without blocking; see `run`."""
-        tool = self._named(name)
+        tool = self._find_tool(name)
         return self._missing(name) if tool is None else await tool.arun(arguments)
 
-    def _named(self, name: str) -> Tool | None:
+    def _find_tool(self, name: str) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
 
     def _missing(self, name: str) -> ToolOutput:
-        told = f"There is no tool {str(name)[:60]!r}. {self._known(str(name))}"
-        return ToolOutput.error(ErrorCode.NOT_FOUND, told)
+        message = f"There is no tool {str(name)[:60]!r}. {self._known(str(name))}"
+        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
 
     def _known(self, name: str) -> str:
         names = [tool.name for tool in self.tools]

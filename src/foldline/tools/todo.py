@@ -15,9 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import checked
-from foldline.tools.atomic import replace_file
+from foldline.tools.arguments import check_arguments
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -81,7 +81,7 @@ class TodoTool:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
         self._lock = Lock()
-        self._items: tuple[Todo, ...] = () if self._path is None else _loaded(self._path)
+        self._items: tuple[Todo, ...] = () if self._path is None else _load(self._path)
 
     @property
     def items(self) -> tuple[Todo, ...]:
@@ -121,21 +121,21 @@ class TodoTool:
             The recap; an error where the list makes no sense or cannot be kept. Then the list is
             what it was.
         """
-        value, problems = checked(ITEMS, todos, "todos")
+        value, problems = check_arguments(ITEMS, todos, "todos")
         if not problems:
             problems = _senseless(value)
         if problems:
-            told = "\n".join(f"- {problem}" for problem in problems[:8])
-            text = f"The list was not changed:\n{told}"
+            message = "\n".join(f"- {problem}" for problem in problems[:8])
+            text = f"The list was not changed:\n{message}"
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, text, problems=problems)
         items = tuple(Todo(item["content"].strip(), item["status"]) for item in value)
         with self._lock:
             try:
                 if self._path is not None:
-                    _kept(self._path, items)
+                    _save(self._path, items)
             except OSError as error:
-                told = f"The list was not changed: it cannot be written ({error.strerror})."
-                return ToolOutput.error(ErrorCode.UNAVAILABLE, told)
+                message = f"The list was not changed: it cannot be written ({error.strerror})."
+                return ToolOutput.error(ErrorCode.UNAVAILABLE, message)
             self._items = items
         return ToolOutput(
             recap(items), data={"todos": [asdict(i) for i in items]}, stats=_stats(items)
@@ -178,7 +178,7 @@ def _stats(items: Sequence[Todo]) -> dict[str, int]:
 # --- the file ------------------------------------------------------------------------------
 
 
-def _loaded(path: Path) -> tuple[Todo, ...]:
+def _load(path: Path) -> tuple[Todo, ...]:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -190,7 +190,7 @@ def _loaded(path: Path) -> tuple[Todo, ...]:
         stored = json.loads(data)
         if len(data) > LARGEST_FILE or stored["schema"] != SCHEMA:
             raise InputError(f"its schema is not {SCHEMA}")
-        value, problems = checked(ITEMS, stored["todos"], "todos")
+        value, problems = check_arguments(ITEMS, stored["todos"], "todos")
         problems = problems or _senseless(value)
         if problems:
             raise InputError(problems[0])
@@ -201,7 +201,7 @@ def _loaded(path: Path) -> tuple[Todo, ...]:
     return tuple(Todo(**item) for item in value)
 
 
-def _kept(path: Path, items: Sequence[Todo]) -> None:
+def _save(path: Path, items: Sequence[Todo]) -> None:
     """Write the list; until it is on the disk, whole, the file is what it was."""
     todos = [asdict(item) for item in items]
     text = json.dumps({"schema": SCHEMA, "todos": todos, "stats": _stats(items)}, indent=1)

@@ -51,12 +51,14 @@ class TokenCounter:
         texts: What counts one text.
         ratio: Correction learned from reported usage, a factor.
         provider: Whose rules count media: "openai", "anthropic" or "gemini".
+        entries: How many texts are remembered.
     """
 
     texts: TextCounter
     ratio: float = 1.0
     provider: str = "openai"
-    _seen: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+    entries: int = CACHE_ENTRIES
+    _seen: dict[int, int] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -67,12 +69,12 @@ class TokenCounter:
         """Count one text, in tokens."""
         if not text:
             return 0
-        key = (len(text), hash(text))
+        key = (len(text) << 64) + hash(text)  # one number takes a third of the memory of a pair
         known = self._seen.get(key)
         if known is None:
             known = self._scaled(self.texts.count(text))
-            if len(self._seen) >= CACHE_ENTRIES:
-                for old in list(self._seen)[: CACHE_ENTRIES // 2]:
+            if len(self._seen) >= self.entries:
+                for old in list(self._seen)[: self.entries // 2]:
                     self._seen.pop(old, None)  # another thread may have been faster
             self._seen[key] = known
         return known

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.confinement import requires_confinement
 
-from foldline.agents.maintainer import routing
+from foldline.agents.maintainer import knowledge
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,7 +29,7 @@ def test_the_example_plans_by_the_note_of_another_day_and_notices_the_change():
 @pytest.mark.requirement("E4.1")
 def test_the_page_shows_the_rule_as_the_module_does():
     page = (ROOT / "docs" / "maintainer.md").read_text("utf-8")
-    rule = routing.__doc__ or ""
+    rule = knowledge.__doc__ or ""
     rows = re.findall(r"^\| (?:the workspace|a person|the agent) \|.*$", rule, re.MULTILINE)
     assert len(rows) == 3
     assert all(row in page for row in rows)

@@ -11,8 +11,8 @@ from tests.agents.world import FORMATS
 
 from foldline import BudgetError, InputError, StoreError
 from foldline.agents import AgentLimits
-from foldline.agents.maintainer import Budget, CodebaseMaintainer
-from foldline.agents.maintainer.knowing import Piece
+from foldline.agents.maintainer import CodebaseMaintainer, ExplorationBudget
+from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.testing.scripted import Answer, Status
 from foldline.testing.scripted import Tool as Call
 
@@ -154,7 +154,10 @@ def test_without_a_model_it_says_what_can_be_counted_and_what_a_model_would_add(
 @pytest.mark.requirement("E5.2")
 def test_a_model_that_looks_for_too_long_is_told_to_conclude(tmp_path):
     look = Call("read_file", {"path": "app/users.py"})
-    with maintaining(tmp_path, [look, look, "Ok."], budget=Budget(tokens=20)) as (one, server):
+    with maintaining(tmp_path, [look, look, "Ok."], budget=ExplorationBudget(tokens=20)) as (
+        one,
+        server,
+    ):
         one.explore()
     assert "Conclude" not in server.requests[0].last.split("read_file")[0]
     assert "tokens for looking around are used up" in server.requests[1].last
@@ -174,9 +177,9 @@ def test_commands_that_do_more_than_read_are_refused_without_a_person(bare):
 
 
 def test_a_piece_goes_where_the_rule_says(bare):
-    assert bare.keep(Piece("t", "c", volatility="work")).layer == "memory"
-    assert bare.keep(Piece("t", "c", authority="workspace")).layer == "terminal"
-    assert bare.keep(Piece("t", "c")).layer == "notes"
+    assert bare.keep(KnowledgeRecord("t", "c", volatility="work")).layer == "memory"
+    assert bare.keep(KnowledgeRecord("t", "c", authority="workspace")).layer == "terminal"
+    assert bare.keep(KnowledgeRecord("t", "c")).layer == "notes"
 
 
 def test_wrong_arguments_are_named(tmp_path, bare):

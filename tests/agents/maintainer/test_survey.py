@@ -9,15 +9,15 @@ import pytest
 from tests.agents.maintainer.world import codebase, git
 
 from foldline import BudgetError, StoreError
-from foldline.agents.maintainer.survey import SurveySettings, survey, told
-from foldline.agents.maintainer.survey.churn import parsed
-from foldline.agents.maintainer.survey.languages import is_code, language
-from foldline.agents.maintainer.survey.layout import is_test
+from foldline.agents.maintainer.survey import SurveySettings, render_survey, survey_codebase
+from foldline.agents.maintainer.survey.codebase import is_test
+from foldline.agents.maintainer.survey.files import is_code, language
+from foldline.agents.maintainer.survey.git_history import parse_log
 
 
 @pytest.mark.requirement("T15")
 def test_it_counts_languages_hot_spots_markers_complexity_and_tests(tmp_path):
-    found = survey(codebase(tmp_path))
+    found = survey_codebase(codebase(tmp_path))
     assert (found.files, next(iter(found.languages))) == (6, "Python")
     hottest = found.spots[0]
     assert (hottest.path, hottest.commits, hottest.score) == ("app/orders.py", 2, 1.0)
@@ -32,16 +32,16 @@ def test_it_counts_languages_hot_spots_markers_complexity_and_tests(tmp_path):
 
 
 def test_a_folder_inside_a_repository_has_its_own_history(tmp_path):
-    found = survey(codebase(tmp_path) / "app")
+    found = survey_codebase(codebase(tmp_path) / "app")
     assert {spot.path: spot.commits for spot in found.spots} == {"orders.py": 2, "users.py": 1}
 
 
 def test_without_git_it_goes_by_size_and_says_so(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n" * 30)
-    found = survey(tmp_path)
+    found = survey_codebase(tmp_path)
     assert found.spots[0].score == 1.0
     assert "no history: the folder is not under git" in found.troubles
-    assert "## Largest files" in told(found)
+    assert "## Largest files" in render_survey(found)
 
 
 def test_without_lizard_it_says_how_to_get_it(tmp_path, monkeypatch):
@@ -54,7 +54,7 @@ def test_without_lizard_it_says_how_to_get_it(tmp_path, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", missing)
     (tmp_path / "a.py").write_text("def f(): pass\n")
-    text = told(survey(tmp_path))
+    text = render_survey(survey_codebase(tmp_path))
     assert "pip install 'foldline[maintain]'" in text
 
 
@@ -67,16 +67,16 @@ def test_links_binaries_giants_generated_code_and_folders_of_tools_are_left_out(
     (tmp_path / "min.js").write_text(f"// TODO {'f' * 9_000}(){{}}\n")
     (tmp_path / "link.py").symlink_to("/etc/passwd")
     (tmp_path / "loop").symlink_to(tmp_path)
-    found = survey(tmp_path, SurveySettings(largest=15_000))
+    found = survey_codebase(tmp_path, SurveySettings(largest=15_000))
     assert set(found.hashes) == {"big.py", "min.js"}
     assert found.markers == ()
-    assert survey(tmp_path, SurveySettings(largest=100)).files == 0
-    assert survey(tmp_path, SurveySettings(files=1)).files <= 1
+    assert survey_codebase(tmp_path, SurveySettings(largest=100)).files == 0
+    assert survey_codebase(tmp_path, SurveySettings(files=1)).files <= 1
 
 
 def test_names_that_would_command_a_terminal_are_spelled_out(tmp_path):
     (tmp_path / "a\x1b[2J|b.py").write_text("x = 1  # TODO \x1b]0;you\x07 were here\n" * 25)
-    text = told(survey(tmp_path))
+    text = render_survey(survey_codebase(tmp_path))
     assert "\x1b" not in text
     assert "a" in text
 
@@ -115,7 +115,7 @@ def test_a_name_tells_a_test(path, test):
 
 
 def test_what_git_says_is_read_and_nothing_else_of_it():
-    found = parsed("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
+    found = parse_log("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
     assert (found.seen, found.newest) == (1, 1_700_000_000)
     assert found.lines == {"a.py": 4, "img.png": 0}
 
@@ -124,12 +124,12 @@ def test_wrong_settings_and_folders_are_named(tmp_path):
     with pytest.raises(BudgetError):
         SurveySettings(files=0)
     with pytest.raises(StoreError):
-        survey(tmp_path / "nothing")
+        survey_codebase(tmp_path / "nothing")
 
 
 def test_files_that_may_hold_secrets_are_not_read(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / ".env").write_text("TOKEN=heron  # TODO: renew\n")
-    found = survey(tmp_path)
+    found = survey_codebase(tmp_path)
     assert (found.files, found.markers) == (1, ())
     assert "1 that may hold secrets, such as .env" in found.troubles

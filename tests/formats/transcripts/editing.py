@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.values.edits import Drop, Edit, Fold, Rewrite, apply
 from foldline.values.groups import group
 from foldline.values.identity import derived_id
@@ -18,17 +18,17 @@ SNAPSHOT = "Summary of what went before: 任务 – the task is half done."
 CLEARED = "[cleared, recall with handle 0a1b2c3d]"
 
 
-def source_of(value: Any, **layout: Any) -> Source:
+def source_of(value: Any, **layout: Any) -> TranscriptSource:
     """Write a JSON value, as a document or (for ``lines=True``) one item a line."""
     if layout.pop("lines", False):
         text = "".join(json.dumps(item, **layout) + "\n" for item in value)
     else:
         text = json.dumps(value, **{"indent": 2, **layout})
-    return Source.of(text.encode())
+    return TranscriptSource.of(text.encode())
 
 
-def read(path: Path) -> Source:
-    return Source.of(path.read_bytes(), path.name)
+def read(path: Path) -> TranscriptSource:
+    return TranscriptSource.of(path.read_bytes(), path.name)
 
 
 def messages_of(recording: Recording, index: int = 0) -> tuple[Message, ...]:
@@ -48,16 +48,18 @@ def edited(
     there = recording.conversations[index].transcript
     shown = there.with_messages(apply(there.messages, edits))
     data = file_format.encode(recording.with_transcript(index, shown))
-    return data, file_format.decode(Source.of(data))
+    return data, file_format.decode(TranscriptSource.of(data))
 
 
-def assert_identity(file_format: FileFormat, source: Source) -> Recording:
+def assert_identity(file_format: FileFormat, source: TranscriptSource) -> Recording:
     recording = file_format.decode(source)
     assert file_format.encode(recording) == source.data
     return recording
 
 
-def assert_edits_survive(file_format: FileFormat, source: Source, index: int = 0) -> None:
+def assert_edits_survive(
+    file_format: FileFormat, source: TranscriptSource, index: int = 0
+) -> None:
     """Clear, truncate, drop and fold; what is read back is what the edits showed."""
     recording = file_format.decode(source)
     messages = messages_of(recording, index)

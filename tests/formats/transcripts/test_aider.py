@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
     seen,
 )
 
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.aider import Aider
 from foldline.values.edits import Drop, Fold, Rewrite, apply
 from foldline.values.messages import Message, Text
@@ -58,8 +58,8 @@ Done.
 TWO = CHAT + "\n# aider chat started at 2026-01-02 10:00:00\n\n#### hi  \n\nHello.\n"
 
 
-def source(text: str) -> Source:
-    return Source.of(text.encode())
+def source(text: str) -> TranscriptSource:
+    return TranscriptSource.of(text.encode())
 
 
 def joined(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:

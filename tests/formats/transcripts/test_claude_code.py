@@ -19,7 +19,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.claude_code import ClaudeCode
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text, Thinking, ToolResult, Usage
@@ -74,7 +74,7 @@ def parallel() -> list[Any]:
     ]
 
 
-def sheet(records: list[Any], **layout: Any) -> Source:
+def sheet(records: list[Any], **layout: Any) -> TranscriptSource:
     return source_of(records, lines=True, **(COMPACT | layout))
 
 
@@ -109,15 +109,15 @@ def test_the_lines_of_one_answer_are_one_message_with_the_last_usage() -> None:
 
 def test_nothing_changed_is_the_same_bytes() -> None:
     assert_identity(FORMAT, sheet(parallel()))
-    assert_identity(FORMAT, Source.of(sheet(parallel()).data.rstrip(b"\n")))
-    assert_identity(FORMAT, Source.of(sheet(parallel()).data.replace(b"\n", b"\r\n")))
-    assert_identity(FORMAT, Source.of(b"\xef\xbb\xbf" + sheet(parallel()).data))
+    assert_identity(FORMAT, TranscriptSource.of(sheet(parallel()).data.rstrip(b"\n")))
+    assert_identity(FORMAT, TranscriptSource.of(sheet(parallel()).data.replace(b"\n", b"\r\n")))
+    assert_identity(FORMAT, TranscriptSource.of(b"\xef\xbb\xbf" + sheet(parallel()).data))
 
 
 def test_bytes_that_are_no_utf8_and_odd_separators_survive() -> None:
     odd = [line(1, "user", "a\u2028b\x85c"), *parallel()[1:]]
     data = sheet(odd).data.replace(b"I look.", b"I look\xff\xfe.")
-    recording = assert_identity(FORMAT, Source.of(data))
+    recording = assert_identity(FORMAT, TranscriptSource.of(data))
     messages = messages_of(recording)
     assert messages[0].text == "a\u2028b\x85c"
     assert len(messages) == 5
@@ -128,7 +128,9 @@ def test_bytes_that_are_no_utf8_and_odd_separators_survive() -> None:
 
 def test_a_utf16_file_stays_one() -> None:
     text = sheet(parallel()).data.decode()
-    recording = assert_identity(FORMAT, Source.of(b"\xff\xfe" + text.encode("utf-16-le")))
+    recording = assert_identity(
+        FORMAT, TranscriptSource.of(b"\xff\xfe" + text.encode("utf-16-le"))
+    )
     edits = [Rewrite(messages_of(recording)[2].id, 0, "[cleared]", "clear")]
     written, again = edited(FORMAT, recording, edits)
     assert written.startswith(b"\xff\xfe")
@@ -224,7 +226,7 @@ def test_a_micro_compaction_is_reported() -> None:
 
 def test_comments_and_a_half_written_last_line_are_warnings() -> None:
     data = b"// a comment\n" + sheet(parallel()).data + b'{"type":"user","mess'
-    recording = assert_identity(FORMAT, Source.of(data))
+    recording = assert_identity(FORMAT, TranscriptSource.of(data))
     assert len(messages_of(recording)) == 5
     assert recording.warnings == (
         "line 1 is a comment",

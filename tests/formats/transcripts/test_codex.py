@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.codex import Codex
 from foldline.values.edits import Drop, Fold, Insert, Rewrite
 from foldline.values.messages import Message, Text, ToolResult, Usage
@@ -78,7 +78,7 @@ def compacted(*texts: str) -> Any:
     return record("compacted", {"message": "", "replacement_history": history, "window_number": 1})
 
 
-def sheet(records: list[Any]) -> Source:
+def sheet(records: list[Any]) -> TranscriptSource:
     return source_of(records, lines=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -13,7 +13,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.droid import Droid
 
 FORMAT = Droid()
@@ -50,7 +50,7 @@ def test_edits_survive() -> None:
 
 def test_another_file_is_refused() -> None:
     with pytest.raises(InputError, match="is not a Factory Droid session"):
-        FORMAT.decode(Source.of(b'{"type": "session"}\n{"type": "message"}\n'))
+        FORMAT.decode(TranscriptSource.of(b'{"type": "session"}\n{"type": "message"}\n'))
 
 
 @requires_corpus

@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.gemini_cli import GeminiCli
 from foldline.values.edits import Drop, Fold, Insert, Rewrite
 from foldline.values.messages import Message, Text, ToolResult, Usage
@@ -66,17 +66,17 @@ def chat(count: int = 0) -> list[Any]:
     ]
 
 
-def document(records: list[Any], **layout: Any) -> Source:
+def document(records: list[Any], **layout: Any) -> TranscriptSource:
     return source_of({**HEADER, "messages": records}, ensure_ascii=False, **layout)
 
 
-def lines(records: list[Any]) -> Source:
+def lines(records: list[Any]) -> TranscriptSource:
     header = {**HEADER, "kind": "main"}
     layout: dict[str, Any] = {"separators": (",", ":"), "ensure_ascii": False}
     return source_of([header, *records, {"$set": {"lastUpdated": "t2"}}], lines=True, **layout)
 
 
-def patched(records: list[Any]) -> Source:
+def patched(records: list[Any]) -> TranscriptSource:
     return source_of([HEADER, {"$set": {"messages": records}}], lines=True)
 
 

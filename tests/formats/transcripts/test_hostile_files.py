@@ -21,7 +21,7 @@ from tests.formats.transcripts.test_tau_bench import EXAMPLES, run
 
 from foldline.errors import InputError
 from foldline.formats.files import file_format
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
 DOCUMENTS: list[tuple[str, Any]] = [
     ("mini-swe-agent", trajectory()),
@@ -76,7 +76,7 @@ def put(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 def check(name: str, data: bytes) -> None:
     found = file_format(name)
     try:
-        source = Source.of(data, "file")
+        source = TranscriptSource.of(data, "file")
         found.recognises(source)
         recording = found.decode(source)
     except InputError:
@@ -109,7 +109,7 @@ def test_lines_with_anything_anywhere(name: str, items: list[Any], data: Any) ->
     [b"{}", b"[]", b"null", b"5", b'"x"', b"[[]]", b"\xff\xfe{\0}\0", b"PK\x03\x04", b"{" * 9999],
 )
 def test_a_file_of_something_else_is_an_error_of_ours(name: str, data: bytes) -> None:
-    found, source = file_format(name), Source.of(data)
+    found, source = file_format(name), TranscriptSource.of(data)
     assert found.recognises(source) == 0.0
     with pytest.raises(InputError):
         found.decode(source)

@@ -13,7 +13,7 @@ from tests.formats.transcripts.test_hostile_files import check, places, put, val
 
 from foldline.errors import InputError
 from foldline.formats.files import file_format
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
 BOUNDARY = {
     "type": "system",
@@ -69,7 +69,7 @@ def test_lines_in_any_order_missing_doubled_or_cut(
     [b"{}", b"[]", b"null", b"5", b'"x"', b"[[]]", b"\xff\xfe{\0}\0", b"PK\x03\x04", b"{" * 9999],
 )
 def test_a_file_of_something_else_is_an_error_of_ours(name: str, data: bytes) -> None:
-    found, source = file_format(name), Source.of(data)
+    found, source = file_format(name), TranscriptSource.of(data)
     assert found.recognises(source) == 0.0
     with pytest.raises(InputError):
         found.decode(source)

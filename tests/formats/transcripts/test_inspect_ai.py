@@ -19,7 +19,7 @@ from tests.formats.transcripts.editing import (
 
 from foldline.errors import InputError
 from foldline.formats import zip_archive
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.inspect_ai import InspectAI
 from foldline.values.edits import Rewrite
 from foldline.values.messages import Media, Opaque, Text, Thinking, ToolCall
@@ -75,13 +75,13 @@ def log(*samples: dict[str, Any]) -> dict[str, Any]:
     return {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": list(samples)}
 
 
-def archive(**members: Any) -> Source:
+def archive(**members: Any) -> TranscriptSource:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, value in members.items():
             path = f"samples/{name}_epoch_1.json" if name[1:].isdigit() else f"{name}.json"
             file.writestr(path, json.dumps(value, indent=2))
-    return Source.of(out.getvalue(), "run.eval")
+    return TranscriptSource.of(out.getvalue(), "run.eval")
 
 
 def test_attachments_are_put_in_and_untouched_messages_keep_the_reference() -> None:
@@ -143,7 +143,7 @@ def test_an_archive_that_explodes_is_refused() -> None:
 @pytest.mark.parametrize(
     "source", [archive(other={}), archive(header={}), source_of({"eval": {}})]
 )
-def test_other_archives_and_documents_are_not_recognised(source: Source) -> None:
+def test_other_archives_and_documents_are_not_recognised(source: TranscriptSource) -> None:
     assert FORMAT.recognises(source) == 0.0
     with pytest.raises(InputError):
         FORMAT.decode(source)

@@ -17,8 +17,8 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.openai_chat import OpenAIChat
-from foldline.formats.source import Source
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.openhands import OpenHands
 from foldline.values.edits import Drop, Fold, Insert, Rewrite, apply
 from foldline.values.groups import group
@@ -265,7 +265,9 @@ def test_context_that_is_added_to_prompts_and_results_is_read() -> None:
 
 def test_lines_that_cannot_be_read_stay_and_are_reported() -> None:
     good = source_of(events()[:3], lines=True).data
-    source = Source.of(good + b"// note\n" + source_of(events()[8:10], lines=True).data + b'{"ki')
+    source = TranscriptSource.of(
+        good + b"// note\n" + source_of(events()[8:10], lines=True).data + b'{"ki'
+    )
     recording = assert_identity(FORMAT, source)
     assert len(recording.warnings) == 2
     call = messages_of(recording)[2]
@@ -276,7 +278,7 @@ def test_lines_that_cannot_be_read_stay_and_are_reported() -> None:
 
 def test_parallel_actions_are_legal_on_another_wire() -> None:
     transcript = FORMAT.decode(source_of(events()[:10], lines=True)).conversations[0].transcript
-    assert OpenAIChat().validate(OpenAIChat().encode(transcript)) == []
+    assert OpenAIChatDialect().validate(OpenAIChatDialect().encode(transcript)) == []
 
 
 def test_a_malformed_event_is_named() -> None:

@@ -18,9 +18,9 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.openai_chat import OpenAIChat
-from foldline.formats.source import Source
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.pi import Pi
 from foldline.values.edits import Drop, Fold, Insert, Rewrite, apply
 from foldline.values.messages import Media, Message, Text, Thinking, ToolResult, Usage
@@ -88,7 +88,7 @@ def linked(records: list[Any]) -> list[Any]:
     return out
 
 
-def sheet(records: list[Any]) -> Source:
+def sheet(records: list[Any]) -> TranscriptSource:
     return source_of(records, lines=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -240,7 +240,7 @@ def test_images_are_media() -> None:
 
 def test_a_session_becomes_any_wire() -> None:
     messages = messages_of(FORMAT.decode(sheet(turns())))
-    for dialect in (Anthropic(), OpenAIChat()):
+    for dialect in (AnthropicDialect(), OpenAIChatDialect()):
         wire = dialect.messages(messages)
         again = dialect.decode(wire).messages
         assert [c.name for m in again for c in m.calls] == ["read", "read"]
@@ -249,7 +249,7 @@ def test_a_session_becomes_any_wire() -> None:
 
 def test_a_half_written_line_is_a_warning() -> None:
     data = sheet(turns()).data + b'{"type":"message","mess'
-    recording = assert_identity(FORMAT, Source.of(data))
+    recording = assert_identity(FORMAT, TranscriptSource.of(data))
     assert recording.warnings[0].startswith("line 12, the last one, is cut off")
 
 

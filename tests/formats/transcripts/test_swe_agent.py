@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.transcripts.swe_agent import SweAgent
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.groups import group
@@ -137,8 +137,8 @@ def test_reasoning_that_an_edit_left_out_is_not_written() -> None:
 
 def test_the_old_protocol_is_legal_on_another_wire() -> None:
     transcript = FORMAT.decode(source_of(old_protocol())).conversations[0].transcript
-    wire = OpenAIChat().encode(transcript)
-    assert OpenAIChat().validate(wire) == []
+    wire = OpenAIChatDialect().encode(transcript)
+    assert OpenAIChatDialect().validate(wire) == []
     assert wire[4]["tool_calls"][0]["function"]["arguments"] == '{"input": "c"}'
 
 
@@ -166,5 +166,5 @@ def test_real_files_come_back_byte_for_byte_and_survive_edits(path: Path) -> Non
     assert FORMAT.recognises(source) == 1.0
     recording = assert_identity(FORMAT, source)
     assert_edits_survive(FORMAT, source)
-    wire = OpenAIChat().encode(recording.conversations[0].transcript)
-    assert OpenAIChat().validate(wire) == []
+    wire = OpenAIChatDialect().encode(recording.conversations[0].transcript)
+    assert OpenAIChatDialect().validate(wire) == []

@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.transcripts.tau_bench import TauBench
 from foldline.values.edits import Rewrite
 from foldline.values.groups import group
@@ -84,8 +84,8 @@ def test_examples_are_read_from_their_text_and_a_call_without_a_record_has_a_par
     assert messages[1].parts == (ToolCall("call_1", "unrecorded_tool", "{}"),)
     assert messages[2].results[0].text == "a: 1\nuser of it"
     assert messages_of(recording, 1)[1].text == "None"
-    wire = OpenAIChat().encode(recording.conversations[0].transcript)
-    assert OpenAIChat().validate(wire) == []
+    wire = OpenAIChatDialect().encode(recording.conversations[0].transcript)
+    assert OpenAIChatDialect().validate(wire) == []
 
 
 def test_a_changed_example_changes_one_line() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.formats.transcripts.editing import assert_identity, edited, messages_of, source_of
 
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.formats.transcripts.wire_file import WireFile
 from foldline.values.edits import Drop, Rewrite
 
@@ -106,7 +106,7 @@ def test_a_single_line_is_a_message_of_its_own() -> None:
 
 def test_lines_that_are_no_messages_stay_where_they_are() -> None:
     first, *rest = source_of(CHAT, lines=True).data.splitlines(keepends=True)
-    source = Source.of(b"".join([first, b"// note\n", b"\n", *rest, b'{"role": "us']))
+    source = TranscriptSource.of(b"".join([first, b"// note\n", b"\n", *rest, b'{"role": "us']))
     recording = assert_identity(FORMAT, source)
     assert len(recording.warnings) == 2
     gone = messages_of(recording)[1]
@@ -139,7 +139,7 @@ def test_messages_that_say_nothing_are_not_recognised() -> None:
 
 
 def test_plain_text_is_no_wire_value() -> None:
-    source = Source.of(b"# A heading\n\nSome prose.\n")
+    source = TranscriptSource.of(b"# A heading\n\nSome prose.\n")
     assert FORMAT.recognises(source) == 0.0
     with pytest.raises(UnknownFormat, match="neither JSON nor JSON Lines"):
         FORMAT.decode(source)
@@ -147,7 +147,7 @@ def test_plain_text_is_no_wire_value() -> None:
 
 def test_a_message_inside_another_document_is_not_taken_for_a_line() -> None:
     text = '{"a": [\n{"role": "user", "content": "Hi"}\n]}\n'
-    assert FORMAT.recognises(Source.of(text.encode())) == 0.0
+    assert FORMAT.recognises(TranscriptSource.of(text.encode())) == 0.0
 
 
 def test_a_malformed_message_is_named_with_its_line() -> None:

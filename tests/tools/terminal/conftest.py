@@ -2,9 +2,9 @@
 
 import pytest
 
-from foldline.tools.terminal import Limits, Terminal
-from foldline.tools.terminal.confine.choose import tried
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal import Terminal, TerminalLimits
+from foldline.tools.terminal.confine.choose import try_confinement
+from foldline.tools.terminal.paths import WorkingDirectory
 
 MARK = "OUTSIDE-4f1c"
 
@@ -30,14 +30,14 @@ def project(tmp_path):
 
 @pytest.fixture
 def place(project):
-    return Place.at(str(project.resolve()))
+    return WorkingDirectory.at(str(project.resolve()))
 
 
 def opened(mode, workspace, **settings):
     """Open a terminal in a mode; skip, and say so, where the machine has none."""
-    if mode != "none" and tried(mode).confinement is None:
-        pytest.skip(f"no {mode} here: {tried(mode).words}")
-    settings.setdefault("limits", Limits(seconds=10))
+    if mode != "none" and try_confinement(mode).confinement is None:
+        pytest.skip(f"no {mode} here: {try_confinement(mode).words}")
+    settings.setdefault("limits", TerminalLimits(seconds=10))
     return Terminal.open(workspace, sandbox=mode, allow_unconfined=mode == "none", **settings)
 
 

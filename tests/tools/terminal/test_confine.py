@@ -12,21 +12,20 @@ import pytest
 from tests.children import launch
 
 from foldline.errors import BudgetError
-from foldline.tools.terminal.binaries import find_binary
 from foldline.tools.terminal.confine import choose
 from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
 from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
-from foldline.tools.terminal.confine.order import Stage
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.confine.seccomp import compiled, machine
+from foldline.tools.terminal.confine.order import PipelineStage
+from foldline.tools.terminal.confine.seccomp import compile_filter, machine
 from foldline.tools.terminal.confine.selftest import escapes
-from foldline.tools.terminal.limits import Limits
+from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.paths import find_binary
 from foldline.tools.terminal.refusal import Refused
 from foldline.tools.terminal.running import run_order
 
 pytestmark = pytest.mark.requirement("T7")
 
-LIMITS = Limits(seconds=10)
+LIMITS = TerminalLimits(seconds=10)
 FORKING = Profile(forks=True)
 TEMPORARY = "/tmp"  # noqa: S108  # bound on purpose
 
@@ -37,14 +36,14 @@ def confinement(request):
 
 
 def confined_by(mode):
-    found = choose.tried(mode)
+    found = choose.try_confinement(mode)
     if found.confinement is None:
         pytest.skip(f"no {mode} here: {found.words}")
     return found.confinement
 
 
 def run(confinement, place, *words, profile=FORKING, limits=LIMITS):
-    stage = Stage((find_binary(words[0]), *words[1:]), profile=profile)
+    stage = PipelineStage((find_binary(words[0]), *words[1:]), profile=profile)
     return run_order(confinement.order([stage], place, limits), limits.output)
 
 
@@ -90,7 +89,7 @@ def test_a_program_that_needs_no_others_can_start_none(confinement, place):
 
 
 def test_too_many_processes_and_too_much_memory_are_stopped(confinement, place):
-    limits = Limits(seconds=3, memory=64 << 20, processes=40)
+    limits = TerminalLimits(seconds=3, memory=64 << 20, processes=40)
     bomb = run(confinement, place, "sh", "-c", "f() { f | f & }; f; sleep 2", limits=limits)
     assert bomb.seconds < 12
     said = run(confinement, place, "awk", 'BEGIN{printf "%2000000000d", 1}', limits=limits)
@@ -208,32 +207,32 @@ def test_the_self_test_sees_that_nothing_confines_and_that_nothing_runs(tmp_path
 
 
 def test_auto_takes_the_strongest_and_refuses_when_there_is_none(monkeypatch):
-    real = choose.tried
+    real = choose.try_confinement
 
     def without(*missing):
         def answer(mode):
-            return choose.Trial(mode, None, "gone") if mode in missing else real(mode)
+            return choose.ConfinementTrial(mode, None, "gone") if mode in missing else real(mode)
 
         return answer
 
-    monkeypatch.setattr(choose, "tried", without("bubblewrap"))
+    monkeypatch.setattr(choose, "try_confinement", without("bubblewrap"))
     if real("landlock").confinement is not None:
-        assert choose.chosen().name == "landlock"
-        assert choose.chosen().loses
-    monkeypatch.setattr(choose, "tried", without("bubblewrap", "landlock"))
+        assert choose.choose_confinement().name == "landlock"
+        assert choose.choose_confinement().loses
+    monkeypatch.setattr(choose, "try_confinement", without("bubblewrap", "landlock"))
     with pytest.raises(choose.NotConfined, match="apt-get install bubblewrap"):
-        choose.chosen()
+        choose.choose_confinement()
     with pytest.raises(choose.NotConfined, match="allow_unconfined"):
-        choose.chosen("none")
-    assert choose.chosen("none", allow_unconfined=True).name == "UNCONFINED"
+        choose.choose_confinement("none")
+    assert choose.choose_confinement("none", allow_unconfined=True).name == "UNCONFINED"
     with pytest.raises(BudgetError, match="sandbox"):
-        choose.chosen("docker")
+        choose.choose_confinement("docker")
 
 
 def test_elsewhere_than_on_linux_nothing_is_chosen(monkeypatch):
     monkeypatch.setattr(choose.sys, "platform", "darwin")
     with pytest.raises(choose.NotConfined, match="Linux"):
-        choose.chosen()
+        choose.choose_confinement()
 
 
 # --- rules ---------------------------------------------------------------------------------
@@ -242,13 +241,13 @@ def test_elsewhere_than_on_linux_nothing_is_chosen(monkeypatch):
 def test_the_filter_is_a_program_for_the_kernel():
     if not machine():
         pytest.skip("the filter does not know this architecture")
-    strict = compiled(Profile(), mounted=False)
+    strict = compile_filter(Profile(), mounted=False)
     assert len(strict) % 8 == 0
-    assert len(strict) > len(compiled(Profile(forks=True, writes=True), mounted=True)) > 400
+    assert len(strict) > len(compile_filter(Profile(forks=True, writes=True), mounted=True)) > 400
 
 
 def test_landlock_refuses_writes_where_git_could_not_be_kept(place, project):
-    stage = Stage(("/usr/bin/touch", "x"), profile=Profile(forks=True, writes=True))
+    stage = PipelineStage(("/usr/bin/touch", "x"), profile=Profile(forks=True, writes=True))
     order = Landlock(7).order([stage], place, LIMITS)
     assert order["landlock"]["paths"][0][1] > 0b1111
     (project / ".git").mkdir()

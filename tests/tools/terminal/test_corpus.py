@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.tools.terminal import Limits, Terminal
-from foldline.tools.terminal.confine.choose import tried
+from foldline.tools.terminal import Terminal, TerminalLimits
+from foldline.tools.terminal.confine.choose import try_confinement
 
 DRIVER = Path(__file__).resolve().parents[4] / "shared" / "terminal" / "probe.py"
 
@@ -35,9 +35,9 @@ UNDECIDED = {"metadata-006"}
 def factory(mode):
     """Return what the driver calls for every attempt; the self-test is made once, before."""
     for one in ("bubblewrap", "landlock"):
-        tried(one)
+        try_confinement(one)
     return lambda workspace: Terminal.open(
-        workspace, limits=Limits(seconds=4), sandbox=mode, allow_unconfined=mode == "none"
+        workspace, limits=TerminalLimits(seconds=4), sandbox=mode, allow_unconfined=mode == "none"
     )
 
 
@@ -52,8 +52,8 @@ def scores(mode, folder):
     """Run the driver, and return its results by what was expected."""
     if not DRIVER.exists():
         pytest.skip(f"the corpus is missing: {DRIVER}")
-    if mode != "none" and tried(mode).confinement is None:
-        pytest.skip(f"no {mode} here: {tried(mode).words}")
+    if mode != "none" and try_confinement(mode).confinement is None:
+        pytest.skip(f"no {mode} here: {try_confinement(mode).words}")
     result = folder / "results.json"
     ran = subprocess.run(
         [sys.executable, str(DRIVER), f"test_corpus:{mode}", "--path", str(Path(__file__).parent),

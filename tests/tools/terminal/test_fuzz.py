@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldline.tools.approvals import Approvals, ApprovalSettings
-from foldline.tools.terminal import Limits
-from foldline.tools.terminal.programs.known import NAMES
+from foldline.tools.terminal import TerminalLimits
+from foldline.tools.terminal.programs.table import PROGRAM_NAMES
 
 pytestmark = [pytest.mark.requirement("T7"), pytest.mark.slow]
 
@@ -48,7 +48,9 @@ redirect = st.sampled_from(
     ["", "", "", "", "2>/dev/null", "2>&1", "> made", ">> ../outside/made", "< README.md",
      "< link", "<<< x", "&> made"]
 )  # fmt: skip
-name = st.one_of(st.sampled_from(NAMES), st.sampled_from(NAMES), st.sampled_from(OTHERS))
+name = st.one_of(
+    st.sampled_from(PROGRAM_NAMES), st.sampled_from(PROGRAM_NAMES), st.sampled_from(OTHERS)
+)
 command = st.one_of(
     st.builds(lambda n, words, out: " ".join([n, *words, out]), name, st.lists(word, max_size=4),
               redirect),
@@ -101,7 +103,7 @@ EXAMPLES = {"deadline": None, "suppress_health_check": list(HealthCheck), "datab
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "landlock"])
 def test_generated_lines_run_or_are_refused_without_any_effect(mode, project, open_in):
-    terminal = open_in(mode, project, limits=Limits(seconds=2, output=200_000))
+    terminal = open_in(mode, project, limits=TerminalLimits(seconds=2, output=200_000))
     before = state(project.parent)
     counts = {}
 
@@ -125,7 +127,10 @@ def test_whatever_is_approved_has_no_effect_outside_the_workspace(project, open_
     settings_of = ApprovalSettings(hourly=10**6)
     approvals = Approvals(lambda one: "outside" not in one.risks, settings=settings_of)
     terminal = open_in(
-        "bubblewrap", project, limits=Limits(seconds=2, output=200_000), approvals=approvals
+        "bubblewrap",
+        project,
+        limits=TerminalLimits(seconds=2, output=200_000),
+        approvals=approvals,
     )
     outside = state(project.parent / "outside")
 

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.tools.terminal.language.globs import MOST_HITS, expanded
-from foldline.tools.terminal.language.grammar import MOST_COMMANDS, parsed
-from foldline.tools.terminal.language.words import LONGEST, Word, tokens
+from foldline.tools.terminal.language.globs import MOST_HITS, expand_word
+from foldline.tools.terminal.language.grammar import MOST_COMMANDS, parse_line
+from foldline.tools.terminal.language.words import LONGEST, ShellWord, tokenize
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")
 
 
 def words(line):
-    return [token.text for token in tokens(line)]
+    return [token.text for token in tokenize(line)]
 
 
 def glob(pattern, place):
-    return expanded(tokens(pattern)[0], place)
+    return expand_word(tokenize(pattern)[0], place)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_line_is_taken_apart_as_a_shell_would(line, expected):
 )
 def test_what_is_not_understood_is_refused_by_name(line, named):
     with pytest.raises(Refused) as refused:
-        parsed(line)
+        parse_line(line)
     assert named in str(refused.value)
     assert not isinstance(refused.value, Beyond)
     assert str(refused.value).isprintable()
@@ -97,12 +97,12 @@ def test_what_is_not_understood_is_refused_by_name(line, named):
 )  # fmt: skip
 def test_redirections_assignments_and_gaps_are_refused(line):
     with pytest.raises(Refused):
-        parsed(line)
+        parse_line(line)
 
 
 def test_where_streams_go_follows_the_order_of_the_line():
     def sinks(line):
-        command = parsed(line)[0].commands[0]
+        command = parse_line(line)[0].commands[0]
         return command.out, command.err
 
     assert sinks("ls") == ("out", "err")
@@ -111,18 +111,18 @@ def test_where_streams_go_follows_the_order_of_the_line():
     assert sinks("ls 2>&1 >/dev/null") == ("null", "out")
     assert sinks("ls &>/dev/null") == ("null", "null")
     assert sinks("echo no >&2") == ("err", "err")
-    assert parsed("wc -l < 'a b'")[0].commands[0].source == Word("a b", (False,) * 3)
+    assert parse_line("wc -l < 'a b'")[0].commands[0].source == ShellWord("a b", (False,) * 3)
 
 
 def test_lists_keep_what_joins_them():
-    assert [one.joint for one in parsed("a && b || c; d;")] == [";", "&&", "||", ";"]
+    assert [one.joint for one in parse_line("a && b || c; d;")] == [";", "&&", "||", ";"]
 
 
 def test_no_length_turns_a_refusal_into_a_question():
     for line in ("ls " + "a" * LONGEST, " | ".join(["cat"] * (MOST_COMMANDS + 1)), "ls;" * 11,
                  "(" * 5_000, "echo " + "''" * 500_000):  # fmt: skip
         with pytest.raises(Refused) as refused:
-            parsed(line)
+            parse_line(line)
         assert not isinstance(refused.value, Beyond)
 
 
@@ -174,7 +174,7 @@ pieces = st.sampled_from(
 def test_words_come_out_as_a_shell_would_make_them(text):
     """Whatever is accepted means the same to bash; what bash would expand is refused."""
     try:
-        ours = [word for token in tokens(f"p {text}")[1:] for word in [token.text]]
+        ours = [word for token in tokenize(f"p {text}")[1:] for word in [token.text]]
     except Refused:
         return
     line = f"p() {{ printf '%s\\0' \"$@\"; }}; p {text.strip()}"

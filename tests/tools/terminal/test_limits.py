@@ -3,13 +3,13 @@
 import pytest
 
 from foldline.errors import BudgetError
-from foldline.tools.terminal import Limits
+from foldline.tools.terminal import TerminalLimits
 
 pytestmark = pytest.mark.requirement("T7")
 
 
 def test_limits_are_checked():
-    assert Limits(seconds=2.5).resources()["cpu"] == 3
+    assert TerminalLimits(seconds=2.5).resources()["cpu"] == 3
     for wrong in ({"seconds": -1}, {"output": 0}, {"memory": 1}, {"shown": 1}, {"processes": 1}):
         with pytest.raises(BudgetError, match="terminal"):
-            Limits(**wrong)
+            TerminalLimits(**wrong)

@@ -1,10 +1,14 @@
 """Where a path leads."""
 
 import os
+import shutil
 
 import pytest
 
-from foldline.tools.terminal.paths import Place
+from foldline.tools.approvals import Approvals
+from foldline.tools.terminal import Terminal, paths
+from foldline.tools.terminal.confine.choose import try_confinement
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")
@@ -35,13 +39,156 @@ def test_what_blocks_is_refused(place, project):
 
 
 def test_a_place_knows_when_it_was_replaced(project, place):
-    inner = place.moved("src")
+    inner = place.move_to("src")
     assert inner.is_there()
     (project / "src").rename(project / "was")
     assert not inner.is_there()
     (project / "src").mkdir()
     assert not inner.is_there()
     with pytest.raises(Refused):
-        place.moved("README.md")
-    assert place.moved("docs").shown == "docs"
-    assert Place.at(place.workspace).allowing("/etc").resolved("/etc/passwd") == "/etc/passwd"
+        place.move_to("README.md")
+    assert place.move_to("docs").shown == "docs"
+    assert (
+        WorkingDirectory.at(place.workspace).allowing("/etc").resolve("/etc/passwd")
+        == "/etc/passwd"
+    )
+
+
+def test_programs_are_found_by_absolute_path_only(monkeypatch, tmp_path):
+    (tmp_path / "ls").write_text("#!/bin/sh\n")
+    (tmp_path / "ls").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_binary("ls") in {"/usr/bin/ls", "/bin/ls"}
+    with pytest.raises(Refused, match="not installed"):
+        locate_binary("no-such-program")
+
+
+HIDDEN = "token=heron-48113"
+
+
+@pytest.fixture
+def kept(project):
+    """The project with an .env file, a key in a folder, and a link to the first."""
+    (project / ".env").write_text(HIDDEN)
+    (project / "conf").mkdir()
+    (project / "conf" / "server.key").write_text(HIDDEN)
+    (project / ".env.example").write_text("token=")
+    (project / "harmless").symlink_to(".env")
+    return project
+
+
+@pytest.fixture
+def mode():
+    """The confinement that this machine has."""
+    return "bubblewrap" if try_confinement("bubblewrap").confinement is not None else "landlock"
+
+
+@pytest.fixture
+def reader(kept, open_in, mode):
+    return open_in(mode, kept)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat .env",
+        "cat harmless",
+        "head -n 1 conf/../.env",
+        "cat < .env",
+        "cat conf/*",
+        "ls && cat .env",
+        "cat README.md | grep x - .env",
+        "sed -n p .env",
+        "awk '{print}' conf/server.key",
+        "base64 .env",
+        "diff README.md .env",
+        "diff -r conf docs",
+        "sort .e?v",
+        "grep -r token .",
+        "grep -rn token",
+        "grep --recursive token conf",
+        "grep -d recurse token .",
+        "rg token",
+        "rg --hidden token .",
+        "cd conf; cat server.key",
+        "find . -exec cat {} +",
+        "find . -name '*.key' -exec cat {} +",
+        "find . ! -name '*.py' -exec cat {} +",
+        "ls -A | xargs cat",
+        "git show HEAD:.env",
+        "git log -p -- .env",
+        "git -C conf diff -- server.key",
+    ],
+)
+def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
+    if line.startswith("rg ") and shutil.which("rg") is None:
+        pytest.skip("rg is not installed")
+    ran = reader.run(line)
+    assert ran.status == "needs_approval", ran
+    assert "may hold secrets" in ran.reason
+    assert HIDDEN not in ran.text
+    assert ran.request.risks == ("secrets",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ls -la",
+        "ls -l .env",
+        "find . -name .env",
+        "cat .env.example",
+        "grep -rn TODO src",
+        "grep -rn --include=*.py TODO .",
+        "grep -rn --exclude=.env* --exclude-dir=conf --exclude=harmless TODO .",
+        "find . -name '*.py' -exec cat {} +",
+        "ls src | xargs echo",
+        "echo .env",
+    ],
+)
+def test_what_shows_no_such_file_is_not_asked_about(reader, line):
+    assert reader.run(line).status == "ok"
+
+
+@pytest.mark.parametrize("line", ["cat .env", "grep -rh token .", "cat < conf/server.key"])
+def test_after_a_yes_it_is_shown_and_nothing_else_is_allowed(kept, open_in, mode, line):
+    asked = []
+
+    def yes(request):
+        asked.append(request)
+        return True
+
+    terminal = open_in(mode, kept, approvals=Approvals(yes))
+    assert HIDDEN in terminal.run(line).stdout
+    (request,) = asked
+    assert request.risks == ("secrets",)
+    assert all("writes=True" not in part for part in request.bound)
+
+
+def test_what_also_writes_is_asked_about_as_what_writes(kept, open_in, mode):
+    ran = open_in(mode, kept).run("cat .env && rm README.md")
+    assert ran.request.risks == ("secrets", "write")
+
+
+def test_where_nothing_is_confined_such_a_file_is_refused(kept):
+    terminal = Terminal.open(kept, sandbox="none", allow_unconfined=True)
+    assert terminal.run("cat .env").status == "refused"
+    assert terminal.run("cat README.md").status == "ok"
+
+
+def test_other_names_may_be_sensitive_or_none(kept, open_in, mode):
+    assert HIDDEN in open_in(mode, kept, sensitive=()).run("grep -r token .").stdout
+    only = open_in(mode, kept, sensitive=("*.md",))
+    assert only.run("cat README.md").status == "needs_approval"
+    assert only.run("cat .env").status == "ok"
+
+
+def test_installed_packages_are_not_looked_at_and_too_many_files_are_asked_about(
+    project, open_in, mode, monkeypatch
+):
+    packages = project / ".venv" / "certs"
+    packages.mkdir(parents=True)
+    (packages / "ca.pem").touch()
+    terminal = open_in(mode, project)
+    assert terminal.run("grep -rn TODO .").status == "ok"
+    monkeypatch.setattr(paths, "MOST_NAMES", 3)
+    assert "too many files" in terminal.run("grep -rn TODO .").reason

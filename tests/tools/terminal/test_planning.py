@@ -2,15 +2,22 @@
 
 import pytest
 
-from foldline.tools.terminal.language.grammar import parsed
-from foldline.tools.terminal.planning import plan_all
+from foldline.tools.approvals import Approvals
+from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.planning import (
+    LONGEST,
+    NotApproved,
+    approval_request,
+    plan_all,
+    request_approval,
+)
 from foldline.tools.terminal.refusal import Refused
 
-pytestmark = pytest.mark.requirement("T7")
+pytestmark = pytest.mark.requirement("T7", "E3.2")
 
 
 def plan(line, place, **changes):
-    return plan_all(parsed(line), place, **{"confined": True, "allow_cd": True, **changes})
+    return plan_all(parse_line(line), place, **{"confined": True, "allow_cd": True, **changes})
 
 
 def test_stages_have_absolute_programs_and_expanded_words(place):
@@ -66,3 +73,45 @@ def test_where_nothing_is_confined_what_only_the_kernel_decides_is_refused(place
 def test_the_name_of_a_program_is_written_out_and_exists(line, place):
     with pytest.raises(Refused):
         plan(line, place)
+
+
+def steps(line, place):
+    return plan_all(parse_line(line), place, confined=True, allow_cd=True)
+
+
+def test_it_shows_every_word_that_would_be_run(place, project):
+    (project / "a b.md").touch()
+    asked = approval_request(steps("cd src && ls; rm ../*.md | cat", place), 60)
+    assert asked.shown.splitlines()[1:] == [
+        "/usr/bin/rm ../README.md '../a b.md'",
+        "/usr/bin/cat --",
+    ]
+    assert asked.command[1] == ("/usr/bin/rm", "../README.md", "../a b.md")
+    assert (asked.risks, asked.reason) == (("write",), "rm changes files.")
+    assert asked.workspace == place.workspace
+
+
+def test_the_same_words_elsewhere_are_another_question(place, project):
+    here = approval_request(steps("rm x", place), 60)
+    assert here.digest == approval_request(steps("rm x", place), 60).digest
+    assert here.digest != approval_request(steps("rm x", place.move_to("src")), 60).digest
+    was = here.digest
+    (project / "src").rename(project / "other")
+    (project / "src").mkdir()
+    assert approval_request(steps("cd src; rm x", place), 60).digest != was
+
+
+def test_what_runs_other_programs_is_offered_once_only(place):
+    assert approval_request(steps("touch x", place), 60).scopes == ("once", "session")
+    for line in ("bash -c ls", "git commit -m x", "python3 x.py", "touch x | sh"):
+        assert approval_request(steps(line, place), 60).scopes == ("once",)
+
+
+def test_too_long_is_refused_and_nobody_is_a_no(place):
+    with pytest.raises(Refused, match="too long"):
+        request_approval(steps("rm " + "x" * LONGEST, place), Approvals(lambda _: True))
+    with pytest.raises(NotApproved, match="Nobody is here"):
+        request_approval(steps("rm x", place), None)
+    with pytest.raises(NotApproved, match="said no"):
+        request_approval(steps("rm x", place), Approvals(lambda _: False))
+    assert request_approval(steps("rm x", place), Approvals(lambda _: True)).risks == ("write",)

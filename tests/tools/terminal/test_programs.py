@@ -1,23 +1,21 @@
 """What each program may be told: what only reads passes, what reaches out does not."""
 
 import shutil
-import subprocess
 
 import pytest
 
-from foldline.tools.terminal.language.grammar import parsed
-from foldline.tools.terminal.programs.known import NAMES, check
-from foldline.tools.terminal.programs.options import options, read
-from foldline.tools.terminal.programs.table import TABLE
+from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.programs.options import option_spec, read_arguments
+from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_command
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")
 
 
 def checked(line, place):
-    (pipeline,) = parsed(line)
+    (pipeline,) = parse_line(line)
     name, *words = (word.text for word in pipeline.commands[0].words)
-    return check(name, words, place)
+    return check_command(name, words, place)
 
 
 READS = """
@@ -92,7 +90,7 @@ def test_what_only_reads_passes(line, place):
     name = line.split()[0]
     if name in {"rg", "jq", "tree", "file"} and shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
-    assert checked(line, place).program in {*NAMES, name, "cat", "stat", "printf"}
+    assert checked(line, place).program in {*PROGRAM_NAMES, name, "cat", "stat", "printf"}
 
 
 BEYOND = (
@@ -220,7 +218,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
         "strings @README.md", "strings -a -- @/etc/passwd",
         "uniq README.md out", "uniq - out", "xxd README.md out", "curl http://x", "ssh x",
         "git fetch", "git archive HEAD", "head -n x README.md", "find . -name", "find . -exec cat",
-        "grep", "sed", "awk", "sed 's/a' f", "awk '{print \"x > y}'", "sed '1Z' f", "[ -f x",
+        "grep", "sed", "awk", "[ -f x",
         "xargs -I cat cat README.md", "printf -v x y",
     ],
 )  # fmt: skip
@@ -244,7 +242,9 @@ def test_what_only_the_kernel_can_decide_says_so(place):
     for line in ("xargs cat", "git log", "find . -exec cat {} +"):
         assert checked(line, place).opaque
         assert checked(line, place).forks
+    assert checked("awk '$1 > 2' data.csv", place).opaque
     assert not checked("cat README.md", place).opaque
+    assert not checked("awk '{print $1}' data.csv", place).opaque
 
 
 def test_a_word_behind_the_options_of_reflog_is_never_a_sub_command(place):
@@ -261,30 +261,52 @@ def test_an_outward_link_is_shown_and_not_followed(terminal):
 
 
 def test_options_are_read_exactly(place):
-    spec = options("-ab -n=count --color=word? --lines=count -NUM=n")
-    given = read("x", spec, ["-ab", "-n5", "f", "--color", "--lines", "7", "--", "-z"], place)
+    spec = option_spec("-ab -n=count --color=word? --lines=count -NUM=n")
+    given = read_arguments(
+        "x", spec, ["-ab", "-n5", "f", "--color", "--lines", "7", "--", "-z"], place
+    )
     assert given.options == (
         ("-a", None), ("-b", None), ("-n", "5"), ("--color", None), ("--lines", "7"),
     )  # fmt: skip
     assert given.operands == ("f", "-z")
     for wrong in (["--lin=5"], ["-c"], ["-abz"], ["--colour"]):
         with pytest.raises(Beyond):
-            read("x", spec, wrong, place)
+            read_arguments("x", spec, wrong, place)
     for wrong in (["-n"], ["-nx"], ["--lines"]):
         with pytest.raises(Refused):
-            read("x", spec, wrong, place)
+            read_arguments("x", spec, wrong, place)
 
 
 def test_every_row_of_the_table_can_be_read():
     for row in TABLE.values():
-        assert options(row.options) is not None
+        assert option_spec(row.options) is not None
 
 
-@pytest.mark.skipif(shutil.which("sed") is None, reason="sed is what it is compared with")
 @pytest.mark.parametrize(
-    "script", ["s/[/]/X/", "s/a\\/b/X/", "y/[a/]b/", "/x/,+2d", "0,/a/s//b/", "$!N;P;D", "2q5"]
+    "line",
+    [
+        "sed 'wleft' README.md",
+        "sed -n '/x/!{p;wleft\n}' README.md",
+        "sed 's/a/b/;1rlink' README.md",
+        "sed 's;a;touch left; e' README.md",
+        "awk '{ print $1, (a) (b) >\n \"left\" }' README.md",
+        'awk \'{ print 1 / 2 "/" ; print 3 |\n "tee left" }\' README.md',
+    ],
 )
-def test_scripts_that_pass_are_scripts_to_sed(script, place):
-    checked(f"sed '{script}'", place)
-    said = subprocess.run(["sed", "--sandbox", script], input=b"a/b\n", capture_output=True)
-    assert said.returncode in {0, 5}, said.stderr
+def test_a_script_that_hides_what_it_does_does_nothing(line, terminal, project):
+    """Whether it is asked about or refused by sed or the kernel: it has no effect."""
+    ran = terminal.run(line.replace("\\n", "\n"))
+    assert ran.status in {"needs_approval", "failed", "refused"}
+    assert "OUTSIDE" not in ran.text
+    assert not (project / "left").exists()
+
+
+def test_what_sed_and_awk_read_besides_is_no_file_of_secrets(terminal, project):
+    (project / ".env").write_text("TOKEN=hidden-7\n")
+    for line in (
+        "sed 'r.env' README.md",
+        "sed '1R.env' README.md",
+        "awk '{ while ((getline x < \".env\") > 0) print x }' README.md",
+        "awk 'BEGIN { ARGV[1] = \".env\" } { print }' README.md",
+    ):
+        assert "hidden-7" not in terminal.run(line).text

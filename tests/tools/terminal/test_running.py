@@ -4,18 +4,18 @@ import threading
 
 import pytest
 
-from foldline.tools.terminal.binaries import find_binary
 from foldline.tools.terminal.confine.landlock import Unconfined
-from foldline.tools.terminal.confine.order import Stage
-from foldline.tools.terminal.limits import Limits
+from foldline.tools.terminal.confine.order import PipelineStage
+from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.paths import find_binary
 from foldline.tools.terminal.running import run_order
 
 pytestmark = pytest.mark.requirement("T7")
 
 
 def order(place, *stages, seconds=10.0):
-    made = [Stage((find_binary(words[0]), *words[1:])) for words in stages]
-    return Unconfined().order(made, place, Limits(seconds=seconds))
+    made = [PipelineStage((find_binary(words[0]), *words[1:])) for words in stages]
+    return Unconfined().order(made, place, TerminalLimits(seconds=seconds))
 
 
 def test_stages_are_joined_and_their_codes_come_back(place):

@@ -8,8 +8,8 @@ import pytest
 
 from foldline.errors import BudgetError, RecallError
 from foldline.tools import Terminal
-from foldline.tools.approvals import Answer, Approvals, ApprovalSettings, PromptQueue
-from foldline.tools.terminal import Limits
+from foldline.tools.approvals import ApprovalAnswer, Approvals, ApprovalSettings, PromptQueue
+from foldline.tools.terminal import TerminalLimits
 
 pytestmark = pytest.mark.requirement("T7")
 
@@ -66,7 +66,7 @@ def test_what_no_parser_sees_the_kernel_keeps(terminal, project):
 
 
 def test_long_output_is_kept_under_a_handle(project, open_in):
-    terminal = open_in("bubblewrap", project, limits=Limits(shown=1_000))
+    terminal = open_in("bubblewrap", project, limits=TerminalLimits(shown=1_000))
     (project / "long").write_text("".join(f"line {n}\n" for n in range(2_000)))
     ran = terminal.run("cat long")
     assert ran.truncated
@@ -81,7 +81,7 @@ def test_long_output_is_kept_under_a_handle(project, open_in):
 
 
 def test_endless_commands_are_stopped(project, open_in):
-    terminal = open_in("bubblewrap", project, limits=Limits(seconds=1, output=20_000))
+    terminal = open_in("bubblewrap", project, limits=TerminalLimits(seconds=1, output=20_000))
     assert terminal.run("awk 'BEGIN{while(1);}'").status == "timeout"
     much = terminal.run("seq 1 1000000000")
     assert (much.status, much.truncated) == ("ok", True)
@@ -197,7 +197,7 @@ def test_what_was_allowed_is_still_confined(project, open_in):
 
 @pytest.mark.requirement("E3.2")
 def test_for_the_session_means_the_very_same_command(project, open_in):
-    asked, approvals = asking(Answer(True, "session", "ana"))
+    asked, approvals = asking(ApprovalAnswer(True, "session", "ana"))
     terminal = open_in("bubblewrap", project, approvals=approvals)
     for _ in range(3):
         terminal.run("touch a")

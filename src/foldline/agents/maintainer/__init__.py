@@ -13,37 +13,37 @@ from typing import TYPE_CHECKING
 from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
-    from foldline.agents.maintainer.conflicts import Conflict
-    from foldline.agents.maintainer.guidance import Budget, Probe, Trail
+    from foldline.agents.maintainer.conflicts import RecordConflict
+    from foldline.agents.maintainer.exploration import ExplorationBudget, Probe, Trail
+    from foldline.agents.maintainer.knowledge import Layer, route
     from foldline.agents.maintainer.maintainer import CodebaseMaintainer
-    from foldline.agents.maintainer.modes import Mode
+    from foldline.agents.maintainer.questions import Mode
     from foldline.agents.maintainer.refactor.assistant import RefactoringAssistant
-    from foldline.agents.maintainer.routing import Layer, route
-    from foldline.agents.maintainer.survey import Survey, SurveySettings
+    from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings
 
 _HOMES = {
-    "Budget": "guidance",
+    "ExplorationBudget": "exploration",
     "CodebaseMaintainer": "maintainer",
-    "Conflict": "conflicts",
-    "Layer": "routing",
-    "Mode": "modes",
-    "Probe": "guidance",
+    "RecordConflict": "conflicts",
+    "Layer": "knowledge",
+    "Mode": "questions",
+    "Probe": "exploration",
     "RefactoringAssistant": "refactor.assistant",
-    "Survey": "survey",
+    "CodebaseSurvey": "survey",
     "SurveySettings": "survey",
-    "Trail": "guidance",
-    "route": "routing",
+    "Trail": "exploration",
+    "route": "knowledge",
 }
 
 __all__ = [
-    "Budget",
     "CodebaseMaintainer",
-    "Conflict",
+    "CodebaseSurvey",
+    "ExplorationBudget",
     "Layer",
     "Mode",
     "Probe",
+    "RecordConflict",
     "RefactoringAssistant",
-    "Survey",
     "SurveySettings",
     "Trail",
     "route",

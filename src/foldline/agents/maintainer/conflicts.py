@@ -1,16 +1,126 @@
-"""Where the layers contradict each other, or say the same thing twice; and which one is right."""
+"""Where records and the world disagree: pointers into the code, conflicts, the state check."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, TypeAlias
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Self, TypeAlias
 
-from foldline.agents.maintainer.pointers import Pointer, pointer_in
-from foldline.agents.maintainer.routing import Authority
-from foldline.memory.items import Item, fingerprint
+from foldline.agents.checkpoint import load_checkpoint
+from foldline.agents.loop import open_calls
+from foldline.agents.workspace_state import WorkspaceChanges, look_at
+from foldline.errors import FoldlineError, InputError
+from foldline.memory.items import MemoryItem, fingerprint
 from foldline.notes import Note
-from foldline.tools.files.root import Root
+from foldline.rooted_files import Root
+from foldline.session import Session
+
+Standing: TypeAlias = Literal["same", "changed", "gone", "unknown"]
+
+LARGEST: Final = 10 << 20
+"""Bytes of a file that is pointed at."""
+
+DIGITS: Final = 16
+"""Hexadecimal digits of the SHA-256 that a pointer keeps."""
+
+_TEXT: Final = re.compile(
+    r"(?P<path>.+?)(?::(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?)?(?:@(?P<hash>[0-9a-f]{16}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePointer:
+    """
+    A place in the codebase.
+
+    ``lines`` are counted from 1, the last one included; None means the whole file. The hash is
+    that of these lines only, so that a change elsewhere in the file does not count.
+    """
+
+    path: str
+    lines: tuple[int, int] | None = None
+    hash: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """
+        Read a pointer, written as ``path``, ``path:12`` or ``path:12-20``, perhaps with ``@hash``.
+
+        Raises:
+            InputError: It is none.
+        """
+        found = _TEXT.fullmatch(text.strip())
+        if found is None or "\n" in text:
+            raise InputError(
+                f"{text[:80]!r} is no place in a file",
+                field="source",
+                hint="Write path, path:12 or path:12-20.",
+            )
+        lines = None
+        if found["first"]:
+            first = int(found["first"])
+            lines = (first, int(found["last"] or first))
+            if not 1 <= lines[0] <= lines[1]:
+                raise InputError(f"there are no lines {lines[0]} to {lines[1]}", field="source")
+        return cls(found["path"], lines, found["hash"] or "")
+
+    @property
+    def where(self) -> str:
+        """The place without its hash."""
+        if self.lines is None:
+            return self.path
+        first, last = self.lines
+        return f"{self.path}:{first}" if first == last else f"{self.path}:{first}-{last}"
+
+    def __str__(self) -> str:
+        return f"{self.where}@{self.hash}" if self.hash else self.where
+
+    def with_hash(self, root: Root) -> Self:
+        """
+        Return the pointer with the hash of what is there now.
+
+        Raises:
+            InputError: There is no such file, or it does not have these lines.
+        """
+        try:
+            parts = root.parts(self.path)
+            data = root.read(parts, LARGEST).data
+        except OSError as error:
+            raise InputError(
+                f"{self.path[:200]!r} cannot be read: {error.strerror}", field="source"
+            ) from error
+        return type(self)("/".join(parts), self.lines, _hash(data, self.lines, self.where))
+
+    def standing(self, root: Root) -> Standing:
+        """Say whether what is there is still what was seen."""
+        if not self.hash:
+            return "unknown"
+        try:
+            return "same" if self.with_hash(root).hash == self.hash else "changed"
+        except FoldlineError:
+            return "gone"
+
+
+def find_pointer(source: str) -> SourcePointer | None:
+    """Return the pointer that a note or a memory names, None where it names none with a hash."""
+    try:
+        found = SourcePointer.parse(source) if source else None
+    except InputError:
+        return None
+    return found if found is not None and found.hash else None
+
+
+def _hash(data: bytes, lines: tuple[int, int] | None, where: str) -> str:
+    if lines is not None:
+        rows = data.splitlines(keepends=True)
+        if lines[1] > len(rows):
+            raise InputError(f"{where}: the file has {len(rows):,} lines", field="source")
+        data = b"".join(rows[lines[0] - 1 : lines[1]])
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
+
 
 Kind: TypeAlias = Literal["changed", "gone", "disagree", "twice"]
 
@@ -19,7 +129,7 @@ MOST: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class RecordConflict:
     """
     Two layers that do not go together.
 
@@ -39,12 +149,18 @@ class Conflict:
         return asdict(self)
 
 
+Authority: TypeAlias = Literal["workspace", "person", "agent"]
+"""Who vouches for it: the files themselves, a person who said it, or the agent that infers it."""
+
+
 def authority_of(note: Note) -> Authority:
     """Return who vouches for a note; what nobody marked was written by a person."""
     return "agent" if "agent" in note.tags else "person"
 
 
-def conflicts(notes: Iterable[Note], items: Iterable[Item], root: Root) -> tuple[Conflict, ...]:
+def find_conflicts(
+    notes: Iterable[Note], items: Iterable[MemoryItem], root: Root
+) -> tuple[RecordConflict, ...]:
     """
     Compare notes and memories with the workspace and with each other.
 
@@ -57,33 +173,35 @@ def conflicts(notes: Iterable[Note], items: Iterable[Item], root: Root) -> tuple
     return (
         *_with_workspace(some_notes, some_items, root),
         *_between_notes(some_notes),
-        *_said_twice(some_notes, some_items),
+        *_repeated_in_memory(some_notes, some_items),
     )
 
 
-def _with_workspace(notes: list[Note], items: list[Item], root: Root) -> Iterator[Conflict]:
-    known: dict[Pointer, str] = {}
+def _with_workspace(
+    notes: list[Note], items: list[MemoryItem], root: Root
+) -> Iterator[RecordConflict]:
+    known: dict[SourcePointer, str] = {}
     sourced = [(note.id, note.title, note.source) for note in notes]
     sourced += [(item.id, item.content[:60], item.source) for item in items]
     for name, title, source in sourced:
-        pointer = pointer_in(source)
+        pointer = find_pointer(source)
         if pointer is None:
             continue
         if pointer not in known:
             known[pointer] = pointer.standing(root)
         if known[pointer] == "changed":
             why = f"{title!r}: {pointer.where} was changed since"
-            yield Conflict("changed", (name,), "workspace", why)
+            yield RecordConflict("changed", (name,), "workspace", why)
         elif known[pointer] == "gone":
             why = f"{title!r}: {pointer.where} is not there any more"
-            yield Conflict("gone", (name,), "workspace", why)
+            yield RecordConflict("gone", (name,), "workspace", why)
 
 
-def _between_notes(notes: list[Note]) -> Iterator[Conflict]:
+def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
     """Notes of one type about one place: what they saw differs, or who vouches for them."""
     by_place: dict[tuple[str, str], Note] = {}
     for note in notes:
-        pointer = pointer_in(note.source)
+        pointer = find_pointer(note.source)
         if pointer is None:
             continue
         place = (note.type, pointer.where)
@@ -95,13 +213,71 @@ def _between_notes(notes: list[Note]) -> Iterator[Conflict]:
             continue
         right = note if (mine, theirs) == ("person", "agent") else other
         why = f"two notes of the type {note.type} about {pointer.where}"
-        yield Conflict("disagree", (other.id, note.id), right.id, why)
+        yield RecordConflict("disagree", (other.id, note.id), right.id, why)
 
 
-def _said_twice(notes: list[Note], items: list[Item]) -> Iterator[Conflict]:
-    said = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
+def _repeated_in_memory(notes: list[Note], items: list[MemoryItem]) -> Iterator[RecordConflict]:
+    answer = {fingerprint(text): note for note in notes for text in (note.content, note.title)}
     for item in items:
-        note = said.get(fingerprint(item.content))
+        note = answer.get(fingerprint(item.content))
         if note is not None:
             why = f"a memory repeats the note {note.title!r}"
-            yield Conflict("twice", (note.id, item.id), note.id, why)
+            yield RecordConflict("twice", (note.id, item.id), note.id, why)
+
+
+@dataclass(frozen=True, slots=True)
+class StateCheck:
+    """
+    What a resumed process finds.
+
+    ``unfinished`` says that a question was left without an answer, ``open_calls`` names calls
+    without a result, ``changes`` what is different in the files that were touched and in the git
+    head, ``conflicts`` what is recorded and does not hold any more.
+    """
+
+    unfinished: bool = False
+    open_calls: tuple[str, ...] = ()
+    changes: WorkspaceChanges = field(default_factory=WorkspaceChanges)
+    conflicts: tuple[RecordConflict, ...] = ()
+
+    @property
+    def must_plan_again(self) -> bool:
+        """Whether the world changed under a plan: look again before going on with it."""
+        return bool(self.changes) or any(one.kind in ("changed", "gone") for one in self.conflicts)
+
+    def lines(self) -> Iterator[str]:
+        """Yield it in words."""
+        if self.unfinished:
+            yield "A question was left without an answer."
+        if self.open_calls:
+            yield f"Calls without a result: {', '.join(self.open_calls)}."
+        if self.changes:
+            yield f"Changed meanwhile: {self.changes}."
+        for one in self.conflicts:
+            yield f"Does not hold any more: {one.why}."
+
+
+def check_state(
+    root: Root,
+    found: tuple[RecordConflict, ...],
+    session: Session | None,
+    checkpoint: Path,
+) -> StateCheck:
+    """
+    Compare what was left behind with the world as it is now.
+
+    Args:
+        root: The codebase.
+        found: What is recorded and does not hold any more.
+        session: The conversation; None to look at notes only.
+        checkpoint: The checkpoint of the conversation.
+    """
+    if session is None or not session.messages:
+        return StateCheck(conflicts=found)
+    last = session.messages[-1]
+    calls = tuple(call.name for call in open_calls(session.messages))
+    before = load_checkpoint(checkpoint, session.name)
+    changes = WorkspaceChanges()
+    if before is not None:
+        changes = before.workspace.changes(look_at(root, before.workspace.files))
+    return StateCheck(last.role != "assistant" or bool(last.calls), calls, changes, found)

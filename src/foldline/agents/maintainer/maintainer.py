@@ -11,35 +11,33 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from foldline.agents.account import AgentLimits, AgentResult
-from foldline.agents.asking import Talks
-from foldline.agents.events import Event, Finished
-from foldline.agents.loop import Agent
-from foldline.agents.maintainer import gathering, reports
-from foldline.agents.maintainer.answering import Answer
-from foldline.agents.maintainer.checking import Checked, checked
-from foldline.agents.maintainer.conflicts import Conflict
-from foldline.agents.maintainer.guidance import Budget, Trail
-from foldline.agents.maintainer.knowing import Kept, Knowledge, Piece
-from foldline.agents.maintainer.modes import (
+from foldline.agents.agent import Agent, checkpoint_file
+from foldline.agents.events import Event, RunFinished
+from foldline.agents.limits import AgentLimits, AgentResult
+from foldline.agents.maintainer import questions, reports
+from foldline.agents.maintainer.conflicts import RecordConflict, StateCheck, check_state
+from foldline.agents.maintainer.exploration import ExplorationBudget, Trail, trail_from
+from foldline.agents.maintainer.folder import MaintainerFolder
+from foldline.agents.maintainer.knowledge import CodebaseKnowledge, KnowledgeRecord, RecordResult
+from foldline.agents.maintainer.questions import (
     MODES,
     PLAN_QUESTION,
     SYSTEM,
+    MaintainerAnswer,
     Mode,
     analyze_question,
     explore_question,
 )
-from foldline.agents.maintainer.place import Place
-from foldline.agents.maintainer.replaying import trail_of
-from foldline.agents.maintainer.survey import Survey, SurveySettings, survey
-from foldline.agents.maintainer.tooling import Watch, knowing_tools, probe_tool
+from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings, survey_codebase
+from foldline.agents.maintainer.tools import ExplorationWatch, knowledge_tools, probe_tool
+from foldline.agents.run_state import ChatModel
 from foldline.context import ContextBuilder, ContextConfig
 from foldline.core.validation import named
 from foldline.errors import InputError
 from foldline.notes.note import Kind
+from foldline.rooted_files import Root
 from foldline.tools.approvals import Approvals
 from foldline.tools.files import Workspace, file_tools
-from foldline.tools.files.root import Root
 from foldline.tools.memory import MemoryTool
 from foldline.tools.notes import NoteTool
 from foldline.tools.registry import ToolRegistry
@@ -91,14 +89,14 @@ class CodebaseMaintainer:
         self,
         project_name: str,
         codebase_path: str | os.PathLike[str],
-        llm: Talks | str | None = None,
+        llm: ChatModel | str | None = None,
         *,
         home: str | os.PathLike[str] | None = None,
         notes: str | os.PathLike[str] | None = None,
         window: int | None = None,
         context: ContextConfig = CONTEXT,
         limits: AgentLimits | None = None,
-        budget: Budget | None = None,
+        budget: ExplorationBudget | None = None,
         looks: SurveySettings | None = None,
         approvals: Approvals | None = None,
         max_tokens: int | None = None,
@@ -107,14 +105,14 @@ class CodebaseMaintainer:
             raise InputError("the project has no name", field="project_name")
         self.project_name = project_name
         self.root = Root(codebase_path)
-        self.place = Place.of(project_name, self.root.path, home, notes)
+        self.place = MaintainerFolder.of(project_name, self.root.path, home, notes)
         self.started = datetime.now(UTC)
         stamp = self.started.strftime("%Y%m%d_%H%M%S")
         self.session_id = f"session_{stamp}_{secrets.token_hex(3)}"
         self.memory_tool = MemoryTool(user_id=project_name, path=self.place.memory)
         self.note_tool = NoteTool(workspace=self.place.notes)
         self.terminal_tool = TerminalTool(self.root.path, timeout=60, approvals=approvals)
-        self.knowledge = Knowledge(
+        self.knowledge = CodebaseKnowledge(
             self.root, self.note_tool.notes, self.memory_tool.memory, project_name, self.session_id
         )
         if window is not None:
@@ -122,7 +120,7 @@ class CodebaseMaintainer:
         self.context_builder = ContextBuilder(
             config=context, sources=[lambda query: self.knowledge.packets(query)]
         )
-        self.watch = Watch(budget or Budget())
+        self.watch = ExplorationWatch(budget or ExplorationBudget())
         self._options: dict[str, Any] = {
             "window": window,
             "limits": limits,
@@ -131,12 +129,12 @@ class CodebaseMaintainer:
         self._looks = looks or SurveySettings()
         self._model, self._owns = _talking(llm)
         self._agent: Agent | None = None
-        self._survey: Survey | None = None
+        self._survey: CodebaseSurvey | None = None
         self._surveyed = time.monotonic()
 
     # --- asking ----------------------------------------------------------------------------
 
-    def run(self, user_input: str, mode: Mode = "auto") -> Answer:
+    def run(self, user_input: str, mode: Mode = "auto") -> MaintainerAnswer:
         """
         Answer a question.
 
@@ -155,30 +153,30 @@ class CodebaseMaintainer:
         if not user_input.strip():
             raise InputError("there is no question", field="user_input")
         if self._model is None:
-            text = gathering.without_model(mode, self.survey(), self.knowledge, user_input)
+            text = questions.answer_without_model(mode, self.survey(), self.knowledge, user_input)
             return self._answer(text, mode, None)
-        return self.ended(self.stream(user_input, mode), mode)
+        return self.collect_answer(self.stream(user_input, mode), mode)
 
-    def explore(self, target: str = ".") -> Answer:
+    def explore(self, target: str = ".") -> MaintainerAnswer:
         """Find out how the codebase, or a part of it, is built."""
         return self.run(explore_question(target), "explore")
 
-    def analyze(self, focus: str = "") -> Answer:
+    def analyze(self, focus: str = "") -> MaintainerAnswer:
         """Look for what is wrong with the code, above all in ``focus``."""
         return self.run(analyze_question(focus), "analyze")
 
-    def plan_next_steps(self) -> Answer:
+    def plan_next_steps(self) -> MaintainerAnswer:
         """Plan what is to be done, by what is known from all days."""
         return self.run(PLAN_QUESTION, "plan")
 
-    def resume(self) -> Answer:
+    def resume(self) -> MaintainerAnswer:
         """
         Go on with a question that was broken off, in whichever way.
 
         Raises:
             InputError: There is nothing to go on with, or no model.
         """
-        return self.ended(self.stream(None), "auto")
+        return self.collect_answer(self.stream(None), "auto")
 
     def stream(self, user_input: str | None, mode: Mode = "auto") -> Iterator[Event]:
         """
@@ -190,7 +188,7 @@ class CodebaseMaintainer:
         """
         agent = self.agent
         if user_input is None:
-            self.watch.trail = trail_of(agent.session.messages)
+            self.watch.trail = trail_from(agent.session.messages)
             return agent.stream(None)
         self.watch.question = user_input
         self.watch.trail = Trail()
@@ -199,12 +197,12 @@ class CodebaseMaintainer:
 
     def context(self, user_input: str, mode: Mode = "auto") -> Any:
         """Build what a question is asked with; see `foldline.context.ContextBuilder.build`."""
-        custom = gathering.packets(
+        custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
         return self.context_builder.build(
             user_input,
-            system_instructions=gathering.instructions(mode),
+            system_instructions=questions.instructions(mode),
             custom_packets=custom,
         )
 
@@ -248,33 +246,35 @@ class CodebaseMaintainer:
     def _tools(self) -> Iterable[Any]:
         workspace = Workspace(self.root.path, is_in_view=self._is_in_view)
         looking = (self.terminal_tool.tool, file_tools(workspace)[0])
-        yield from map(self.watch.watched, looking)
-        yield from knowing_tools(self.knowledge, self.note_tool)
+        yield from map(self.watch.watch, looking)
+        yield from knowledge_tools(self.knowledge, self.note_tool)
         yield probe_tool(self.survey, self.watch)
 
     def _is_in_view(self, path: str) -> bool:
         return self._agent is not None and self._agent.session.is_in_view(path)
 
-    def ended(self, events: Iterable[Event], mode: Mode) -> Answer:
+    def collect_answer(self, events: Iterable[Event], mode: Mode) -> MaintainerAnswer:
         """Run what `stream` returned to its end, and return the answer."""
         result: AgentResult | None = None
         for event in events:
-            if isinstance(event, Finished):
+            if isinstance(event, RunFinished):
                 result = event.result
         return self._answer("" if result is None else result.text or result.note, mode, result)
 
-    def _answer(self, text: str, mode: Mode, result: AgentResult | None) -> Answer:
+    def _answer(self, text: str, mode: Mode, result: AgentResult | None) -> MaintainerAnswer:
         known = {note.id for note in self.knowledge.all_notes()}
         named_ids = dict.fromkeys(_NOTE_ID.findall(text))
-        return Answer(text, mode, result, tuple(one for one in named_ids if one in known))
+        return MaintainerAnswer(
+            text, mode, result, tuple(one for one in named_ids if one in known)
+        )
 
     # --- looking and recording -------------------------------------------------------------
 
-    def survey(self, *, again: bool = False) -> Survey:
+    def survey(self, *, again: bool = False) -> CodebaseSurvey:
         """Count what can be counted without a model; anew after ten minutes, or if ``again``."""
         old = time.monotonic() - self._surveyed > STALE
         if self._survey is None or again or old:
-            self._survey = survey(self.root.path, self._looks)
+            self._survey = survey_codebase(self.root.path, self._looks)
             self._surveyed = time.monotonic()
         return self._survey
 
@@ -305,27 +305,30 @@ class CodebaseMaintainer:
         Raises:
             InputError: Something of it makes no sense.
         """
-        piece = Piece(title, content, "person", "lasting", note_type, source, tuple(tags or ()))
+        piece = KnowledgeRecord(
+            title, content, "person", "lasting", note_type, source, tuple(tags or ())
+        )
         return self.keep(piece).id
 
-    def keep(self, piece: Piece) -> Kept:
-        """Bring a piece of information to where it lives; see `routing.route`."""
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
+        """Bring a piece of information to where it lives; see `route`."""
         return self.knowledge.keep(piece)
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[RecordConflict, ...]:
         """Return where notes, memory and codebase contradict each other."""
         return self.knowledge.conflicts()
 
-    def check(self) -> Checked:
+    def check(self) -> StateCheck:
         """Compare what is known with the world as it is now, before going on."""
         session = None if self.opened is None else self.opened.session
-        return checked(self.root, self.place, self.knowledge, session, CONVERSATION)
+        checkpoint = checkpoint_file(self.place.sessions, CONVERSATION)
+        return check_state(self.root, self.conflicts(), session, checkpoint)
 
     # --- telling ---------------------------------------------------------------------------
 
     def get_stats(self) -> dict[str, Any]:
         """Return what was done, what it cost, and what is known, as JSON values."""
-        return reports.stats(self)
+        return reports.build_stats(self)
 
     def generate_report(self, save_to_file: bool = True) -> dict[str, Any]:
         """
@@ -338,8 +341,8 @@ class CodebaseMaintainer:
         Raises:
             StoreError: They cannot be written.
         """
-        report = reports.report(self)
-        return reports.saved(self, report) if save_to_file else report
+        report = reports.build_report(self)
+        return reports.save_report(self, report) if save_to_file else report
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -347,7 +350,7 @@ class CodebaseMaintainer:
         return dict(self.get_stats()["activity"])
 
     def close(self) -> None:
-        """Let go of everything; the model is the caller's unless it was named."""
+        """Close everything; the model is the caller's unless it was named."""
         if self._agent is not None:
             self._agent.close()
         if self._owns and self._model is not None:
@@ -362,7 +365,7 @@ class CodebaseMaintainer:
         self.close()
 
 
-def _talking(llm: Talks | str | None) -> tuple[Talks | None, bool]:
+def _talking(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
     """Return who answers, and whether it was opened here."""
     if isinstance(llm, str):
         from foldline.models import model

@@ -1,18 +1,231 @@
-"""
-aider chat histories: Markdown in which the first characters of a line say who speaks.
-
-``# aider chat started at`` begins a chat, ``#### `` is the user, ``> `` is aider's own output, the
-rest is the model. The file has no ids and no results: what aider printed during a turn (diffs that
-did not apply, test output, commits) is a part of the message of the model beside which it stands,
-and what it printed before the first prompt is a system message.
-"""
+"""Reading an aider chat history: chats, and the pieces of which their messages are made."""
 
 from __future__ import annotations
 
-from foldline.formats.recording import Recording, unrecognised
-from foldline.formats.source import Source, decoded
-from foldline.formats.transcripts.aider_reading import NAME, START, read
-from foldline.formats.transcripts.aider_writing import written
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from foldline.formats.arrangement import Slot, arrange
+from foldline.formats.foreign import flat_text
+from foldline.formats.jsonl import Lines
+from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.source import TranscriptSource, decode_text
+from foldline.values.messages import Message, Omitted, Role, Text
+from foldline.values.transcript import Transcript
+
+NAME = "aider"
+START = "# aider chat started at "
+PROMPT = "#### "
+OUTPUT = "> "
+
+Speaker: TypeAlias = Literal["user", "aider", "model"]
+
+_MARKS: Mapping[Speaker, str] = {"user": PROMPT, "aider": OUTPUT, "model": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class AiderPiece:
+    """Neighbouring lines of one speaker, from ``start`` to before ``end``."""
+
+    speaker: Speaker
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class AiderChat:
+    """
+    The messages of one chat, which begins at the line ``start``.
+
+    ``pieces`` are what the parts of a message stand for, by message id.
+    """
+
+    messages: tuple[Message, ...] = field(repr=False)
+    pieces: Mapping[str, tuple[AiderPiece, ...]] = field(repr=False)
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class AiderHistory:
+    """A chat history, ready to be written again."""
+
+    lines: Lines
+    chats: tuple[AiderChat, ...]
+
+
+def read(source: TranscriptSource) -> tuple[AiderHistory, tuple[RecordedConversation, ...]]:
+    """Read a chat history."""
+    lines = Lines(source.lines, source.encoding)
+    texts = [decode_text(line, source.encoding).rstrip("\r\n") for line in lines.data]
+    starts = [number for number, text in enumerate(texts) if text.startswith(START)]
+    edges = [*([0] if starts[:1] != [0] else []), *starts, len(texts)]
+    chats, conversations = [], []
+    for start, end in pairwise(edges):
+        begun = texts[start].startswith(START) if texts else False
+        turns = list(_turns(texts, start + begun, end))
+        if not turns and not begun and starts:
+            continue
+        transcript = Transcript.of([_message(texts, role, pieces) for role, pieces in turns], NAME)
+        messages = transcript.messages
+        pieces = {m.id: found for m, (_, found) in zip(messages, turns, strict=True)}
+        chats.append(AiderChat(messages, pieces, start))
+        name = texts[start].removeprefix(START).strip() if begun else "before the first chat"
+        conversations.append(RecordedConversation(name, transcript))
+    return AiderHistory(lines, tuple(chats)), tuple(conversations)
+
+
+def _turns(
+    texts: Sequence[str], start: int, end: int
+) -> Iterator[tuple[Role, tuple[AiderPiece, ...]]]:
+    """Gather pieces into messages: each prompt is one, all that follows it another."""
+    waiting: list[AiderPiece] = []
+    first = True
+    for piece in _pieces(texts, start, end):
+        if piece.speaker != "user":
+            waiting.append(piece)
+            continue
+        if waiting:
+            yield _role(waiting, first), tuple(waiting)
+        yield "user", (piece,)
+        waiting, first = [], False
+    if waiting:
+        yield _role(waiting, first), tuple(waiting)
+
+
+def _role(pieces: Sequence[AiderPiece], first: bool) -> Role:
+    banner = first and all(piece.speaker == "aider" for piece in pieces)
+    return "system" if banner else "assistant"
+
+
+def _pieces(texts: Sequence[str], start: int, end: int) -> Iterator[AiderPiece]:
+    """Cut lines where the speaker changes; blank lines go with what is before them."""
+    speaker: Speaker | None = None
+    begin, blank = start, False
+    for number in range(start, end):
+        here = _speaker(texts[number])
+        if here is None:
+            blank = True
+            continue
+        if here != speaker or (blank and here == "user"):
+            if speaker is not None:
+                yield AiderPiece(speaker, begin, number)
+            speaker, begin = here, number
+        blank = False
+    if speaker is not None:
+        yield AiderPiece(speaker, begin, end)
+
+
+def _speaker(text: str) -> Speaker | None:
+    if not text.strip():
+        return None
+    if text.startswith(PROMPT):
+        return "user"
+    return "aider" if text.startswith(OUTPUT) else "model"
+
+
+def _message(texts: Sequence[str], role: Role, pieces: Sequence[AiderPiece]) -> Message:
+    parts = tuple(Text(_text(texts[p.start : p.end], p.speaker)) for p in pieces)
+    speakers = zip(pieces, parts, strict=True)
+    raw = [{"speaker": piece.speaker, "text": part.text} for piece, part in speakers]
+    return Message(role, parts, raw, NAME)
+
+
+def _text(texts: Sequence[str], speaker: Speaker) -> str:
+    if speaker == "model":
+        return "\n".join(texts).strip("\n")
+    mark = _MARKS[speaker]
+    marked = [text for text in texts if text.startswith(mark)]
+    return "\n".join(text.removeprefix(mark).removesuffix("  ") for text in marked)
+
+
+def mark(text: str, speaker: Speaker) -> list[str]:
+    """
+    Return text as lines of a speaker, with a blank line behind them.
+
+    A line of the model that looks like one of somebody else is moved in by a space.
+    """
+    if speaker != "model":
+        mark = _MARKS[speaker]
+        return [*(f"{mark}{line}  " for line in text.split("\n")), ""]
+    foreign = (PROMPT, OUTPUT, START)
+    return [*(f" {t}" if t.startswith(foreign) else t for t in text.split("\n")), ""]
+
+
+def written(recording: Recording) -> bytes:
+    """Write the file; see ``Aider.encode``."""
+    history: AiderHistory = recording.document
+    draft = _Draft(history)
+    for chat, there in zip(history.chats, recording.conversations, strict=True):
+        draft.apply(chat, there.transcript.messages)
+    return history.lines.joined(draft.lines())
+
+
+class _Draft:
+    """The file in the making: its slots, and the lines that changed or left."""
+
+    def __init__(self, history: AiderHistory) -> None:
+        self.history = history
+        self.slots: tuple[Slot, ...] = tuple(range(len(history.lines.data)))
+        self.changed: dict[int, bytes] = {}
+        first = history.lines.data[0] if history.lines.data else b""
+        self.ending = "\r\n" if first.endswith("\r\n".encode(history.lines.encoding)) else "\n"
+
+    def apply(self, chat: AiderChat, messages: Sequence[Message]) -> None:
+        """Bring one chat into its new state."""
+        if messages == chat.messages and all(message.intact for message in messages):
+            return
+        before = {message.id: message for message in chat.messages}
+        for message in messages:
+            if message.id in before and not message.intact:
+                self._change(chat, message, before[message.id])
+        places = {
+            key: tuple(line for piece in pieces for line in range(piece.start, piece.end))
+            for key, pieces in chat.pieces.items()
+        }
+        self.slots = arrange(self.slots, places, messages, chat.start).slots
+
+    def _change(self, chat: AiderChat, message: Message, before: Message) -> None:
+        for position, piece in enumerate(chat.pieces[message.id]):
+            part = message.parts[position]
+            if part == before.parts[position]:
+                continue
+            gone = isinstance(part, Omitted)
+            new = [] if gone else mark(flat_text([part]), piece.speaker)
+            self.changed |= dict.fromkeys(range(piece.start, piece.end), b"")
+            self.changed[piece.start] = self._bytes(new)
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots, a blank line between prompts that would else become one."""
+        data, prompt = self.history.lines.data, PROMPT.encode(self.history.lines.encoding)
+        begun = {pieces[0].start for chat in self.history.chats for pieces in chat.pieces.values()}
+        last = b""
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                line = self._new(slot)
+            else:
+                line = self.changed.get(slot, data[slot])
+                if slot in begun and last.startswith(prompt) and line.startswith(prompt):
+                    yield self._bytes([""])
+            if line:
+                yield line
+                last = line
+
+    def _new(self, message: Message) -> bytes:
+        """Write a message that the chat did not have."""
+        speaker: Speaker = "model" if message.role == "assistant" else "aider"
+        if message.role == "user":
+            speaker = "user"
+        texts = [result.text for result in message.results]
+        rest = [part for part in message.parts if not isinstance(part, Omitted)]
+        text = "\n".join((*texts, flat_text(rest)) if texts else (flat_text(rest),))
+        return self._bytes(["", *mark(text, speaker)])
+
+    def _bytes(self, lines: Sequence[str]) -> bytes:
+        text = "".join(line + self.ending for line in lines)
+        return text.encode(self.history.lines.encoding, "surrogatepass")
+
 
 LOOKED_AT = 512 * 1024
 """How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
@@ -24,19 +237,19 @@ class Aider:
     name = NAME
     title = "aider chat history (.md)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the line that begins a chat, and for prompts."""
-        lines = decoded(source.data[:LOOKED_AT], source.encoding).split("\n")
+        lines = decode_text(source.data[:LOOKED_AT], source.encoding).split("\n")
         if any(line.startswith(START) for line in lines):
             return 1.0
         marked = [line for line in lines if line.startswith(("#### ", "> "))]
         prompts = any(line.startswith("#### ") and line.endswith("  ") for line in marked)
         return 0.3 if prompts and source.document is None else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every chat; the last one is the current one."""
         if not self.recognises(source):
-            raise unrecognised(source, self.title)
+            raise wrong_format(source, self.title)
         history, conversations = read(source)
         return Recording(self.name, conversations, history)
 

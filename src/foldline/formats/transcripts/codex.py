@@ -1,20 +1,303 @@
-"""
-Codex rollouts: JSON Lines whose ``response_item`` records are OpenAI Responses items.
-
-``event_msg`` records repeat the conversation for the screen and are not read, except for the
-token counts. A ``compacted`` record replaces everything before it by its
-``replacement_history``: each ends a segment, and the last conversation of the recording is what
-the model sees now. Turns that the user rolled back are left out. The system prompt is the
-``base_instructions`` of the session, its tool schemas are the ``dynamic_tools``.
-"""
+"""Reading a Codex rollout: the items between two compactions, and where each of them stands."""
 
 from __future__ import annotations
 
-from foldline.formats.recording import Conversation, Recording, segment_name, unrecognised
-from foldline.formats.source import Source
-from foldline.formats.transcripts.codex_reading import DIALECT, read
-from foldline.formats.transcripts.codex_writing import written
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldline.formats.arrangement import Places, Slot, arrange
+from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.openai_responses import OpenAIResponsesDialect
+from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
+from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Thinking, Usage
 from foldline.values.transcript import Transcript
+
+DIALECT = OpenAIResponsesDialect()
+
+_UNSEEN = ("ghost_snapshot",)
+"""Items that Codex keeps for itself."""
+
+_CONTEXT = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<skill>",
+    "<turn_aborted>",
+    "<user_shell_command>",
+    "<subagent_notification>",
+    "# AGENTS.md instructions",
+)
+"""How user messages begin that Codex wrote itself; they begin no turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodexSegment:
+    """
+    What the model saw up to a compaction, or sees now.
+
+    ``head`` is how many messages stand in the replacement history of the line ``compacted``;
+    ``places`` has the lines of the others.
+    """
+
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    places: Places = field(default_factory=dict, repr=False)
+    head: int = 0
+    compacted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A rollout file, ready to be written again."""
+
+    id: str
+    system: str
+    tools: tuple[Any, ...]
+    lines: Lines
+    segments: tuple[CodexSegment, ...]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A segment in the making: items with their lines, and token counts by position."""
+
+    compacted: int | None = None
+    items: list[tuple[int, Any]] = field(default_factory=list)
+    head: int = 0
+    usage: dict[int, Usage] = field(default_factory=dict)
+    newest: int = -1
+
+    def follow(self, line: int, item: dict[str, Any]) -> None:
+        """Append the item of a line."""
+        if _is_of_model(item):
+            self.newest = len(self.items)
+        self.items.append((line, item))
+
+    def finished(self) -> CodexSegment:
+        with at_line([line for line, _ in self.items]):
+            decoded = DIALECT.decode([item for _, item in self.items]).messages
+        messages = tuple(
+            replace(message, usage=self.usage[n]) if n in self.usage else message
+            for n, message in enumerate(decoded)
+        )
+        body = zip(messages[self.head :], self.items[self.head :], strict=True)
+        places = {message.id: (line,) for message, (line, _) in body}
+        return CodexSegment(messages, places, self.head, self.compacted)
+
+    def count(self, info: Any) -> None:
+        """Give the reported tokens to the newest item of the model."""
+        usage = _usage(info)
+        if usage and self.newest >= 0:
+            self.usage[self.newest] = usage
+
+    def roll_back(self, turns: Any) -> None:
+        """Leave out the newest turns of the user and everything behind them."""
+        starts = [n for n, (_, item) in enumerate(self.items) if _begins_turn(item)]
+        if isinstance(turns, int) and turns > 0 and starts:
+            cut = starts[-min(turns, len(starts))]
+            self.items, self.head = self.items[:cut], min(self.head, cut)
+            self.usage = {n: usage for n, usage in self.usage.items() if n < cut}
+            self.newest = min(self.newest, cut - 1)
+
+
+def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
+    """
+    Read a rollout file.
+
+    Returns:
+        The rollout, its current segment last, and warnings.
+
+    Raises:
+        InputError: Naming the line and the field of an item that is malformed.
+    """
+    lines, values, warnings = read_lines(source)
+    meta: dict[str, Any] = {}
+    drafts = [_Draft()]
+    for number, value in enumerate(values):
+        payload = value.get("payload") if value else None
+        if not isinstance(payload, dict):
+            continue
+        if value.get("type") == "session_meta":
+            meta = {**payload, **meta}
+        elif value.get("type") == "compacted":
+            drafts.append(_restart(number, payload))
+        else:
+            _follow(drafts[-1], number, value.get("type"), payload)
+    kept = [draft for draft in drafts if draft.items] or drafts[-1:]
+    segments = tuple(draft.finished() for draft in kept)
+    title = meta.get("id")
+    number_or_name = title if isinstance(title, str) and title else "rollout"
+    return Rollout(number_or_name, _system(meta), _tools(meta), lines, segments), warnings
+
+
+def _follow(draft: _Draft, number: int, kind: Any, payload: dict[str, Any]) -> None:
+    if kind == "response_item":
+        if payload.get("type") not in _UNSEEN:
+            draft.follow(number, payload)
+    elif kind == "event_msg" and payload.get("type") == "token_count":
+        draft.count(payload.get("info"))
+    elif kind == "event_msg" and payload.get("type") == "thread_rolled_back":
+        draft.roll_back(payload.get("num_turns"))
+
+
+def _restart(number: int, payload: dict[str, Any]) -> _Draft:
+    """Begin a segment with what a compaction left; older ones hold nothing but a summary."""
+    history = payload.get("replacement_history")
+    if not isinstance(history, list):
+        summary = payload.get("message")
+        history = [user_item(summary)] if isinstance(summary, str) and summary else []
+    seen = [item for item in history if not _is_unseen(item)]
+    return _Draft(number, [(number, item) for item in seen], len(seen))
+
+
+def user_item(text: str) -> dict[str, Any]:
+    """Return an item in which a user says something."""
+    content = [{"type": "input_text", "text": text}]
+    return {"type": "message", "role": "user", "content": content}
+
+
+def _is_unseen(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") in _UNSEEN
+
+
+def _is_of_model(item: dict[str, Any]) -> bool:
+    kind = str(item.get("type"))
+    return item.get("role") == "assistant" or kind == "reasoning" or kind.endswith("_call")
+
+
+def _begins_turn(item: Any) -> bool:
+    if not isinstance(item, dict) or item.get("role") != "user":
+        return False
+    return not any(text.lstrip().startswith(_CONTEXT) for text in _texts(item.get("content")))
+
+
+def _texts(content: Any) -> Iterator[str]:
+    for block in content if isinstance(content, list) else [{"text": content}]:
+        text = block.get("text") if isinstance(block, dict) else None
+        if isinstance(text, str):
+            yield text
+
+
+def _usage(info: Any) -> Usage | None:
+    last = info.get("last_token_usage") if isinstance(info, dict) else None
+    if not isinstance(last, dict):
+        return None
+    counts = [last.get(f"{key}_tokens") for key in ("input", "output", "cached_input")]
+    given, output, cached = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
+    cached = min(cached, given)
+    return Usage(given - cached, output, cached) if given or output else None
+
+
+def _system(meta: dict[str, Any]) -> str:
+    base = meta.get("base_instructions")
+    text = base.get("text") if isinstance(base, dict) else meta.get("instructions")
+    return text if isinstance(text, str) else ""
+
+
+def _tools(meta: dict[str, Any]) -> tuple[Any, ...]:
+    tools = meta.get("dynamic_tools")
+    return tuple(tools) if isinstance(tools, list) else ()
+
+
+def written(recording: Recording) -> bytes:
+    """Write the file; see ``Codex.encode``."""
+    rollout: Rollout = recording.document
+    draft = _NewLines(rollout)
+    for segment, there in zip(rollout.segments, recording.conversations, strict=True):
+        draft.apply(segment, there.transcript.messages)
+    return rollout.lines.joined(draft.lines())
+
+
+class _NewLines:
+    """The file in the making: its slots, changed payloads, and the items of new messages."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self.rollout = rollout
+        self.slots: tuple[Slot, ...] = tuple(range(len(rollout.lines.data)))
+        self.payloads: dict[Slot, dict[str, Any]] = {}
+        self.new: dict[str, list[Any]] = {}
+
+    def apply(self, segment: CodexSegment, messages: Sequence[Message]) -> None:
+        """Bring one segment into its new state."""
+        if messages == segment.messages and all(message.intact for message in messages):
+            return
+        head, body = _divide(segment, messages)
+        items = _Items(messages)
+        if segment.compacted is not None:
+            self._replace_head(segment, head, items)
+        gone: set[Slot] = set()
+        for message in body:
+            wires = items.of(message)
+            places = segment.places.get(message.id)
+            if places is None:
+                self.new[message.id] = wires
+            elif not message.intact and wires:
+                self.payloads[places[0]] = wires[0]
+            elif not wires:
+                gone.add(places[0])
+        draft = arrange(self.slots, segment.places, body)
+        self.slots = tuple(slot for slot in draft.slots if slot not in gone)
+
+    def _replace_head(self, segment: CodexSegment, head: Sequence[Message], items: _Items) -> None:
+        before = segment.messages[: segment.head]
+        if segment.compacted is None or (
+            tuple(head) == before and all(message.intact for message in head)
+        ):
+            return
+        payload = self.rollout.lines.value(segment.compacted)["payload"]
+        history = [wire for message in head for wire in items.of(message)]
+        self.payloads[segment.compacted] = {**payload, "replacement_history": history}
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+        lines = self.rollout.lines
+        places = (lines for segment in self.rollout.segments for lines in segment.places.values())
+        spoken = frozenset(line for lines in places for line in lines)
+        neighbour = min(spoken, default=0)
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                near = lines.value(neighbour)
+                stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
+                for wire in self.new[slot.id]:
+                    record = {**stamp, "type": "response_item", "payload": wire}
+                    yield lines.written(record, like=neighbour)
+                continue
+            neighbour = slot if slot in spoken else neighbour
+            if slot in self.payloads:
+                record = {**lines.value(slot), "payload": self.payloads[slot]}
+                yield lines.written(record, like=slot)
+            else:
+                yield lines.data[slot]
+
+
+def _divide(
+    segment: CodexSegment, messages: Sequence[Message]
+) -> tuple[Sequence[Message], Sequence[Message]]:
+    """Tell what goes into the replacement history from what has, or gets, lines of its own."""
+    if segment.compacted is None:
+        return (), messages
+    own = (n for n, message in enumerate(messages) if message.id in segment.places)
+    start = next(own, len(messages))
+    return messages[:start], messages[start:]
+
+
+class _Items:
+    """Writes messages one by one, each beside those that the dialect looks at."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.before = dict(zip((m.id for m in messages[1:]), messages, strict=False))
+        self.callers = {call.id: message for message in messages for call in message.calls}
+
+    def of(self, message: Message) -> list[Any]:
+        """Return the items of a message."""
+        if message.intact and message.dialect == DIALECT.name:
+            return [message.raw]
+        around = [self.callers[r.call_id] for r in message.results if r.call_id in self.callers]
+        before = self.before.get(message.id)
+        if before is not None and any(isinstance(part, Thinking) for part in before.parts):
+            around.append(before)
+        return DIALECT.messages([*around, message])[len(DIALECT.messages(around)) :]
+
 
 _KINDS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 
@@ -25,20 +308,20 @@ class Codex:
     name = "codex"
     title = "Codex rollout (.jsonl)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for records of the known types with a payload."""
         records = [value for value in source.head if isinstance(value, dict)]
         known = [r.get("type") in _KINDS and isinstance(r.get("payload"), dict) for r in records]
         return 1.0 if any(known) else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the segments of a rollout."""
         if not self.recognises(source):
-            raise unrecognised(source, self.title)
+            raise wrong_format(source, self.title)
         rollout, warnings = read(source)
         count = len(rollout.segments)
         conversations = tuple(
-            Conversation(
+            RecordedConversation(
                 segment_name(index, count, rollout.id),
                 Transcript(
                     segment.messages, DIALECT.name, system=rollout.system, tools=rollout.tools

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.json_document import unchanged
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.arrangement import weave
+from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.recording import Conversation, Recording, unrecognised
-from foldline.formats.source import Source
-from foldline.formats.weaving import weave
+from foldline.formats.recording import RecordedConversation, Recording, wrong_format
+from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 
-_ANTHROPIC = Anthropic()
+_ANTHROPIC = AnthropicDialect()
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The lines of a session; ``rows`` are those with a message."""
 
-    source: Source
+    source: TranscriptSource
     lines: Lines
     values: tuple[Any, ...] = field(repr=False)
     rows: tuple[int, ...] = field(repr=False)
@@ -33,15 +33,15 @@ class Droid:
     name = "droid"
     title = "Factory Droid session (.jsonl)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for the header, and for messages in their entries."""
         head = [value for value in source.head if isinstance(value, dict)]
         return 1.0 if head and head[0].get("type") == "session_start" else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of a session."""
         if not self.recognises(source):
-            raise unrecognised(source, self.title)
+            raise wrong_format(source, self.title)
         lines, values, warnings = read_lines(source)
         rows = tuple(row for row, value in enumerate(values) if _is_message(value))
         with at_line(rows):
@@ -49,13 +49,13 @@ class Droid:
         document = Entries(source, lines, tuple(values), rows, there.messages)
         title = next((v.get("id") for v in values if isinstance(v, dict)), None)
         name = title if isinstance(title, str) and title else "session"
-        return Recording(self.name, (Conversation(name, there),), document, warnings)
+        return Recording(self.name, (RecordedConversation(name, there),), document, warnings)
 
     def encode(self, recording: Recording) -> bytes:
         """Write a session: untouched entries as they stand, others in the way of the first."""
         document: Entries = recording.document
         messages = recording.conversations[0].transcript.messages
-        if unchanged(document.messages, messages):
+        if is_unchanged(document.messages, messages):
             return document.source.data
         where = {id(document.values[row]["message"]): row for row in document.rows}
         after: list[tuple[int | None, list[bytes]]] = []

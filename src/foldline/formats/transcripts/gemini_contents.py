@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.gemini import Gemini
-from foldline.formats.json_document import at, recorded, rewritten
-from foldline.formats.json_text import Path
+from foldline.formats.gemini import GeminiDialect
+from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
-_GEMINI = Gemini()
+_GEMINI = GeminiDialect()
 _PATHS: tuple[Path, ...] = (("contents",), ("history",), ())
 
 
@@ -21,11 +20,11 @@ class GeminiContents:
     name = "gemini-contents"
     title = "Gemini API contents (.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for contents with ``parts``."""
         return 1.0 if _path(source.document) is not None else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         path = _path(source.document)
         if path is None:
@@ -34,11 +33,11 @@ class GeminiContents:
         transcript = _GEMINI.decode(source.document if body else at(source.document, path))
         name = at(source.document, ("scenarioId",))
         title = name if isinstance(name, str) else "contents"
-        return recorded(self.name, source, [(title, path, transcript)])
+        return read_recording(self.name, source, [(title, path, transcript)])
 
     def encode(self, recording: Recording) -> bytes:
         """Write the contents again."""
-        return rewritten(recording, lambda _, __, there: _GEMINI.messages(there.messages))
+        return write_recording(recording, lambda _, __, there: _GEMINI.messages(there.messages))
 
 
 def _path(document: Any) -> Path | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.json_document import at, recorded, rewritten
-from foldline.formats.json_text import Path
-from foldline.formats.langchain import LangChain
+from foldline.formats.json_document import Path, at, read_recording, write_recording
+from foldline.formats.langchain import LangChainDialect
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
-_CHAIN = LangChain()
+_CHAIN = LangChainDialect()
 _TYPES = frozenset({"human", "ai", "tool", "system", "function", "chat", "remove", "developer"})
 _PATHS: tuple[Path, ...] = (
     ("values", "messages"),
@@ -28,21 +27,21 @@ class LangGraph:
     name = "langgraph"
     title = "LangGraph thread state, LangChain messages (.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for LangChain messages where states and dumps have them."""
         return 1.0 if _path(source.document) is not None else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         path = _path(source.document)
         if path is None:
             raise InputError("the document holds no LangChain messages", field="values.messages")
         transcript = _CHAIN.decode(at(source.document, path))
-        return recorded(self.name, source, [("thread", path, transcript)])
+        return read_recording(self.name, source, [("thread", path, transcript)])
 
     def encode(self, recording: Recording) -> bytes:
         """Write the state again."""
-        return rewritten(recording, lambda _, __, there: _CHAIN.messages(there.messages))
+        return write_recording(recording, lambda _, __, there: _CHAIN.messages(there.messages))
 
 
 def _path(document: Any) -> Path | None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from foldline.errors import InputError
 from foldline.formats.dialect import expect
-from foldline.formats.flat_text import flat_text
-from foldline.formats.json_document import at, recorded, rewritten
+from foldline.formats.foreign import flat_text
+from foldline.formats.json_document import at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Role, Text
 from foldline.values.transcript import Transcript
 
@@ -30,22 +30,24 @@ class MagenticOne:
     name = DIALECT
     title = "Magentic-One history (.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for texts of an orchestrator in a ``history``."""
         entries = at(source.document, PATH)
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
             return 0.0
         return 1.0 if any(entry["role"].startswith(_LEADER) for entry in entries) else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the history as one conversation."""
         entries = expect(at(source.document, PATH), list, None, "history")
         messages = [_message(entry, index) for index, entry in enumerate(entries)]
-        return recorded(self.name, source, [("history", PATH, Transcript.of(messages, DIALECT))])
+        return read_recording(
+            self.name, source, [("history", PATH, Transcript.of(messages, DIALECT))]
+        )
 
     def encode(self, recording: Recording) -> bytes:
         """Write the history again."""
-        return rewritten(recording, lambda _, __, there: _entries(there.messages))
+        return write_recording(recording, lambda _, __, there: _entries(there.messages))
 
 
 def _is_entry(entry: Any) -> bool:

@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from foldline.formats.arrangement import weave
 from foldline.formats.dialect import expect
-from foldline.formats.json_document import Place, at, recorded, rewritten
-from foldline.formats.openai_chat import OpenAIChat
+from foldline.formats.json_document import ConversationPath, at, read_recording, write_recording
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
-from foldline.formats.reported_usage import reported_usage
-from foldline.formats.source import Source
-from foldline.formats.weaving import weave
+from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
 PATH = ("messages",)
-_CHAT = OpenAIChat()
+_CHAT = OpenAIChatDialect()
 
 
 class MiniSweAgent:
@@ -31,14 +31,14 @@ class MiniSweAgent:
     name = "mini-swe-agent"
     title = "mini-swe-agent trajectory (.traj.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``trajectory_format`` and ``messages``."""
         document = source.document
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             return 0.0
         return 1.0 if str(document.get("trajectory_format")).startswith("mini-swe-agent") else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         document = expect(source.document, dict, None, "")
         entries = expect(document.get("messages"), list, None, "messages")
@@ -46,11 +46,11 @@ class MiniSweAgent:
         messages = [_with_usage(message) for message in read.messages]
         title = document.get("instance_id")
         name = title if isinstance(title, str) and title else "run"
-        return recorded(self.name, source, [(name, PATH, read.with_messages(messages))])
+        return read_recording(self.name, source, [(name, PATH, read.with_messages(messages))])
 
     def encode(self, recording: Recording) -> bytes:
         """Write the file, the outcome behind the messages where it was."""
-        return rewritten(recording, _entries)
+        return write_recording(recording, _entries)
 
 
 def _is_exit(entry: Any) -> bool:
@@ -62,7 +62,7 @@ def _with_usage(message: Message) -> Message:
     return replace(message, usage=usage) if usage else message
 
 
-def _entries(before: Sequence[Any], place: Place, transcript: Transcript) -> list[Any]:
+def _entries(before: Sequence[Any], place: ConversationPath, transcript: Transcript) -> list[Any]:
     silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
     spoken = (index for index, entry in enumerate(before) if not _is_exit(entry))
     where = {message.id: index for message, index in zip(place.messages, spoken, strict=True)}

@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.anthropic import Anthropic
-from foldline.formats.json_document import at, recorded, rewritten
-from foldline.formats.json_text import Path
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.json_document import Path, at, read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
 
-_ANTHROPIC = Anthropic()
+_ANTHROPIC = AnthropicDialect()
 
 
 class Moatless:
@@ -24,11 +23,11 @@ class Moatless:
     name = "moatless"
     title = "Moatless trajectory (.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for nodes of which one holds a request."""
         return 1.0 if _path(source.document) else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the request of the newest node."""
         path = _path(source.document)
         if not path:
@@ -39,11 +38,11 @@ class Moatless:
             body["system"] = system
         title = at(source.document, ("metadata", "instance_id"))
         name = title if isinstance(title, str) and title else "trajectory"
-        return recorded(self.name, source, [(name, path, _ANTHROPIC.decode(body))])
+        return read_recording(self.name, source, [(name, path, _ANTHROPIC.decode(body))])
 
     def encode(self, recording: Recording) -> bytes:
         """Write the request again."""
-        return rewritten(recording, lambda _, __, there: _ANTHROPIC.messages(there.messages))
+        return write_recording(recording, lambda _, __, there: _ANTHROPIC.messages(there.messages))
 
 
 def _path(document: Any) -> Path:

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.arguments import arguments_text
 from foldline.formats.dialect import expect
-from foldline.formats.flat_text import flat_text
-from foldline.formats.json_document import recorded, rewritten
+from foldline.formats.foreign import flat_text
+from foldline.formats.json_document import read_recording, write_recording
 from foldline.formats.recording import Recording
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
@@ -46,7 +46,7 @@ class SweAgent:
     name = NAME
     title = "SWE-agent trajectory (.traj)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``trajectory`` beside a ``history`` of messages."""
         document = source.document
         if not isinstance(document, dict) or not isinstance(document.get("trajectory"), list):
@@ -58,7 +58,7 @@ class SweAgent:
             all(isinstance(item, dict) and str(item.get("role")) in _ROLES for item in history)
         )
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the history; the steps under ``trajectory`` say the same again."""
         document = expect(source.document, dict, None, "")
         items = expect(document.get("history"), list, None, "history")
@@ -70,18 +70,18 @@ class SweAgent:
         ]
         environment = document.get("environment")
         name = environment if isinstance(environment, str) and environment else "run"
-        return recorded(NAME, source, [(name, PATH, Transcript.of(messages, NAME))])
+        return read_recording(NAME, source, [(name, PATH, Transcript.of(messages, NAME))])
 
     def encode(self, recording: Recording) -> bytes:
         """Write the history again; the steps under ``trajectory`` stay what they were."""
-        return rewritten(recording, lambda _, __, there: _entries(there.messages))
+        return write_recording(recording, lambda _, __, there: _entries(there.messages))
 
 
 # --- reading -------------------------------------------------------------------------------
 
 
 def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
-    """Tell whether an assistant's text holds a command whose output follows."""
+    """Return True if an assistant's text holds a command whose output follows."""
     wire = wires[index]
     after = wires[index + 1] if index + 1 < len(wires) else {}
     action, content = wire.get("action"), wire.get("content")

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.arguments import arguments_object, arguments_text
 from foldline.formats.dialect import expect
-from foldline.formats.flat_text import flat_text
-from foldline.formats.foreign import envelope
-from foldline.formats.json_document import reading, recorded, rewritten
+from foldline.formats.foreign import envelope, flat_text
+from foldline.formats.json_document import read_recording, reading, write_recording
+from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
-from foldline.formats.reported_usage import reported_usage
-from foldline.formats.source import Source
+from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
@@ -37,7 +36,7 @@ class Tau2:
     name = NAME
     title = "tau2-bench results (.json)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for ``simulations`` with messages."""
         document = source.document
         runs = document.get("simulations") if isinstance(document, dict) else None
@@ -45,7 +44,7 @@ class Tau2:
             return 0.0
         return float(all(isinstance(run, dict) and "messages" in run for run in runs))
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every simulation."""
         document = expect(source.document, dict, None, "")
         found = []
@@ -60,11 +59,11 @@ class Tau2:
                 messages = [_message(item, position) for position, item in enumerate(items)]
             path = ("simulations", index, "messages")
             found.append((name, path, Transcript.of(messages, NAME)))
-        return recorded(NAME, source, found)
+        return read_recording(NAME, source, found)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the simulations again."""
-        return rewritten(recording, lambda _, __, there: _entries(there.messages))
+        return write_recording(recording, lambda _, __, there: _entries(there.messages))
 
 
 # --- reading -------------------------------------------------------------------------------

@@ -1,21 +1,128 @@
 """
-tau-bench results: a list of runs, each with its chat completions messages under ``traj``.
+tau-bench few-shot examples: JSON Lines with a conversation as plain text in each line.
 
-Tool-call ids repeat inside one run and across runs; every run is a conversation of its own. The
-few-shot file of the benchmark, conversations as plain text, is read by ``tau_few_shot``.
+The text is a sequence of ``role: content``; the calls were not recorded, an assistant that made
+one reads "None". Such a call becomes one of an unnamed tool, so that its result has a partner.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from foldline.errors import InputError
 from foldline.formats.dialect import expect
-from foldline.formats.json_document import reading, recorded, rewritten
-from foldline.formats.openai_chat import OpenAIChat
-from foldline.formats.recording import Recording
-from foldline.formats.source import Source
-from foldline.formats.transcripts import tau_few_shot
+from foldline.formats.foreign import flat_text
+from foldline.formats.json_document import (
+    ConversationPath,
+    is_unchanged,
+    read_recording,
+    reading,
+    write_recording,
+)
+from foldline.formats.jsonl import Lines, read_lines
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.recording import RecordedConversation, Recording
+from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
-_CHAT = OpenAIChat()
+DIALECT = "tau-bench"
+KEY = "messages_display"
+UNNAMED = "unrecorded_tool"
+
+_TURN = re.compile(r"^(system|user|assistant|tool): ", re.MULTILINE)
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The lines of a few-shot file; the first step of a place is the position of the line."""
+
+    source: TranscriptSource
+    lines: Lines
+    places: tuple[ConversationPath, ...]
+
+
+def is_few_shot(source: TranscriptSource) -> bool:
+    """Return True if every line at the beginning of a file is such an example."""
+    head = source.head or (source.document,)
+    return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
+
+
+def decode(name: str, source: TranscriptSource) -> Recording:
+    """Read one conversation for every line."""
+    lines, values, warnings = read_lines(source)
+    conversations, places = [], []
+    for index, value in enumerate(values):
+        if value is not None and isinstance(value.get(KEY), str):
+            there = Transcript.of(_messages(value[KEY]), DIALECT)
+            conversations.append(RecordedConversation(f"line {index + 1}", there))
+            places.append(ConversationPath((index, KEY), there.messages))
+    document = Examples(source, lines, tuple(places))
+    return Recording(name, tuple(conversations), document, warnings)
+
+
+def encode(recording: Recording) -> bytes:
+    """Write the lines again."""
+    document: Examples = recording.document
+    lines, changed = list(document.lines.data), False
+    for place, there in zip(document.places, recording.conversations, strict=True):
+        messages, index = there.transcript.messages, int(place.path[0])
+        if not is_unchanged(place.messages, messages):
+            value = {**document.lines.value(index), KEY: _display(messages)}
+            lines[index], changed = document.lines.written(value, index), True
+    return document.lines.joined(lines) if changed else document.source.data
+
+
+def _messages(text: str) -> list[Message]:
+    turns = list(_TURN.finditer(text))
+    if not turns or turns[0].start() > 0:
+        return [Message("user", (Text(text),) if text else (), text, DIALECT)]
+    ends = [turn.start() - 1 for turn in turns[1:]] + [len(text)]
+    spoken = [
+        (turn.group(1), text[turn.end() : end], text[turn.start() : end])
+        for turn, end in zip(turns, ends, strict=True)
+    ]
+    out: list[Message] = []
+    for index, (role, content, raw) in enumerate(spoken):
+        answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
+        parts = _parts(role, content, index, answered)
+        out.append(Message(_ROLES[role], parts, raw, DIALECT))
+    return out
+
+
+def _parts(role: str, content: str, index: int, answered: bool) -> tuple[Part, ...]:
+    if role == "tool":
+        return (ToolResult(f"call_{index - 1}", (Text(content),), UNNAMED),)
+    if role == "assistant" and answered:
+        said = (Text(content),) if content != "None" else ()
+        return (*said, ToolCall(f"call_{index}", UNNAMED, "{}"))
+    return (Text(content),) if content else ()
+
+
+def _display(messages: Sequence[Message]) -> str:
+    return "\n".join(_write_line(message) for message in messages)
+
+
+def _write_line(message: Message) -> str:
+    if message.intact and message.dialect == DIALECT:
+        return str(message.raw)
+    content = "\n".join(
+        flat_text(part.content) if isinstance(part, ToolResult) else flat_text([part])
+        for part in message.parts
+        if not isinstance(part, ToolCall)
+    )
+    return f"{message.role}: {content or ('None' if message.calls else '')}"
+
+
+_CHAT = OpenAIChatDialect()
 
 
 class TauBench:
@@ -24,9 +131,9 @@ class TauBench:
     name = "tau-bench"
     title = "tau-bench results (.json) and few-shot examples (.jsonl)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Look for runs with ``task_id`` and ``traj``, or lines with ``messages_display``."""
-        if tau_few_shot.recognised(source):
+        if is_few_shot(source):
             return 1.0
         runs = source.document
         if not isinstance(runs, list) or not runs:
@@ -35,10 +142,10 @@ class TauBench:
             all(isinstance(run, dict) and {"task_id", "traj"} <= run.keys() for run in runs)
         )
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read one conversation for every run."""
-        if tau_few_shot.recognised(source):
-            return tau_few_shot.decode(self.name, source)
+        if is_few_shot(source):
+            return decode(self.name, source)
         runs = expect(source.document, list, None, "")
         if not runs:
             raise InputError("the list of runs is empty", hint="Give a file that holds one.")
@@ -49,10 +156,10 @@ class TauBench:
             name = f"task {run.get('task_id')} trial {run.get('trial', 0)}"
             with reading(name):
                 found.append((name, (index, "traj"), _CHAT.decode(items)))
-        return recorded(self.name, source, found)
+        return read_recording(self.name, source, found)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the runs again."""
-        if isinstance(recording.document, tau_few_shot.Examples):
-            return tau_few_shot.encode(recording)
-        return rewritten(recording, lambda _, __, there: _CHAT.messages(there.messages))
+        if isinstance(recording.document, Examples):
+            return encode(recording)
+        return write_recording(recording, lambda _, __, there: _CHAT.messages(there.messages))

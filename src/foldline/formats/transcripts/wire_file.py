@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import UnknownFormat
+from foldline.formats.arrangement import weave
 from foldline.formats.detect import detect_dialect
-from foldline.formats.json_document import Document, Place, as_bytes, unchanged
-from foldline.formats.json_text import Path, replaced
+from foldline.formats.json_document import (
+    ConversationPath,
+    JsonDocument,
+    Path,
+    as_bytes,
+    is_unchanged,
+    replace_values,
+)
 from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.recording import Conversation, Recording
+from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.registry import DIALECTS, dialect
-from foldline.formats.source import Source
-from foldline.formats.weaving import weave
+from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 
 _DOCUMENT, _LINES = 0.5, 0.4
@@ -27,7 +33,7 @@ _SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "s
 class MessageLines:
     """A file with a message in every line; ``rows`` are the lines that hold one."""
 
-    source: Source
+    source: TranscriptSource
     lines: Lines
     values: tuple[Any, ...] = field(repr=False)
     rows: tuple[int, ...] = field(repr=False)
@@ -40,7 +46,7 @@ class WireFile:
     name = "wire"
     title = "provider messages (.json), or one message a line (.jsonl)"
 
-    def recognises(self, source: Source) -> float:
+    def recognises(self, source: TranscriptSource) -> float:
         """Ask the dialects."""
         document = source.document
         if isinstance(document, (list, dict)):
@@ -52,25 +58,25 @@ class WireFile:
         head = source.head
         return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
-    def decode(self, source: Source) -> Recording:
+    def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file, in the dialect that is surest of it."""
         if not isinstance(source.document, (list, dict)) or _is_line(source.document):
             return _decode_lines(source)
         there = detect_dialect(source.document).decode(source.document)
-        document = Document(source, (Place((), there.messages),))
-        return Recording(self.name, (Conversation("messages", there),), document)
+        document = JsonDocument(source, (ConversationPath((), there.messages),))
+        return Recording(self.name, (RecordedConversation("messages", there),), document)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the value, or the lines, again."""
         there = recording.conversations[0].transcript
         if isinstance(recording.document, MessageLines):
             return _encode_lines(recording.document, recording.conversations[0])
-        document: Document = recording.document
-        if unchanged(document.places[0].messages, there.messages):
+        document: JsonDocument = recording.document
+        if is_unchanged(document.places[0].messages, there.messages):
             return document.source.data
         before = document.source.document
         changes = dict(_differences(before, dialect(there.dialect).encode(there), ()))
-        return as_bytes(document.source, replaced(document.source.text, before, changes))
+        return as_bytes(document.source, replace_values(document.source.text, before, changes))
 
 
 def _surest(wire: Any) -> float:
@@ -84,7 +90,7 @@ def _says_something(item: Any) -> bool:
 
 
 def _is_line(document: Any) -> bool:
-    """Tell whether a document is a single message rather than a request body."""
+    """Return True if a document is a single message rather than a request body."""
     return isinstance(document, dict) and not _surest(document) and bool(_surest([document]))
 
 
@@ -98,7 +104,7 @@ def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, new
 
 
-def _decode_lines(source: Source) -> Recording:
+def _decode_lines(source: TranscriptSource) -> Recording:
     lines, values, warnings = read_lines(source)
     rows = tuple(row for row, value in enumerate(values) if value is not None)
     wire = [values[row] for row in rows]
@@ -107,12 +113,12 @@ def _decode_lines(source: Source) -> Recording:
     with at_line(rows):
         there = detect_dialect(wire).decode(wire)
     document = MessageLines(source, lines, tuple(wire), rows, there.messages)
-    return Recording(WireFile.name, (Conversation("messages", there),), document, warnings)
+    return Recording(WireFile.name, (RecordedConversation("messages", there),), document, warnings)
 
 
-def _encode_lines(document: MessageLines, there: Conversation) -> bytes:
+def _encode_lines(document: MessageLines, there: RecordedConversation) -> bytes:
     transcript = there.transcript
-    if unchanged(document.messages, transcript.messages):
+    if is_unchanged(document.messages, transcript.messages):
         return document.source.data
     lines = document.lines
     where = {id(value): row for value, row in zip(document.values, document.rows, strict=True)}

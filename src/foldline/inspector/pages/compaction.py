@@ -6,15 +6,20 @@ from collections.abc import Sequence
 
 from foldline.core.cost import pays_after
 from foldline.engine.receipt import Receipt
-from foldline.inspector.fates import WORDS, Comparison, Fate, Row, around, compare, describe
+from foldline.inspector.comparison import (
+    FATES,
+    Fate,
+    MessageFate,
+    ViewComparison,
+    around,
+    compare,
+    describe,
+)
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note, table
+from foldline.inspector.pages.layout import Links, moment, money, note, paging, share, table
 from foldline.inspector.pages.messages import article, excerpt, role
-from foldline.inspector.pages.step import paging
-from foldline.inspector.replay import Revision
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import moment, money, share
+from foldline.inspector.timeline import Revision
+from foldline.inspector.trace import SessionTrace
 from foldline.session.early_fold import proportions
 
 PAGE = 120
@@ -35,7 +40,7 @@ SIGNS: dict[Fate, str] = {
 
 
 def compaction(
-    trace: Trace, links: Links, index: int, fate: str = "", page: int = 0, rows: int = PAGE
+    trace: SessionTrace, links: Links, index: int, fate: str = "", page: int = 0, rows: int = PAGE
 ) -> Html:
     """
     Write what one change of the view did.
@@ -80,7 +85,7 @@ def compaction(
     )
 
 
-def forgotten(trace: Trace, links: Links, fate: str = "", page: int = 0) -> Html:
+def forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
     """Write what of everything that was ever said the model sees now, and what not."""
     made = trace.once("forgotten", against_log)
     return h(
@@ -92,7 +97,7 @@ def forgotten(trace: Trace, links: Links, fate: str = "", page: int = 0) -> Html
     )
 
 
-def against_log(trace: Trace) -> Comparison:
+def against_log(trace: SessionTrace) -> ViewComparison:
     """Compare everything that was said with what the model sees now."""
     in_effect = [
         s.revision
@@ -105,7 +110,7 @@ def against_log(trace: Trace) -> Comparison:
     return compare(trace.log, trace.segments[-1].messages, whole, trace.counter)
 
 
-def fates(links: Links, path: str, made: Comparison, chosen: str) -> Html:
+def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
     """Say how many messages met each fate; each is the way to those alone."""
     items = []
     if links.live:
@@ -114,7 +119,7 @@ def fates(links: Links, path: str, made: Comparison, chosen: str) -> Html:
         )
     for fate, (count, tokens) in made.tokens().items():
         words = join(
-            sign(fate), f" {WORDS[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
+            sign(fate), f" {FATES[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
         )
         items.append(
             h(
@@ -138,10 +143,10 @@ def sign(fate: Fate) -> Html:
 
 
 def side_by_side(
-    trace: Trace,
+    trace: SessionTrace,
     links: Links,
     path: str,
-    rows: Sequence[Row],
+    rows: Sequence[MessageFate],
     fate: str,
     page: int,
     size: int,
@@ -175,9 +180,9 @@ def side_by_side(
     )
 
 
-def _line(trace: Trace, links: Links, row: Row) -> Html:
+def _line(trace: SessionTrace, links: Links, row: MessageFate) -> Html:
     lines = f", {row.quoted} of its lines" if row.quoted else ""
-    fate = join(sign(row.fate), " ", h("span", f"{WORDS[row.fate]}{lines}"))
+    fate = join(sign(row.fate), " ", h("span", f"{FATES[row.fate]}{lines}"))
     same = row.fate == "kept"
     right: Child = (
         h("span", "the same", class_="same") if same else _side(trace, links, row, new=True)
@@ -191,7 +196,7 @@ def _line(trace: Trace, links: Links, row: Row) -> Html:
     )
 
 
-def _side(trace: Trace, links: Links, row: Row, *, new: bool) -> Child:
+def _side(trace: SessionTrace, links: Links, row: MessageFate, *, new: bool) -> Child:
     message, tokens = (row.new, row.after) if new else (row.old, row.before)
     if message is None:
         return None
@@ -210,7 +215,7 @@ def _side(trace: Trace, links: Links, row: Row, *, new: bool) -> Child:
     )
 
 
-def _walk(trace: Trace, links: Links, index: int) -> Html:
+def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
     before = links.compaction(index - 1) if index > 1 else None
     after = links.compaction(index + 1) if index + 1 < len(trace.segments) else None
     return h(
@@ -222,7 +227,7 @@ def _walk(trace: Trace, links: Links, index: int) -> Html:
     )
 
 
-def receipt(trace: Trace, revision: Revision, made: Comparison, live: bool) -> Child:
+def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live: bool) -> Child:
     """Write the receipt of a compaction, its plan, its price and when it has paid."""
     if revision.receipt is None:
         return note(
@@ -244,7 +249,9 @@ def receipt(trace: Trace, revision: Revision, made: Comparison, live: bool) -> C
     )
 
 
-def _facts(trace: Trace, held: Receipt, revision: Revision, made: Comparison) -> list[Html]:
+def _facts(
+    trace: SessionTrace, held: Receipt, revision: Revision, made: ViewComparison
+) -> list[Html]:
     spent = held.spent
     shown = [row for row in made.rows if row.new is not None]
     asked = "no model was asked"
@@ -277,7 +284,7 @@ def _facts(trace: Trace, held: Receipt, revision: Revision, made: Comparison) ->
     return [join(h("dt", name), h("dd", value)) for name, value in pairs]
 
 
-def actions(trace: Trace, links: Links, index: int, revision: Revision) -> Child:
+def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -> Child:
     """Offer to take the last compaction back, where the archive is ours."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None

@@ -1,19 +1,138 @@
-"""What a session cost, request by request, and beside what other policies would have cost."""
+"""What the requests of a session cost, and what other policies would have cost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
-from foldline.inspector.costs import Alternative, asked, counted, paid, usd
+from foldline.core.config import POLICY_NAMES
+from foldline.core.strategy import Policy
+from foldline.engine.policies import policy as named_policy
+from foldline.errors import FoldlineError
+from foldline.evaluation.pricing import (
+    Bill,
+    Show,
+    as_wire,
+    clear_every_step,
+    in_session,
+    nothing,
+    replay,
+)
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note, table, tile
-from foldline.inspector.pages.step import paging
+from foldline.inspector.pages.layout import Links, brief, money, note, paging, share, table, tile
 from foldline.inspector.timeline import Point
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import brief, money, share
+from foldline.inspector.trace import SessionTrace
+from foldline.models.info import price
 from foldline.values.messages import Usage
+from foldline.values.transcript import Transcript
+
+MOST: Final = 6_000
+"""Messages of a session that is replayed under other policies: each request sends all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What requests used together, in tokens; ``usd`` in US dollars, None without prices."""
+
+    usage: Usage
+    requests: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What a session would have cost; ``error`` says why that is not known."""
+
+    name: str
+    bill: Bill | None
+    usd: float | None
+    error: str = ""
+
+
+def asked(trace: SessionTrace) -> tuple[Point, ...]:
+    """Return the requests that were really made."""
+    return trace.timeline.points[:-1]
+
+
+def usd(trace: SessionTrace, usage: Usage) -> float | None:
+    """Return what one request costs, in US dollars; None without prices."""
+    return price(trace.model, usage)
+
+
+def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
+    """Add up requests, each priced by itself."""
+    together = [0, 0, 0, 0]
+    money, known, count = 0.0, True, 0
+    for usage in usages:
+        count += 1
+        for index, tokens in enumerate(
+            (usage.input, usage.output, usage.cache_read, usage.cache_write)
+        ):
+            together[index] += tokens
+        cost = usd(trace, usage)
+        known = known and cost is not None
+        money += cost or 0.0
+    return Total(Usage(*together), count, money if known else None)
+
+
+def paid(trace: SessionTrace) -> Total:
+    """Return what the requests took: as reported by the provider, else as counted here."""
+    return total(trace, (point.usage for point in asked(trace)))
+
+
+def counted(trace: SessionTrace) -> Total:
+    """Return what the requests took as counted here, whatever the provider reported."""
+    return total(
+        trace,
+        (Usage(0, p.output, cache_read=p.cached, cache_write=p.written) for p in asked(trace)),
+    )
+
+
+def alternatives(
+    trace: SessionTrace, progress: Callable[[float, str], None]
+) -> tuple[Alternative, ...]:
+    """
+    Replay a session under other policies, each request with the prompt cache modelled.
+
+    Everything that was ever said counts as the history; each policy decides what is sent of it.
+
+    Args:
+        trace: The session, of at most `MOST` messages.
+        progress: Is told a fraction of the work and what comes next.
+    """
+    if len(trace.log) > MOST:
+        words = f"a session of more than {MOST:,} messages is not replayed"
+        return (Alternative("every policy", None, None, words),)
+    window = trace.model.window
+    history = as_wire(_whole(trace))
+    ways: list[tuple[str, Callable[[], Show]]] = [
+        ("everything, never compacted", nothing),
+        ("results cleared at every step", clear_every_step),
+    ]
+    ways += [
+        (name.replace("_", "-"), _in_session(trace, named_policy(name), window))
+        for name in POLICY_NAMES
+    ]
+    made = []
+    for index, (name, make) in enumerate(ways):
+        progress(index / len(ways), f"Replaying: {name}")
+        try:
+            bill = replay(history, make(), window, trace.counter)
+            made.append(Alternative(name, bill, usd(trace, bill.usage)))
+        except FoldlineError as error:
+            made.append(Alternative(name, None, None, str(error)))
+    return tuple(made)
+
+
+def _in_session(trace: SessionTrace, policy: Policy, window: int) -> Callable[[], Show]:
+    return lambda: in_session(policy, window, trace.counter, trace.config)
+
+
+def _whole(trace: SessionTrace) -> Transcript:
+    return Transcript(trace.log, trace.current.dialect)
+
 
 PAGE = 100
 COLUMNS = 240
@@ -23,7 +142,7 @@ PARTS = ("cached", "written", "fresh input", "output")
 
 
 def cost(
-    trace: Trace, links: Links, page: int, others: Sequence[Alternative] | None = None
+    trace: SessionTrace, links: Links, page: int, others: Sequence[Alternative] | None = None
 ) -> Html:
     """
     Write what a session cost.
@@ -75,7 +194,7 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
     return usage.cache_read, usage.cache_write, usage.input, usage.output
 
 
-def _drawing(trace: Trace) -> Html:
+def _drawing(trace: SessionTrace) -> Html:
     points = asked(trace)
     count = min(COLUMNS, len(points))
     edges = [len(points) * index // max(1, count) for index in range(count + 1)]
@@ -120,7 +239,7 @@ def _legend() -> Html:
     return h("ul", items, class_="legend")
 
 
-def _policies(trace: Trace, links: Links, others: Sequence[Alternative] | None) -> Html:
+def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] | None) -> Html:
     title = h("h2", "Beside other policies")
     if others is None:
         way: Child = None
@@ -177,7 +296,7 @@ def _priced(name: str, usage: Usage, requests: int, over: int, price: float | No
     ]
 
 
-def _requests(trace: Trace, links: Links, page: int) -> Html:
+def _requests(trace: SessionTrace, links: Links, page: int) -> Html:
     points = asked(trace)
     count = max(1, -(-len(points) // PAGE))
     page = min(max(page, 0), count - 1)
@@ -201,7 +320,7 @@ def _requests(trace: Trace, links: Links, page: int) -> Html:
     )
 
 
-def _row(trace: Trace, links: Links, point: Point) -> list[Child]:
+def _row(trace: SessionTrace, links: Links, point: Point) -> list[Child]:
     number = point.request.number
     where = links.request(number)
     said = "provider" if point.reported else "counted here"

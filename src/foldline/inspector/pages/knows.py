@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.knowing import WORDS, Answer, Passage, ask
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note
-from foldline.inspector.trace import Trace
+from foldline.inspector.knowledge_check import STANDINGS, KnowledgeCheck, Mention, check_knowledge
+from foldline.inspector.pages.layout import Links, note
+from foldline.inspector.trace import SessionTrace
 
 SIGNS = {"here": "=", "snapshot": "❝", "handle": "#", "never": "×"}
 """What stands for each standing beside its colour."""
 
 
-def knows(trace: Trace, links: Links, query: str, at: int | None) -> Html:
+def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html:
     """
     Answer whether the model knows something.
 
@@ -32,7 +31,9 @@ def knows(trace: Trace, links: Links, query: str, at: int | None) -> Html:
         _answer(
             trace,
             links,
-            ask(query, trace.view(point.request), trace.log_until(point.request), trace.handles),
+            check_knowledge(
+                query, trace.view(point.request), trace.log_until(point.request), trace.handles
+            ),
             when,
         )
         if query.strip()
@@ -40,7 +41,7 @@ def knows(trace: Trace, links: Links, query: str, at: int | None) -> Html:
     )
 
 
-def form(trace: Trace, links: Links, query: str = "", at: int | None = None) -> Html:
+def form(trace: SessionTrace, links: Links, query: str = "", at: int | None = None) -> Html:
     """Write the box in which one asks."""
     keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
     last = len(trace.timeline.points) - 1
@@ -84,8 +85,8 @@ def form(trace: Trace, links: Links, query: str = "", at: int | None = None) -> 
     )
 
 
-def _answer(trace: Trace, links: Links, answer: Answer, when: str) -> Html:
-    words = WORDS[answer.standing]
+def _answer(trace: SessionTrace, links: Links, answer: KnowledgeCheck, when: str) -> Html:
+    words = STANDINGS[answer.standing]
     if answer.standing == "handle" and not trace.is_ours:
         words = "out of view: only in the agent's file"
     how = (
@@ -116,8 +117,8 @@ def _answer(trace: Trace, links: Links, answer: Answer, when: str) -> Html:
     )
 
 
-def _passage(trace: Trace, links: Links, one: Passage) -> Html:
-    words = WORDS[one.standing]
+def _passage(trace: SessionTrace, links: Links, one: Mention) -> Html:
+    words = STANDINGS[one.standing]
     if one.standing == "handle" and not trace.is_ours:
         words = "out of view"
     where = links.message(one.message)

@@ -1,14 +1,118 @@
-"""What every page has around it: its head, the way to the others, and its outline."""
+"""What all pages share: their frame, their addresses, and how numbers and times are written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote, urlencode
 
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import ago, counted, moment, size
+from foldline.inspector.trace import SessionTrace
+
+_LAST: Final = 253_402_128_000.0
+"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
+
+_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def brief(number: float) -> str:
+    """Write a number shortly: ``812``, ``12.3k``, ``1.2M``."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            value = number / size
+            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 message``, ``1,200 messages``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def share(part: float, whole: float) -> str:
+    """Write a share in percent: ``12%``, ``<1%``."""
+    fraction = part / whole if whole else 0.0
+    return "<1%" if 0 < fraction < 0.005 else f"{fraction:.0%}"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes: ``812 B``, ``1.4 MB``."""
+    if count < 1_000:
+        return f"{count} B"
+    return f"{count / 1e3:.0f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
+
+
+def money(usd: float | None) -> str:
+    """Write US dollars: ``$0.0042``, ``$12.30``; a dash where they are not known."""
+    if usd is None:
+        return "–"
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+def moment(seconds: float) -> datetime:
+    """Turn seconds since 1970 into a time here; one that no calendar has becomes the nearest."""
+    return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC).astimezone()
+
+
+def ago(seconds: float) -> str:
+    """Say how long ago something was: ``3 hours ago``."""
+    for size_, unit in _UNITS:
+        if seconds >= size_:
+            return f"{counted(int(seconds // size_), unit)} ago"
+    return "just now"
+
+
+def one_line(text: str, most: int = 120) -> str:
+    """Return the beginning of a text as one line."""
+    words = " ".join(text[: most * 4].split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """
+    The addresses of one session.
+
+    ``base`` is where it begins, such as ``/s/1f0c2a9b``; "" in a report, which has places instead.
+    ``around`` are parameters that every address keeps, such as the chosen conversation.
+    """
+
+    base: str
+    around: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether there is a server that answers."""
+        return bool(self.base)
+
+    def page(self, name: str = "", **parameters: str | int) -> str:
+        """Return the address of a page of the session; ``_`` at the end of a name is dropped."""
+        if not self.base:
+            return f"#{name or 'overview'}"
+        return f"{self.base}{'/' if name else ''}{name}{self._query(parameters)}"
+
+    def request(self, number: int) -> str | None:
+        """Return the address of what the model saw at a request; None in a report."""
+        return self.page(f"requests/{number}") if self.base else None
+
+    def compaction(self, index: int, **parameters: str | int) -> str:
+        """Return the address of the compaction that a segment begins with."""
+        return (
+            self.page(f"compactions/{index}", **parameters)
+            if self.base
+            else f"#compaction-{index}"
+        )
+
+    def message(self, number: str, **parameters: str | int) -> str | None:
+        """Return the address of a message, whole; None in a report."""
+        return self.page(f"messages/{quote(number)}", **parameters) if self.base else None
+
+    def _query(self, parameters: Mapping[str, str | int]) -> str:
+        pairs = [*self.around, *((name.rstrip("_"), str(v)) for name, v in parameters.items())]
+        return f"?{urlencode(pairs)}" if pairs else ""
+
 
 TABS = (
     ("", "Over time"),
@@ -22,7 +126,7 @@ TABS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PageFrame:
     """
     What a page stands in.
 
@@ -35,7 +139,7 @@ class Frame:
     refresh: int = 0
 
 
-def page(frame: Frame, header: Child, main: Child) -> Html:
+def page(frame: PageFrame, header: Child, main: Child) -> Html:
     """Write a whole page."""
     return join(
         Html("<!doctype html>"),
@@ -90,7 +194,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
     )
 
 
-def session_header(trace: Trace, links: Links, tab: str, now: float) -> Html:
+def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
     """Write what stands above every page of a session."""
     tabs = [
         h(
@@ -107,7 +211,7 @@ def session_header(trace: Trace, links: Links, tab: str, now: float) -> Html:
     )
 
 
-def about(trace: Trace, now: float) -> Html:
+def about(trace: SessionTrace, now: float) -> Html:
     """Say in one line what a session is."""
     source, model = trace.source, trace.model
     facts: list[Child] = [source.agent]
@@ -190,3 +294,13 @@ def table(
         role="region",
         aria_label=caption,
     )
+
+
+def paging(links: Links, path: str, chosen: int, count: int, **rest: str | int) -> list[Child]:
+    """Write the ways to other pages of a list: first, before, after, last."""
+    places = (("first", 0), ("before", chosen - 1), ("after", chosen + 1), ("last", count - 1))
+    return [
+        join(" ", h("a", name, href=links.page(path, page=place, **rest)))
+        for name, place in places
+        if 0 <= place < count and place != chosen
+    ]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from foldline.inspector.chart import Range, legend, over_time
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note, table, tile
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import brief, moment, share
+from foldline.inspector.pages.layout import Links, brief, moment, note, share, table, tile
+from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import Message
 
 LISTED = 200
 """Compactions in the table."""
 
 
-def overview(trace: Trace, links: Links, drawn: Range | None = None) -> Html:
+def overview(trace: SessionTrace, links: Links, drawn: Range | None = None) -> Html:
     """Write the page that a session opens with."""
     points = trace.timeline.points
     whole = Range(0, len(points))
@@ -34,7 +32,7 @@ def overview(trace: Trace, links: Links, drawn: Range | None = None) -> Html:
     )
 
 
-def tiles(trace: Trace) -> Html:
+def tiles(trace: SessionTrace) -> Html:
     """Write the figures of a session."""
     now, points = trace.timeline.now, trace.timeline.points
     peak = max(points, key=lambda point: point.tokens)
@@ -51,13 +49,13 @@ def tiles(trace: Trace) -> Html:
     )
 
 
-def gone(trace: Trace) -> list[Message]:
+def gone(trace: SessionTrace) -> list[Message]:
     """Return the messages that were said and are not in view now, whole or shortened."""
     shown = {message.id for message in trace.segments[-1].messages}
     return [message for message in trace.log if message.id not in shown]
 
 
-def _conversations(trace: Trace, links: Links) -> Child:
+def _conversations(trace: SessionTrace, links: Links) -> Child:
     names = trace.source.conversations
     if not names or not links.live:
         return None
@@ -118,7 +116,7 @@ def _walk(links: Links, drawn: Range, whole: Range) -> Html:
     )
 
 
-def compactions(trace: Trace, links: Links) -> Html:
+def compactions(trace: SessionTrace, links: Links) -> Html:
     """List the changes of the view, the newest first."""
     rows = [_row(trace, links, index) for index in range(1, len(trace.segments))]
     if not rows:
@@ -129,7 +127,7 @@ def compactions(trace: Trace, links: Links) -> Html:
     return h("section", h("h2", "Compactions"), shown)
 
 
-def _row(trace: Trace, links: Links, index: int) -> list[Child]:
+def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:
     segment, before = trace.segments[index], trace.segments[index - 1]
     revision = segment.revision
     old = trace.counter.messages(before.messages)

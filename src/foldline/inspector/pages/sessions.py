@@ -1,15 +1,22 @@
-"""The sessions on this machine or in an archive: a table to filter and to sort."""
+"""The table of sessions, and the measuring of what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlencode
 
+from foldline.core.config import Config
+from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
-from foldline.inspector.pages.layout import note, top
-from foldline.inspector.shelf import Listed
-from foldline.inspector.words import ago, counted, moment, money, one_line, size
+from foldline.inspector.loading import from_archive, from_file
+from foldline.inspector.pages.cost import paid
+from foldline.inspector.pages.layout import ago, counted, moment, money, note, one_line, size, top
+from foldline.inspector.session_cache import SessionEntry
+from foldline.inspector.trace import SessionTrace
 
 PAGE = 100
 """Sessions on one page."""
@@ -29,7 +36,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class SessionFigures:
     """What is known of a session once it was read; ``usd`` is in US dollars, None if unknown."""
 
     messages: int
@@ -40,7 +47,7 @@ class Surveyed:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SortOrder:
     """How the table is shown: words that are looked for, by which column, in which direction."""
 
     words: str = ""
@@ -49,7 +56,7 @@ class Order:
     page: int = 0
 
     @classmethod
-    def of(cls, said: Mapping[str, str]) -> Order:
+    def of(cls, said: Mapping[str, str]) -> SortOrder:
         """Read the fields of an address."""
         column = said.get("sort", "changed")
         page = said.get("page", "0")
@@ -62,7 +69,11 @@ class Order:
 
 
 def sessions(
-    found: Sequence[Listed], known: Mapping[str, Surveyed], order: Order, now: float, left: int
+    found: Sequence[SessionEntry],
+    known: Mapping[str, SessionFigures],
+    order: SortOrder,
+    now: float,
+    left: int,
 ) -> Html:
     """
     Write the table of sessions.
@@ -116,12 +127,14 @@ def header() -> Html:
     return h("header", top(()))
 
 
-def _matches(one: Listed, words: str) -> bool:
+def _matches(one: SessionEntry, words: str) -> bool:
     text = f"{one.title} {one.agent} {one.project}".lower()
     return all(word in text for word in words.lower().split())
 
 
-def _place(one: Listed, known: Surveyed | None, column: str) -> tuple[bool, float | str]:
+def _place(
+    one: SessionEntry, known: SessionFigures | None, column: str
+) -> tuple[bool, float | str]:
     """Return where a session stands; those of which nothing is known stand last."""
     fixed: dict[str, float | str] = {
         "session": one.title.lower(),
@@ -143,7 +156,7 @@ def _place(one: Listed, known: Surveyed | None, column: str) -> tuple[bool, floa
     return (True, values[column])
 
 
-def _row(one: Listed, known: Surveyed | None, now: float) -> Html:
+def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
     when = moment(one.changed)
     numbers: list[Child] = ["…"] * 4
     if known is not None and known.error:
@@ -172,7 +185,7 @@ def _tail(path: str) -> str:
     return path if len(path) <= 40 else f"…{path[-39:]}"
 
 
-def _head(name: str, title: str, order: Order) -> Html:
+def _head(name: str, title: str, order: SortOrder) -> Html:
     chosen = name == order.column
     rising = not order.rising if chosen else name in ("session", "agent", "project")
     direction = "rising" if rising else "falling"
@@ -188,7 +201,7 @@ def _head(name: str, title: str, order: Order) -> Html:
     )
 
 
-def _address(order: Order, /, **changes: str | int) -> str:
+def _address(order: SortOrder, /, **changes: str | int) -> str:
     said: dict[str, str | int] = {
         "q": order.words,
         "sort": order.column,
@@ -197,7 +210,7 @@ def _address(order: Order, /, **changes: str | int) -> str:
     return f"/?{urlencode({**said, **changes})}"
 
 
-def _filter(order: Order) -> Html:
+def _filter(order: SortOrder) -> Html:
     return h(
         "form",
         h("input", type="hidden", name="sort", value=order.column),
@@ -224,7 +237,7 @@ def _filter(order: Order) -> Html:
     )
 
 
-def _pages(order: Order, page: int, count: int) -> Child:
+def _pages(order: SortOrder, page: int, count: int) -> Child:
     if count == 1:
         return None
     places = (("before", page - 1), ("after", page + 1))
@@ -240,3 +253,85 @@ def _pages(order: Order, page: int, count: int) -> Child:
         class_="pages",
         aria_label="Pages of sessions",
     )
+
+
+LARGEST: Final = 24_000_000
+"""Bytes up to which a session is measured for the list; a larger one when it is opened."""
+
+
+class SessionSurvey:
+    """
+    Measures sessions in one thread; what was measured is kept until the session changes.
+
+    Args:
+        config: The thresholds, which do not matter for what is measured.
+        model: The model to price for; "" for the one that a session names.
+    """
+
+    def __init__(self, config: Config, model: str = "") -> None:
+        self._config = config
+        self._model = model
+        self._known: dict[str, tuple[float, SessionFigures]] = {}
+        self._waiting: deque[SessionEntry] = deque()
+        self._running = False
+        self._lock = threading.Lock()
+
+    def of(self, found: Iterable[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
+        """
+        Return what is known of sessions, having begun to measure the others.
+
+        Returns:
+            What is known by key, and how many are still to be measured.
+        """
+        with self._lock:
+            known = {
+                one.key: self._known[one.key][1]
+                for one in found
+                if self._known.get(one.key, (None,))[0] == one.changed
+            }
+            missing = [one for one in found if one.key not in known and one.size <= LARGEST]
+            self._waiting = deque(missing)
+            if missing and not self._running:
+                self._running = True
+                threading.Thread(target=self._run, daemon=True).start()
+        return known, len(missing)
+
+    def note(self, listed: SessionEntry, trace: SessionTrace) -> None:
+        """Take what is known of a session that was opened."""
+        self._known[listed.key] = (listed.changed, session_figures(trace))
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._running = False
+                    return
+                one = self._waiting.popleft()
+                known = self._known.get(one.key, (None,))[0] == one.changed
+            if not known:
+                self._known[one.key] = (one.changed, self._measured(one))
+
+    def _measured(self, one: SessionEntry) -> SessionFigures:
+        try:
+            if one.origin == "archive":
+                trace = from_archive(one.place, one.name, self._config, _quiet, model=self._model)
+            else:
+                trace = from_file(one.place, self._config, _quiet, model=self._model)
+        except (FoldlineError, OSError, ValueError) as error:
+            return SessionFigures(0, 0, 0, None, str(error) or type(error).__name__)
+        return session_figures(trace)
+
+
+def session_figures(trace: SessionTrace) -> SessionFigures:
+    """Return what the list says of a session."""
+    changes = sum(
+        segment.revision is not None and segment.revision.cause != "undo"
+        for segment in trace.segments
+    )
+    return SessionFigures(
+        len(trace.log), trace.timeline.now.tokens - sum(trace.overhead), changes, paid(trace).usd
+    )
+
+
+def _quiet(_: float, __: str) -> None:
+    """Tell nobody."""

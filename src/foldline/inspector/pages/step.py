@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from foldline.inspector.chart import label, stacked, swatch
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note, table
+from foldline.inspector.pages.layout import Links, counted, note, paging, share, table
 from foldline.inspector.pages.messages import article
 from foldline.inspector.timeline import BANDS, Point
-from foldline.inspector.trace import Trace
-from foldline.inspector.words import counted, share
+from foldline.inspector.trace import SessionTrace
 
 PAGE = 60
 """Messages on one page."""
 
 
-def step(trace: Trace, links: Links, number: int, page: int | None = None) -> Html:
+def step(trace: SessionTrace, links: Links, number: int, page: int | None = None) -> Html:
     """
     Write what the model saw.
 
@@ -65,7 +63,7 @@ def _title(point: Point) -> str:
     return f"What the model saw at request {point.request.number:,}"
 
 
-def _source(trace: Trace) -> Html:
+def _source(trace: SessionTrace) -> Html:
     if trace.is_ours:
         return note("Replayed from the log and its edits: this is what was sent, word for word.")
     return note(
@@ -74,7 +72,7 @@ def _source(trace: Trace) -> Html:
     )
 
 
-def _walk(trace: Trace, links: Links, point: Point) -> Html:
+def _walk(trace: SessionTrace, links: Links, point: Point) -> Html:
     number, last = point.request.number, len(trace.timeline.points) - 1
     before = links.request(number - 1) if number else None
     after = links.request(number + 1) if number < last else None
@@ -103,7 +101,7 @@ def _walk(trace: Trace, links: Links, point: Point) -> Html:
     )
 
 
-def _figures(trace: Trace, point: Point) -> Html:
+def _figures(trace: SessionTrace, point: Point) -> Html:
     whole = point.tokens
     rows: list[list[Child]] = [
         [join(swatch(band), " ", label(name)), point.sizes[band], share(point.sizes[band], whole)]
@@ -148,13 +146,3 @@ def _pages(links: Links, number: int, size: int, chosen: int) -> Html:
         class_="pages",
         aria_label="Pages of messages",
     )
-
-
-def paging(links: Links, path: str, chosen: int, count: int, **rest: str | int) -> list[Child]:
-    """Write the ways to other pages of a list: first, before, after, last."""
-    places = (("first", 0), ("before", chosen - 1), ("after", chosen + 1), ("last", count - 1))
-    return [
-        join(" ", h("a", name, href=links.page(path, page=place, **rest)))
-        for name, place in places
-        if 0 <= place < count and place != chosen
-    ]

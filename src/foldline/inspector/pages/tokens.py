@@ -9,16 +9,91 @@ from typing import Final
 from foldline.evaluation.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
-from foldline.inspector.pages.layout import note, table
+from foldline.inspector.pages.layout import Links, brief, note, one_line, share, table
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.timeline import BANDS
-from foldline.inspector.trace import Trace
-from foldline.inspector.treemap import Box, squarify
-from foldline.inspector.words import brief, one_line, share
+from foldline.inspector.trace import SessionTrace
 from foldline.snapshot.facts import files
-from foldline.values.groups import pair
+from foldline.values.groups import Pairing, pair
 from foldline.values.messages import Message, ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; all four in the units of the whole."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
+    """
+    Divide a rectangle in proportion to sizes, into pieces that are nearly square.
+
+    Args:
+        sizes: Positive numbers, the largest first.
+        within: What is divided.
+
+    Returns:
+        A rectangle for each number, in order.
+    """
+    return list(_divided(list(sizes), within))
+
+
+def _divided(sizes: list[float], within: Box) -> Iterator[Box]:
+    total = sum(sizes)
+    start = 0
+    while start < len(sizes) and total > 0:
+        side = min(within.width, within.height)
+        scale = within.width * within.height / total
+        end, row = start + 1, sizes[start]
+        while end < len(sizes) and _worst(
+            sizes, start, end + 1, row + sizes[end], side, scale
+        ) <= (_worst(sizes, start, end, row, side, scale)):
+            row += sizes[end]
+            end += 1
+        yield from _row(sizes[start:end], row, within, scale)
+        within = _rest(within, row * scale)
+        total -= row
+        start = end
+
+
+def _worst(
+    sizes: Sequence[float], start: int, end: int, row: float, side: float, scale: float
+) -> float:
+    """Return how far the worst piece of a row is from square; sizes fall, so it is an end one."""
+    thick = row * scale / side if side else 0.0
+    if not thick:
+        return float("inf")
+    lengths = (sizes[start] * scale / thick, sizes[end - 1] * scale / thick)
+    return max(
+        max(thick / length, length / thick) if length else float("inf") for length in lengths
+    )
+
+
+def _row(sizes: Sequence[float], row: float, within: Box, scale: float) -> Iterator[Box]:
+    upright = within.width >= within.height
+    side = within.height if upright else within.width
+    thick = row * scale / side if side else 0.0
+    place = within.y if upright else within.x
+    for size in sizes:
+        length = size * scale / thick if thick else 0.0
+        if upright:
+            yield Box(within.x, place, thick, length)
+        else:
+            yield Box(place, within.y, length, thick)
+        place += length
+
+
+def _rest(within: Box, area: float) -> Box:
+    if within.width >= within.height:
+        thick = area / within.height if within.height else 0.0
+        return Box(within.x + thick, within.y, max(0.0, within.width - thick), within.height)
+    thick = area / within.width if within.width else 0.0
+    return Box(within.x, within.y + thick, within.width, max(0.0, within.height - thick))
+
 
 GROUPS, MEMBERS = 24, 60
 """Groups of the treemap, and messages of each; what is smaller is drawn together."""
@@ -41,7 +116,7 @@ class Cell:
     file: str = ""
 
 
-def tokens(trace: Trace, links: Links) -> Html:
+def tokens(trace: SessionTrace, links: Links) -> Html:
     """Write where the tokens of what the model sees now are."""
     stats = trace.stats
     return join(
@@ -49,8 +124,8 @@ def tokens(trace: Trace, links: Links) -> Html:
             "section",
             h("h1", "Where the tokens are"),
             note(
-                f"{stats.tokens:,} tokens in what the model sees now; "
-                "the same figures as foldline stats."
+                f"{stats.tokens:,} tokens in what the model sees now, by {trace.counter.name}; "
+                "foldline stats has the same figures for the same model."
             ),
             _treemap(trace, links),
             h(
@@ -65,7 +140,7 @@ def tokens(trace: Trace, links: Links) -> Html:
     )
 
 
-def _treemap(trace: Trace, links: Links) -> Html:
+def _treemap(trace: SessionTrace, links: Links) -> Html:
     groups = trace.once("groups", group_messages)
     boxes = squarify([sum(c.tokens for c in cells) for _, cells in groups], Box(0, 0, WIDE, TALL))
     pieces = [
@@ -83,12 +158,13 @@ def _treemap(trace: Trace, links: Links) -> Html:
     )
 
 
-def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
+def group_messages(trace: SessionTrace) -> list[tuple[str, list[Cell]]]:
     """Return messages by what they come from: a tool by its name, else a role; largest first."""
     messages = trace.current.messages
-    stale = {site.message for site in superseded(messages)}
+    pairing = pair(messages)
+    stale = {site.message for site in superseded(messages, pairing)}
     tools = {call.id: call.name for m in messages for call in m.calls}
-    about = _files(messages)
+    about = _file_of_messages(messages, pairing)
     found: dict[str, list[Cell]] = {}
     for index, message in enumerate(messages):
         size = trace.counter.message(message)
@@ -102,10 +178,10 @@ def group_messages(trace: Trace) -> list[tuple[str, list[Cell]]]:
     return [(name, _largest(cells)) for name, cells in groups]
 
 
-def _files(messages: Sequence[Message]) -> dict[int, str]:
+def _file_of_messages(messages: Sequence[Message], pairing: Pairing) -> dict[int, str]:
     """Return the file that a message is about, by its position: its call names it."""
     found: dict[int, str] = {}
-    for call, result in pair(messages).answers.items():
+    for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
         if isinstance(part, ToolCall):
             path = next((fact.path for fact in files([Message("assistant", (part,))])), "")
@@ -131,7 +207,7 @@ def _largest(cells: list[Cell]) -> list[Cell]:
     return [*ordered[:MEMBERS], *([Cell(None, rest)] if rest else [])]
 
 
-def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Trace) -> Html:
+def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace) -> Html:
     """Draw a tool or a role; what one file takes stands together in it."""
     total = sum(cell.tokens for cell in cells)
     by_file: dict[str, list[Cell]] = {}
@@ -162,7 +238,7 @@ def _band(group: str) -> int:
     return BANDS.index(kind) if kind in BANDS else 0
 
 
-def _file(cells: Sequence[Cell], box: Box, links: Links, trace: Trace, group: str) -> Html:
+def _file(cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace, group: str) -> Html:
     """Draw the messages that one file takes, or one message that is about no file."""
     places = squarify([cell.tokens for cell in cells], box)
     drawn = [_cell(c, place, links, trace, group) for c, place in zip(cells, places, strict=True)]
@@ -180,7 +256,7 @@ def _titled(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Html | N
     return rest, h("text", one_line(words, room), x=box.x + 5, y=box.y + 14, class_=kind)
 
 
-def _cell(cell: Cell, place: Box, links: Links, trace: Trace, group: str) -> Html:
+def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str) -> Html:
     words = f"{group}: {cell.tokens:,} tokens"
     if cell.message is not None:
         words += f", #{trace.positions.get(cell.message.id, 0)}: {excerpt(cell.message, 80)}"
@@ -203,7 +279,7 @@ def _cell(cell: Cell, place: Box, links: Links, trace: Trace, group: str) -> Htm
     return h("a", box, href=where, aria_label=words, tabindex=None if large else "-1")
 
 
-def _kinds(trace: Trace) -> Html:
+def _kinds(trace: SessionTrace) -> Html:
     stats = trace.stats
     rows: list[list[Child]] = [
         [
@@ -230,7 +306,7 @@ def _kinds(trace: Trace) -> Html:
     )
 
 
-def _lists(trace: Trace, links: Links) -> Html:
+def _lists(trace: SessionTrace, links: Links) -> Html:
     stats = trace.stats
     return join(
         _section(
@@ -282,7 +358,7 @@ def _lists(trace: Trace, links: Links) -> Html:
     )
 
 
-def _large(trace: Trace, links: Links) -> Iterator[list[Child]]:
+def _large(trace: SessionTrace, links: Links) -> Iterator[list[Child]]:
     stats, messages = trace.stats, trace.current.messages
     for large in stats.largest[:ROWS]:
         where = links.message(messages[large.index].id)

@@ -8,12 +8,16 @@ from foldline.core.config import POLICY_NAMES
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.links import Links
 from foldline.inspector.pages.compaction import fates, side_by_side
-from foldline.inspector.pages.layout import note, table, tile
-from foldline.inspector.trace import Trace
-from foldline.inspector.trial import Trial, Wish, as_toml, attempt, wish_of
-from foldline.inspector.words import share
+from foldline.inspector.pages.layout import Links, note, share, table, tile
+from foldline.inspector.simulation import (
+    Simulation,
+    SimulationSettings,
+    as_toml,
+    attempt,
+    read_settings,
+)
+from foldline.inspector.trace import SessionTrace
 
 ROWS = 80
 
@@ -21,7 +25,7 @@ _NOWHERE = Links("")
 """What is only tried has no pages."""
 
 
-def what_if(trace: Trace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def what_if(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
     """
     Write the form, and what the settings in it would do.
 
@@ -35,7 +39,7 @@ def what_if(trace: Trace, links: Links, said: Mapping[str, str], at: int | None)
     point = points[at] if at is not None else trace.timeline.now
     made: Child
     try:
-        wish = wish_of(said)
+        wish = read_settings(said)
         made = None
         if said.get("try"):
             made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
@@ -52,7 +56,7 @@ def what_if(trace: Trace, links: Links, said: Mapping[str, str], at: int | None)
     )
 
 
-def _form(trace: Trace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def _form(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
     now = trace.timeline.now.tokens
     keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
     suggested = str(max(500, now // 5)) if not said.get("try") else None
@@ -110,7 +114,7 @@ def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Htm
     )
 
 
-def _shown(trace: Trace, links: Links, wish: Wish, trial: Trial) -> Html:
+def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation) -> Html:
     receipt, made = trial.receipt, trial.comparison
     said, before, after = trial.names
     saved = made.before - made.after
@@ -178,7 +182,7 @@ def _shown(trace: Trace, links: Links, wish: Wish, trial: Trial) -> Html:
     )
 
 
-def _fields(wish: Wish) -> dict[str, str | int]:
+def _fields(wish: SimulationSettings) -> dict[str, str | int]:
     values = {
         "policy": wish.policy,
         "budget": wish.budget,

@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from foldline.integrations.langchain.chat_model import ChatModel
+    from foldline.integrations.langchain.chat_model import ChatModelSummarizer
     from foldline.integrations.langchain.compressor import Compressor
     from foldline.integrations.langchain.middleware import FoldlineMiddleware
 
-__all__ = ["ChatModel", "Compressor", "FoldlineMiddleware"]
+__all__ = ["ChatModelSummarizer", "Compressor", "FoldlineMiddleware"]
 
 _HOMES = {
-    "ChatModel": "chat_model",
+    "ChatModelSummarizer": "chat_model",
     "Compressor": "compressor",
     "FoldlineMiddleware": "middleware",
 }

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.formats.registry import dialect
-from foldline.session.answering import Summarizer
 from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
@@ -31,7 +31,7 @@ STOPS: Final[Mapping[str, Stop]] = {
 """Why a model stopped, in the words of the providers; anything else is an ordinary end."""
 
 
-class ChatModel:
+class ChatModelSummarizer:
     """
     Answers Asks with a chat model; its tokens never reach the stream of a graph.
 
@@ -48,7 +48,7 @@ class ChatModel:
         self._cap = next((name for name in CAPS if name in fields), None)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ChatModel) and other._model is self._model
+        return isinstance(other, ChatModelSummarizer) and other._model is self._model
 
     def __hash__(self) -> int:
         return id(self._model)
@@ -63,30 +63,30 @@ class ChatModel:
 
     def answer(self, ask: Ask) -> Reply:
         """Answer; what the model raises is told in the Reply by whoever asks."""
-        return self._reply(self._model.invoke(_prompt(ask), _config(), **self._capped(ask)))
+        return self._reply(self._model.invoke(_prompt(ask), _config(), **self._cap_option(ask)))
 
     async def aanswer(self, ask: Ask) -> Reply:
         """Answer in async programs; see `answer`."""
-        said = await self._model.ainvoke(_prompt(ask), _config(), **self._capped(ask))
-        return self._reply(said)
+        answer = await self._model.ainvoke(_prompt(ask), _config(), **self._cap_option(ask))
+        return self._reply(answer)
 
-    def _capped(self, ask: Ask) -> dict[str, int]:
+    def _cap_option(self, ask: Ask) -> dict[str, int]:
         return {} if self._cap is None else {self._cap: ask.max_tokens}
 
     def _reply(self, said: Any) -> Reply:
         message = dialect("langchain").decode([said]).messages[0]
-        told = getattr(said, "response_metadata", None) or {}
-        reason = told.get("finish_reason") or told.get("stop_reason")
+        text = getattr(said, "response_metadata", None) or {}
+        reason = text.get("finish_reason") or text.get("stop_reason")
         stop = STOPS.get(str(reason), "end")
         usage = message.usage or Usage()
         return Reply(message.text, stop=stop, model=name_of(self._model), usage=usage)
 
 
-def summarizing(summarizer: Any) -> Summarizer | None:
+def as_summarizer(summarizer: Any) -> ModelLike | None:
     """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
-        return ChatModel(summarizer)
-    answers: Summarizer | None = summarizer
+        return ChatModelSummarizer(summarizer)
+    answers: ModelLike | None = summarizer
     return answers
 
 

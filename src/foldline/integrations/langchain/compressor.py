@@ -11,11 +11,10 @@ from foldline.core.strategy import Policy
 from foldline.engine.policies import fraction
 from foldline.errors import BudgetError, StoreError
 from foldline.formats.registry import dialect
-from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.langchain.chat_model import summarizing
-from foldline.integrations.langchain.naming import named
-from foldline.integrations.langchain.quiet import quiet
-from foldline.integrations.same import is_same, no_model
+from foldline.integrations.following import MOST, FollowerPool
+from foldline.integrations.langchain.chat_model import as_summarizer
+from foldline.integrations.langchain.runs import conversation_name, hide_from_stream
+from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.session import Session
 from foldline.values.identity import content_hash
 
@@ -83,14 +82,14 @@ class Compressor:
                 f"Impossible fractions: threshold {threshold!r}, preserve {preserve!r}.",
                 hint="Give a threshold above 0 and up to 1, and preserve less than 1.",
             )
-        if is_same(summarizer, options.get("config")) and not options.get("model"):
+        if is_same_model(summarizer, options.get("config")) and not options.get("model"):
             raise no_model("A compressor", "Give the chat model itself: summarizer=model.")
-        self._followers = Followers(
+        self._followers = FollowerPool(
             path,
             most=conversations,
             window=window,
             policy=fraction(preserve, threshold) if policy is None else policy,
-            summarizer=summarizing(summarizer),
+            summarizer=as_summarizer(summarizer),
             format="langchain",
             **options,
         )
@@ -114,10 +113,10 @@ class Compressor:
         Raises:
             InputError: A message cannot be read.
         """
-        name = named(messages, config)
+        name = conversation_name(messages, config)
         history = self._history(name, messages)
         async with self._followers.afollowing(name) as follower:
-            with quiet():
+            with hide_from_stream():
                 view = await follower.aview(history)
         return self._given(name, messages, history, view)
 
@@ -125,9 +124,9 @@ class Compressor:
         self, messages: list[Any], config: Mapping[str, Any] | None = None
     ) -> tuple[list[Any], bool]:
         """Compress messages in a program that does not await; see `compress`."""
-        name = named(messages, config)
+        name = conversation_name(messages, config)
         history = self._history(name, messages)
-        with self._followers.following(name) as follower, quiet():
+        with self._followers.following(name) as follower, hide_from_stream():
             view = follower.view(history)
         return self._given(name, messages, history, view)
 
@@ -145,9 +144,9 @@ class Compressor:
     def tools(self) -> list[Any]:
         """The tool ``recall``, for the tools of an agent or a ``ToolNode`` of the graph."""
         # Imported here: it loads the whole of LangChain, which nothing else here needs.
-        from foldline.integrations.langchain.session_tools import tools_of
+        from foldline.integrations.langchain.session_tools import session_tools
 
-        return list(tools_of(self._running, ("recall",)))
+        return list(session_tools(self._running, ("recall",)))
 
     def _running(self, runtime: Any) -> Session:
         """Return the session of a graph that runs; `hook` names it by its first message."""
@@ -168,10 +167,10 @@ class Compressor:
         Raises:
             StoreError: It is not at hand: nothing of it was compressed, or not for a long time.
         """
-        return self._followers.session(named(messages, config))
+        return self._followers.session(conversation_name(messages, config))
 
     def close(self) -> None:
-        """Let go of all conversations."""
+        """Close all conversations."""
         self._followers.close()
 
     def _history(self, name: str, messages: list[Any]) -> list[Any]:
@@ -196,7 +195,7 @@ class Compressor:
 
 
 def _alike(left: Any, right: Any) -> bool:
-    """Tell whether two messages say the same; a graph may have given one of them an id."""
+    """Return True if two messages say the same; a graph may have given one of them an id."""
     if left is right or left == right:
         return True
     if type(left) is not type(right) or left.content != right.content:

@@ -8,8 +8,13 @@ from typing import Any, ClassVar
 
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.integrations.followers import MOST, Followers
-from foldline.integrations.langchain.chat_model import ChatModel, name_of, profile_of, summarizing
+from foldline.integrations.following import MOST, FollowerPool
+from foldline.integrations.langchain.chat_model import (
+    ChatModelSummarizer,
+    as_summarizer,
+    name_of,
+    profile_of,
+)
 from foldline.integrations.langchain.imported import (
     AgentMiddleware,
     AgentState,
@@ -21,11 +26,14 @@ from foldline.integrations.langchain.imported import (
     ResponseT,
     internal_call_metadata,
 )
-from foldline.integrations.langchain.naming import joined, named, running
-from foldline.integrations.langchain.quiet import quiet
-from foldline.integrations.langchain.session_tools import running_session, tools_of
-from foldline.integrations.same import is_same
-from foldline.integrations.sending import aresent, resent
+from foldline.integrations.langchain.runs import (
+    conversation_name,
+    hide_from_stream,
+    join_name,
+    run_name,
+)
+from foldline.integrations.langchain.session_tools import running_session, session_tools
+from foldline.integrations.model_calls import asend_with_retry, is_same_model, send_with_retry
 from foldline.session import Session
 
 
@@ -73,18 +81,18 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
     ) -> None:
         super().__init__()
         self._window = window
-        self._same = is_same(summarizer, config)
-        self._followers = Followers(
+        self._same = is_same_model(summarizer, config)
+        self._followers = FollowerPool(
             path,
             most=threads,
             policy=policy,
-            summarizer=None if self._same else summarizing(summarizer),
+            summarizer=None if self._same else as_summarizer(summarizer),
             config=config,
             output=output,
             format="langchain",
             **options,
         )
-        self.tools = tools_of(running_session(self._followers), tools)
+        self.tools = session_tools(running_session(self._followers), tools)
 
     def session(self, thread: str, messages: Sequence[Any] = ()) -> Session:
         """
@@ -97,10 +105,12 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         Raises:
             StoreError: It is not at hand: it was not run yet, or not for a long time.
         """
-        return self._followers.session(joined(thread) if thread else named(messages))
+        return self._followers.session(
+            join_name(thread) if thread else conversation_name(messages)
+        )
 
     def close(self) -> None:
-        """Let go of all threads; those of an archive are taken up again when they are run."""
+        """Close all threads; those of an archive are taken up again when they are run."""
         self._followers.close()
 
     def wrap_model_call(
@@ -112,12 +122,12 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         with self._followers.following(_name(request), **self._options(request)) as follower:
 
             def overflowed(error: Exception) -> Sequence[Any]:
-                with quiet(internal_call_metadata()):
+                with hide_from_stream(internal_call_metadata()):
                     return follower.overflowed(request.messages, error)
 
-            with quiet(internal_call_metadata()):
+            with hide_from_stream(internal_call_metadata()):
                 view = follower.view(request.messages, **_around(request))
-            return resent(view, overflowed, lambda sent: handler(_sending(request, sent)))
+            return send_with_retry(view, overflowed, lambda sent: handler(_sending(request, sent)))
 
     async def awrap_model_call(
         self,
@@ -129,21 +139,23 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         async with self._followers.afollowing(name, **options) as follower:
 
             async def overflowed(error: Exception) -> Sequence[Any]:
-                with quiet(internal_call_metadata()):
+                with hide_from_stream(internal_call_metadata()):
                     return await follower.aoverflowed(request.messages, error)
 
-            with quiet(internal_call_metadata()):
+            with hide_from_stream(internal_call_metadata()):
                 view = await follower.aview(request.messages, **_around(request))
-            return await aresent(view, overflowed, lambda sent: handler(_sending(request, sent)))
+            return await asend_with_retry(
+                view, overflowed, lambda sent: handler(_sending(request, sent))
+            )
 
     def _options(self, request: ModelRequest[Any]) -> dict[str, Any]:
         window = self._window or profile_of(request.model).get("max_input_tokens")
-        own = {"summarizer": ChatModel(request.model)} if self._same else {}
+        own = {"summarizer": ChatModelSummarizer(request.model)} if self._same else {}
         return {"window": window, "model": name_of(request.model) or None, **own}
 
 
 def _name(request: ModelRequest[Any]) -> str:
-    return running(getattr(request.runtime, "execution_info", None), request.messages)
+    return run_name(getattr(request.runtime, "execution_info", None), request.messages)
 
 
 def _around(request: ModelRequest[Any]) -> dict[str, Any]:

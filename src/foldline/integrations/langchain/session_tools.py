@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.errors import BudgetError
-from foldline.integrations.followers import Followers
+from foldline.integrations.following import FollowerPool
 from foldline.integrations.langchain.imported import BaseTool, ToolMessage, ToolRuntime, tool
-from foldline.integrations.langchain.naming import running
+from foldline.integrations.langchain.runs import run_name
 from foldline.session import Session
 from foldline.tools import Tool, compact, recall
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SessionToolSpec:
     """A tool before it is known of which session: what the model is told, and what makes it."""
 
     description: str
@@ -23,26 +23,26 @@ class Offer:
     make: Callable[[Session], Tool]
 
 
-OFFERS: Final[Mapping[str, Offer]] = {
-    "recall": Offer(recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
-    "compact": Offer(compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
+SESSION_TOOLS: Final[Mapping[str, SessionToolSpec]] = {
+    "recall": SessionToolSpec(recall.DESCRIPTION, recall.PARAMETERS, recall.recall_tool),
+    "compact": SessionToolSpec(compact.DESCRIPTION, compact.PARAMETERS, compact.compact_tool),
 }
 
 
-def running_session(followers: Followers) -> Callable[[ToolRuntime], Session]:
+def running_session(followers: FollowerPool) -> Callable[[ToolRuntime], Session]:
     """Return what finds the session of an agent with the middleware."""
     return lambda runtime: followers.session(
-        running(runtime.execution_info, runtime.state["messages"])
+        run_name(runtime.execution_info, runtime.state["messages"])
     )
 
 
-def tools_of(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> list[BaseTool]:
+def session_tools(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> list[BaseTool]:
     """
     Return tools that work on the session of the conversation in which they are called.
 
     Args:
         find: Returns that session.
-        names: Some of `OFFERS`.
+        names: Some of `SESSION_TOOLS`.
 
     Raises:
         BudgetError: There is no tool of a name.
@@ -51,10 +51,10 @@ def tools_of(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> li
 
 
 def _tool(find: Callable[[ToolRuntime], Session], name: str) -> BaseTool:
-    offer = OFFERS.get(name)
+    offer = SESSION_TOOLS.get(name)
     if offer is None:
         raise BudgetError(
-            f"A session has no tool {name!r}.", hint=f"Known tools: {', '.join(OFFERS)}."
+            f"A session has no tool {name!r}.", hint=f"Known tools: {', '.join(SESSION_TOOLS)}."
         )
 
     def run(runtime: ToolRuntime, **arguments: Any) -> ToolMessage:

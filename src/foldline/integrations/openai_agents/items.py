@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from foldline.errors import InputError
-from foldline.formats.openai_responses_items import KINDS, OUTPUTS
+from foldline.formats.openai_responses.items import KINDS, OUTPUTS
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
 """What the SDK writes on items for itself, and leaves out when it sends them."""
@@ -68,7 +68,7 @@ def sendable(item: Any) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two items are one: notes, and the id of reasoning, may come and go."""
+    """Return True if two items are one: notes, and the id of reasoning, may come and go."""
     return left is right or left == right or _essence(left) == _essence(right)
 
 

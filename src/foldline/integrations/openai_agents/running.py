@@ -7,9 +7,8 @@ from typing import Any
 
 from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import MissingExtra
+from foldline.integrations.model_calls import asend_with_retry, is_overflow, read_usage
 from foldline.integrations.openai_agents.session import FoldlineSession
-from foldline.integrations.same import usage_of
-from foldline.integrations.sending import aresent, is_overflow
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
 
 try:
@@ -71,7 +70,7 @@ async def answer_with(model: Model, ask: Ask) -> Reply:
     text = "".join(str(part.text) for part in parts if getattr(part, "text", None))
     refused = any(getattr(part, "refusal", None) for part in parts)
     stop: Stop = "refusal" if refused and not text else "end"
-    return Reply(text, stop=stop, usage=usage_of(response.usage))
+    return Reply(text, stop=stop, usage=read_usage(response.usage))
 
 
 def session_tools(session: FoldlineSession) -> list[FunctionTool]:
@@ -122,7 +121,7 @@ class FoldlineModel(Model):
                 system_instructions, items, *arguments, **options
             )
 
-        return await aresent(input, self._session.smaller, send)
+        return await asend_with_retry(input, self._session.smaller, send)
 
     async def stream_response(
         self,
@@ -154,7 +153,7 @@ class FoldlineModel(Model):
         return self._inner.get_retry_advice(request)
 
     async def close(self) -> None:
-        """Let go of the model that answers."""
+        """Close the model that answers."""
         await self._inner.close()
 
 

@@ -9,10 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from foldline.ask_runner import ModelLike, run_to_end
 from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.integrations.following import Follower
+from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
     Aligned,
     Handed,
@@ -23,9 +25,7 @@ from foldline.integrations.openai_agents.items import (
     sendable,
     without_calls,
 )
-from foldline.integrations.same import is_same, no_model
 from foldline.session import Session
-from foldline.session.answering import Summarizer, finished
 from foldline.session.fair_lock import FairLock
 
 UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
@@ -97,7 +97,7 @@ class FoldlineSession:
         window: int | None = None,
         model: str | None = None,
         policy: str | Policy = "default",
-        summarizer: Summarizer | str | None = None,
+        summarizer: ModelLike | str | None = None,
         config: Config | None = None,
         output: int | None = None,
         session_settings: Any = None,
@@ -106,7 +106,7 @@ class FoldlineSession:
         self.session_id = session_id
         self.model = model
         self.session_settings = session_settings
-        self.run_model = RunModel() if is_same(summarizer, config) else None
+        self.run_model = RunModel() if is_same_model(summarizer, config) else None
         self._options = {
             "window": window,
             "model": model,
@@ -206,7 +206,7 @@ class FoldlineSession:
             view = await sent.follower.aview(
                 sent.history, system=given.instructions or "", tools=_schemas(data.agent)
             )
-            return replace(given, input=_shown(view, sent.dead))
+            return replace(given, input=_view_items(view, sent.dead))
 
     async def smaller(self, error: Exception) -> list[Any]:
         """
@@ -222,10 +222,10 @@ class FoldlineSession:
             if self._sent is None:
                 raise error
             sent = self._sent
-            return _shown(await sent.follower.aoverflowed(sent.history, error), sent.dead)
+            return _view_items(await sent.follower.aoverflowed(sent.history, error), sent.dead)
 
     def close(self) -> None:
-        """Let go of the conversation; closing twice is allowed."""
+        """Close the conversation; closing twice is allowed."""
         self._follower.close()
         if self._aside is not None:
             self._aside.close()
@@ -242,7 +242,7 @@ class FoldlineSession:
         return [message.raw for message in self._follower.session.messages]
 
     async def _follow(self, history: list[Any]) -> None:
-        await finished(asyncio.to_thread(self._follower.follow, history))
+        await run_to_end(asyncio.to_thread(self._follower.follow, history))
 
     async def _add(self, items: list[Any]) -> None:
         log = self._log()
@@ -258,7 +258,7 @@ class FoldlineSession:
         """Find the history that an input stands for."""
         log = self._log()
         for handed in reversed((Handed((), 0), *self._handed)):
-            aligned = _aligned(items, handed, log)
+            aligned = _align_view(items, handed, log)
             if aligned is not None:
                 return Sent(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
@@ -266,13 +266,13 @@ class FoldlineSession:
         return Sent(self._aside, items)
 
 
-def _aligned(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
+def _align_view(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | None:
     if not handed.whole or handed.at > len(log):
         return None
     return align(items, handed, log[handed.at :])
 
 
-def _shown(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
+def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
     return [sendable(item) for item in without_calls(view, dead)]
 
 

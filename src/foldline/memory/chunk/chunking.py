@@ -3,22 +3,116 @@ Documents in chunks: each of them small enough to be put before a model, none of
 
     for chunk in split(text, "markdown"):
         print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
+
+A text is cut where it is kindest, only as often as it must be; the pieces are then packed.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
 from typing import Final, Literal, TypeAlias, get_args
 
 from foldline.core.validation import named, whole
 from foldline.errors import BudgetError
-from foldline.memory.chunk.cuts import LINE, lines, sentences
+from foldline.memory.chunk.cut_points import (
+    BY_KIND,
+    LINE,
+    OPENING,
+    Cuts,
+    lines,
+    near_blank,
+    sentences,
+)
 from foldline.memory.chunk.outline import Places, places
-from foldline.memory.chunk.pieces import Count, Piece, pieces
 from foldline.tokens.estimate import estimate
+
+Count: TypeAlias = Callable[[str], int]
+
+GRAIN: Final = 2
+"""Crumbs are taken together up to this fraction of the room, one character for each token."""
+
+CLOSE: Final = 0.9
+"""What has no structure is cut into parts that take this share of the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A span of a text: how many tokens it takes, and whether a section begins with it."""
+
+    start: int
+    end: int
+    tokens: int
+    opens: bool = False
+
+
+def cut_text(text: str, kind: str, room: int, count: Count) -> Iterator[TextSpan]:
+    """
+    Cut a text into pieces, without a gap.
+
+    Args:
+        text: The text.
+        kind: A key of ``BY_KIND``.
+        room: The most that a piece may take, in tokens; only one single character may take more.
+        count: Counts the tokens of a text.
+    """
+    return _cut(text, TextSpan(0, len(text), count(text)), BY_KIND[kind], room, count)
+
+
+def _cut(
+    text: str, piece: TextSpan, ways: Sequence[Cuts], room: int, count: Count
+) -> Iterator[TextSpan]:
+    """
+    Cut one piece until every part fits.
+
+    Each way to cut is tried once, and the last resort makes every part shorter: it ends.
+    """
+    if piece.tokens <= room:
+        yield piece
+        return
+    for used, way in enumerate(ways, 1):
+        cuts = way(text, piece.start, piece.end)
+        cuts = _apart((*cuts, piece.end), piece.start, room // GRAIN)
+        if cuts:
+            yield from _parts(text, piece, cuts, way in OPENING, ways[used:], room, count)
+            return
+    parts = max(2, ceil(piece.tokens / (CLOSE * room)))
+    middle = piece.start + (piece.end - piece.start) * (parts // 2) // parts
+    cuts = near_blank(text, middle, piece.start, piece.end)
+    if cuts:
+        yield from _parts(text, piece, cuts, False, (), room, count)
+    else:
+        yield piece
+
+
+def _apart(cuts: Sequence[int], start: int, most: int) -> list[int]:
+    """Leave out cuts between crumbs no longer than ``most`` together; the last is the end."""
+    out, first = list[int](), start
+    for cut, after in pairwise(cuts):
+        if after - first > most:
+            out.append(cut)
+            first = cut
+    return out
+
+
+def _parts(
+    text: str,
+    piece: TextSpan,
+    cuts: Sequence[int],
+    opening: bool,
+    ways: Sequence[Cuts],
+    room: int,
+    count: Count,
+) -> Iterator[TextSpan]:
+    for low, high in pairwise((piece.start, *cuts, piece.end)):
+        opens = piece.opens if low == piece.start else opening
+        part = TextSpan(low, high, count(text[low:high]), opens)
+        yield from _cut(text, part, ways, room, count)
+
 
 Kind: TypeAlias = Literal["text", "markdown", "code"]
 
@@ -113,7 +207,7 @@ def split(
     if not text.strip():
         return ()
     sizes = settings or ChunkSettings()
-    cut = list(pieces(text, kind, sizes.target, count))
+    cut = list(cut_text(text, kind, sizes.target, count))
     packing = _Packing(text, sizes, count, places(text, kind))
     out, at = list[Chunk](), 0
     while at < len(cut):
@@ -130,7 +224,7 @@ class _Packing:
         self._text, self._sizes, self._count, self._where = text, sizes, count, where
         self._ends = [found.start() for found in LINE.finditer(text)]
 
-    def last(self, cut: Sequence[Piece], at: int) -> int:
+    def last(self, cut: Sequence[TextSpan], at: int) -> int:
         """Return which piece is the first that is no more in the chunk that begins with ``at``."""
         first, target = cut[at], self._sizes.target
         repeats = 0 if at == 0 or first.opens else self._sizes.overlap
@@ -145,17 +239,17 @@ class _Packing:
             until -= 1  # counts of parts are rounded, and need not add up
         return self._before_headings(cut, at, until)
 
-    def _before_headings(self, cut: Sequence[Piece], at: int, until: int) -> int:
+    def _before_headings(self, cut: Sequence[TextSpan], at: int, until: int) -> int:
         """A heading goes with what follows it, unless there is nothing else in the chunk."""
         before = until
         while before > at and before < len(cut) and self._is_heading(cut[before - 1]):
             before -= 1
         return before if before > at else until
 
-    def chunk(self, first: Piece, end: int, beginning: bool) -> Chunk:
+    def chunk(self, first: TextSpan, end: int, beginning: bool) -> Chunk:
         """Return the chunk from a piece on, with what it repeats of the text before."""
         fresh = first.start
-        start = fresh if beginning or first.opens else self._repeated(fresh, end)
+        start = fresh if beginning or first.opens else self._overlap_start(fresh, end)
         text = self._text[start:end]
         words = start + len(text) - len(text.lstrip())
         return Chunk(
@@ -169,7 +263,7 @@ class _Packing:
             self._where(fresh + len(text[fresh - start :]) - len(text[fresh - start :].lstrip())),
         )
 
-    def _repeated(self, fresh: int, end: int) -> int:
+    def _overlap_start(self, fresh: int, end: int) -> int:
         """Return where the overlap of a chunk begins: a sentence or line before what is new."""
         sizes = self._sizes
         room = min(sizes.overlap, sizes.target - self._tokens(fresh, end))
@@ -187,6 +281,6 @@ class _Packing:
     def _tokens(self, start: int, end: int) -> int:
         return self._count(self._text[start:end])
 
-    def _is_heading(self, piece: Piece) -> bool:
+    def _is_heading(self, piece: TextSpan) -> bool:
         words = self._text[piece.start : piece.end]
         return len(words) < 1_000 and _HEADING.fullmatch(words) is not None

@@ -77,7 +77,7 @@ def files_below(folder: Path, most: int) -> Iterator[Path | Skipped]:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a file with this name holds secrets."""
+    """Return True if a file with this name holds secrets."""
     return any(fnmatch(name.lower(), pattern) for pattern in SECRETS)
 
 

@@ -11,19 +11,25 @@ Knowledge: documents in chunks, found again with their source.
 
 from __future__ import annotations
 
-from foldline.memory.knowledge.answering import Answer
-from foldline.memory.knowledge.evidence import Evidence
-from foldline.memory.knowledge.front import Knowledge
-from foldline.memory.knowledge.values import Added, DocumentInfo, Findings, Passage, Report, Stats
+from foldline.memory.knowledge.evidence import CitedAnswer, Evidence
+from foldline.memory.knowledge.knowledge_base import Knowledge
+from foldline.memory.knowledge.values import (
+    AddedDocument,
+    DocumentInfo,
+    IngestReport,
+    KnowledgeResult,
+    KnowledgeStats,
+    Passage,
+)
 
 __all__ = [
-    "Added",
-    "Answer",
+    "AddedDocument",
+    "CitedAnswer",
     "DocumentInfo",
     "Evidence",
-    "Findings",
+    "IngestReport",
     "Knowledge",
+    "KnowledgeResult",
+    "KnowledgeStats",
     "Passage",
-    "Report",
-    "Stats",
 ]

@@ -12,7 +12,7 @@ Outcome: TypeAlias = Literal["added", "replaced", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedDocument:
     """What became of one document; ``warnings`` say what of it could not be read."""
 
     document: str
@@ -23,10 +23,10 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class IngestReport:
     """What became of a file or of the files of a folder."""
 
-    documents: tuple[Added, ...] = ()
+    documents: tuple[AddedDocument, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     removed: tuple[str, ...] = ()
 
@@ -106,7 +106,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class KnowledgeResult:
     """
     The answer of a search: passages, the best first, or the news that there is no evidence.
 
@@ -130,7 +130,7 @@ class Findings:
         return bool(self.passages)
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What was found, in one sentence."""
         if self.passages:
             count = len(self.passages)
@@ -144,7 +144,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class KnowledgeStats:
     """What a namespace holds; ``bytes`` is the size of the whole file."""
 
     namespace: str

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from foldline.testing.scripted.wire import Refusal, Said, number_of, pieces
+from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
 from foldline.values.messages import Usage
 
 _STOPS: Final = {
@@ -29,7 +29,7 @@ _ERRORS: Final = {
 }
 
 
-class Anthropic:
+class AnthropicWriter:
     """``POST /v1/messages``."""
 
     dialect: ClassVar[str] = "anthropic"
@@ -40,22 +40,22 @@ class Anthropic:
         """Return the most that a request lets the model write, in tokens."""
         return number_of(body.get("max_tokens"))
 
-    def body(self, said: Said) -> dict[str, Any]:
+    def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
         """Write an answer whole."""
-        return _head(said) | {
-            "content": _blocks(said),
-            "stop_reason": _STOPS.get(said.stop, "end_turn"),
+        return _head(answer) | {
+            "content": _blocks(answer),
+            "stop_reason": _STOPS.get(answer.stop, "end_turn"),
             "stop_sequence": None,
-            "usage": _usage(said.usage),
+            "usage": _usage(answer.usage),
         }
 
-    def events(self, said: Said) -> Iterator[dict[str, Any]]:
+    def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
         """Write an answer as the events of a stream."""
         begin: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
-        usage = _usage(said.usage)
-        message = _head(said) | begin | {"usage": usage | {"output_tokens": 1}}
+        usage = _usage(answer.usage)
+        message = _head(answer) | begin | {"usage": usage | {"output_tokens": 1}}
         yield {"type": "message_start", "message": message}
-        for index, block in enumerate(_blocks(said)):
+        for index, block in enumerate(_blocks(answer)):
             empty, deltas = _streamed(block)
             yield {"type": "content_block_start", "index": index, "content_block": empty}
             if index == 0:
@@ -63,55 +63,55 @@ class Anthropic:
             for delta in deltas:
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
-        stop = {"stop_reason": _STOPS.get(said.stop, "end_turn"), "stop_sequence": None}
+        stop = {"stop_reason": _STOPS.get(answer.stop, "end_turn"), "stop_sequence": None}
         yield {"type": "message_delta", "delta": stop, "usage": usage}
         yield {"type": "message_stop"}
 
-    def error(self, refusal: Refusal) -> dict[str, Any]:
+    def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
         kind, words = _ERRORS.get(refusal.status, ("api_error", "Internal server error"))
         error = {"type": refusal.code or kind, "message": refusal.message or words}
         return {"type": "error", "error": error, "request_id": "req_scripted"}
 
-    def overflow(self, limit: int, given: int, cap: int | None) -> Refusal:
+    def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
         """Say that a request is too long, and by how much."""
         if cap is not None and given <= limit:
             text = (
                 f"input length and `max_tokens` exceed context limit: {given} + {cap} > {limit}, "
                 "decrease input length or `max_tokens` and try again"
             )
-            return Refusal(400, text)
-        return Refusal(400, f"prompt is too long: {given} tokens > {limit} maximum")
+            return ProviderError(400, text)
+        return ProviderError(400, f"prompt is too long: {given} tokens > {limit} maximum")
 
 
-class Counting(Anthropic):
+class TokenCountWriter(AnthropicWriter):
     """``POST /v1/messages/count_tokens``."""
 
     required: ClassVar[tuple[str, ...]] = ("model", "messages")
 
 
-def _head(said: Said) -> dict[str, Any]:
-    return {"id": said.id("msg_"), "type": "message", "role": "assistant", "model": said.model}
+def _head(answer: ScriptedAnswer) -> dict[str, Any]:
+    return {"id": answer.id("msg_"), "type": "message", "role": "assistant", "model": answer.model}
 
 
-def _blocks(said: Said) -> list[dict[str, Any]]:
-    if said.blank:
-        silent = {} if said.blank == "missing" else {"text": said.silent}
-        return [] if said.blank == "none" else [{"type": "text", **silent}]
+def _blocks(answer: ScriptedAnswer) -> list[dict[str, Any]]:
+    if answer.blank:
+        silent = {} if answer.blank == "missing" else {"text": answer.silent}
+        return [] if answer.blank == "none" else [{"type": "text", **silent}]
     blocks: list[dict[str, Any]] = []
-    if said.thinking:
-        signature = b64encode(said.id("signature of ").encode()).decode()
-        blocks.append({"type": "thinking", "thinking": said.thinking, "signature": signature})
-    if said.text:
-        blocks.append({"type": "text", "text": said.text})
+    if answer.thinking:
+        signature = b64encode(answer.id("signature of ").encode()).decode()
+        blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": signature})
+    if answer.text:
+        blocks.append({"type": "text", "text": answer.text})
     return blocks + [
         {
             "type": "tool_use",
-            "id": call.id or said.id("toolu_", position),
+            "id": call.id or answer.id("toolu_", position),
             "name": call.name,
             "input": call.object,
         }
-        for position, call in enumerate(said.calls)
+        for position, call in enumerate(answer.calls)
     ]
 
 

@@ -1,4 +1,9 @@
-"""One connection of a client: reading requests and sending what they are answered with."""
+"""
+One connection of a client: reading requests and sending what they are answered with.
+
+On the standard library's server: responses are cut, stalled and malformed byte by byte here, which
+test servers do not offer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,7 @@ IDLE: Final = 60.0
 """After so many seconds without a byte a connection is given up."""
 
 
-class Answering(Protocol):
+class Responder(Protocol):
     """What answers requests."""
 
     def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
@@ -34,12 +39,12 @@ class Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: Responder) -> None:
         self.answering = answering
         self.open: set[socket.socket] = set()
         self.ended = threading.Event()
         self.failures: list[BaseException] = []
-        super().__init__(("127.0.0.1", 0), Connection)
+        super().__init__(("127.0.0.1", 0), ScriptedConnection)
 
     def server_bind(self) -> None:
         """Bind without looking up the name of the host, which may take seconds."""
@@ -74,7 +79,7 @@ class Listener(ThreadingHTTPServer):
             self.failures.append(error)
 
 
-class Connection(BaseHTTPRequestHandler):
+class ScriptedConnection(BaseHTTPRequestHandler):
     """A connection; the names of its methods are those that the standard library calls."""
 
     server: Listener

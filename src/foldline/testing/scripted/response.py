@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
-from foldline.testing.scripted.meter import Meter
-from foldline.testing.scripted.request import Request
+from foldline.testing.scripted.answers import AnswerWriter, ProviderError, ScriptedAnswer
+from foldline.testing.scripted.request import Request, TokenMeter
 from foldline.testing.scripted.steps import (
     Answer,
     Capped,
@@ -27,7 +27,6 @@ from foldline.testing.scripted.steps import (
     Step,
     Tool,
 )
-from foldline.testing.scripted.wire import Refusal, Said, Wire
 
 JSON: Final = "application/json"
 STREAM: Final = "text/event-stream; charset=utf-8"
@@ -65,12 +64,12 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Where a step is played: the wire, the request, and what the server knows."""
+class StepPlayer:
+    """Plays a step: it has the writer, the request, and what the server knows."""
 
-    wire: Wire
+    writer: AnswerWriter
     request: Request
-    meter: Meter
+    meter: TokenMeter
     window: int
 
     def play(self, step: Step | str) -> Response:
@@ -80,34 +79,92 @@ class Stage:
         Raises:
             TypeError: It is no step.
         """
-        for kinds, play in _PLAYS:
-            if isinstance(step, kinds):
-                return play(self, step)
+        answer = self._answer(step)
+        if answer is not None:
+            return self.say(self.complete(answer))
+        match step:
+            case Nothing(kind):
+                silent = self.complete(Answer(usage=replace(self.request.usage, output=0)))
+                return self.say(replace(silent, blank=kind))
+            case Malformed():
+                return _broken(self.play("This is never read."))
+            case Cut(after, answer):
+                return replace(self.play(answer), after=max(0, after), ending="cut")
+            case Stall(seconds, after, answer):
+                whole = self.play(answer)
+                return replace(whole, after=max(0, after), ending="stalled", seconds=seconds)
+            case Raw(body, status, kind):
+                return Response(status, (body,), kind)
+            case Status() | RateLimit() | Overflow():
+                return self._failure(step)
         raise TypeError(f"{type(step).__name__} is no step of a script")
 
+    def _answer(self, step: Step | str) -> Answer | None:
+        """Return the ordinary answer that a step stands for, None where it is none."""
+        match step:
+            case str():
+                return Answer(step)
+            case Answer():
+                return step
+            case Tool():
+                return Answer(calls=(step,))
+            case Echo(prefix):
+                return Answer(prefix + self.request.last)
+            case Novel(tokens, stop):
+                return Answer(self._novel(tokens), stop=stop)
+            case Capped(text):
+                return Answer(text, stop="length")
+            case Refuse(text):
+                return Answer(text, stop="refusal")
+        return None
+
+    def _failure(self, step: Status | RateLimit | Overflow) -> Response:
+        if isinstance(step, Status):
+            error = ProviderError(step.status, step.message, step.code)
+        elif isinstance(step, RateLimit):
+            error = ProviderError(429, self._rate_limit(step))
+        else:
+            limit = step.limit or self.window
+            asked = step.asked or max(self.request.tokens, limit + 1)
+            return self.refuse(self.writer.overflow(limit, asked, None))
+        return self.refuse(error, again=step.again, wait=step.retry_after)
+
+    def _rate_limit(self, step: RateLimit) -> str:
+        model = self.request.model
+        if self.writer.dialect == "anthropic":
+            return (
+                "This request would exceed your organization's rate limit of "
+                f"{step.limit:,} input tokens per minute (model: {model})."
+            )
+        return (
+            f"Request too large for {model} in organization org-scripted on tokens per min "
+            f"(TPM): Limit {step.limit}, Requested {step.asked}. The input or output tokens must "
+            "be reduced in order to run successfully."
+        )
+
     def refuse(
-        self, refusal: Refusal, *, again: bool | None = None, wait: float | None = None
+        self, refusal: ProviderError, *, again: bool | None = None, wait: float | None = None
     ) -> Response:
         """Return an error, in the provider's own words."""
         headers = {} if again is None else {"x-should-retry": str(again).lower()}
         if wait is not None:
             headers |= {"retry-after": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"}
-        return Response(refusal.status, (_json(self.wire.error(refusal)),), headers=headers)
+        return Response(refusal.status, (_json(self.writer.error(refusal)),), headers=headers)
 
-    def say(self, said: Said) -> Response:
+    def say(self, answer: ScriptedAnswer) -> Response:
         """Return an answer, whole or as a stream as the request has it."""
         if not self.request.is_streaming:
-            return Response(200, (_json(self.wire.body(said)),))
-        events = tuple(map(_event, self.wire.events(said)))
-        return Response(200, (*events, self.wire.end) if self.wire.end else events, STREAM)
+            return Response(200, (_json(self.writer.body(answer)),))
+        events = tuple(map(_event, self.writer.events(answer)))
+        return Response(200, (*events, self.writer.end) if self.writer.end else events, STREAM)
 
-    def said(self, answer: Answer) -> Said:
+    def complete(self, answer: Answer) -> ScriptedAnswer:
         """Complete an answer with what only the server knows."""
         usage = answer.usage or replace(
             self.request.usage, output=self.meter.answered(answer.text, answer.calls)
         )
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
-        return Said(
+        return ScriptedAnswer(
             number=self.request.number,
             model=self.request.model,
             text=answer.text,
@@ -118,108 +175,18 @@ class Stage:
             counted=self.request.wants_usage,
         )
 
-    def novel(self, tokens: int) -> str:
+    def _novel(self, tokens: int) -> str:
         """Write a text of about so many tokens."""
         # The count of one sentence alone is rounded, and a novel has hundreds.
         hundred = max(1, self.meter.counter.text(_SENTENCE * 100))
         return _SENTENCE * (1 - (-100 * min(tokens, LONGEST) // hundred))
 
 
-# --- steps ---------------------------------------------------------------------------------
-
-
-def _answer(stage: Stage, step: Answer | str) -> Response:
-    return stage.say(stage.said(Answer(step) if isinstance(step, str) else step))
-
-
-def _tool(stage: Stage, step: Tool) -> Response:
-    return _answer(stage, Answer(calls=(step,)))
-
-
-def _echo(stage: Stage, step: Echo) -> Response:
-    return _answer(stage, Answer(step.prefix + stage.request.last))
-
-
-def _novel(stage: Stage, step: Novel) -> Response:
-    return _answer(stage, Answer(stage.novel(step.tokens), stop=step.stop))
-
-
-def _capped(stage: Stage, step: Capped) -> Response:
-    return _answer(stage, Answer(step.text, stop="length"))
-
-
-def _refused(stage: Stage, step: Refuse) -> Response:
-    return _answer(stage, Answer(step.text, stop="refusal"))
-
-
-def _nothing(stage: Stage, step: Nothing) -> Response:
-    said = stage.said(Answer(usage=replace(stage.request.usage, output=0)))
-    return stage.say(replace(said, blank=step.kind))
-
-
-def _malformed(stage: Stage, _: Malformed) -> Response:
-    whole = _answer(stage, Answer("This is never read."))
+def _broken(whole: Response) -> Response:
+    """Return a response that ends in the middle of its JSON, or of its second event."""
     chunks = whole.chunks[:2] if whole.is_stream else whole.chunks
-    last = chunks[-1]
-    broken = last[: len(last) // 2] + (b"\n\n" if whole.is_stream else b"")
-    return replace(whole, chunks=(*chunks[:-1], broken))
-
-
-def _cut(stage: Stage, step: Cut) -> Response:
-    return replace(_answer(stage, step.answer), after=max(0, step.after), ending="cut")
-
-
-def _stall(stage: Stage, step: Stall) -> Response:
-    whole = _answer(stage, step.answer)
-    return replace(whole, after=max(0, step.after), ending="stalled", seconds=step.seconds)
-
-
-def _status(stage: Stage, step: Status) -> Response:
-    refusal = Refusal(step.status, step.message, step.code)
-    return stage.refuse(refusal, again=step.again, wait=step.retry_after)
-
-
-def _rate_limit(stage: Stage, step: RateLimit) -> Response:
-    model = stage.request.model
-    text = (
-        f"Request too large for {model} in organization org-scripted on tokens per min (TPM): "
-        f"Limit {step.limit}, Requested {step.asked}. The input or output tokens must be reduced "
-        "in order to run successfully."
-    )
-    if stage.wire.dialect == "anthropic":
-        text = (
-            "This request would exceed your organization's rate limit of "
-            f"{step.limit:,} input tokens per minute (model: {model})."
-        )
-    return stage.refuse(Refusal(429, text), again=step.again, wait=step.retry_after)
-
-
-def _overflow(stage: Stage, step: Overflow) -> Response:
-    limit = step.limit or stage.window
-    asked = step.asked or max(stage.request.tokens, limit + 1)
-    return stage.refuse(stage.wire.overflow(limit, asked, None))
-
-
-def _raw(_: Stage, step: Raw) -> Response:
-    return Response(step.status, (step.body,), step.type)
-
-
-_PLAYS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Stage, Any], Response]], ...]] = (
-    ((Answer, str), _answer),
-    (Tool, _tool),
-    (Echo, _echo),
-    (Novel, _novel),
-    (Capped, _capped),
-    (Refuse, _refused),
-    (Nothing, _nothing),
-    (Malformed, _malformed),
-    (Cut, _cut),
-    (Stall, _stall),
-    (Status, _status),
-    (RateLimit, _rate_limit),
-    (Overflow, _overflow),
-    (Raw, _raw),
-)
+    half = chunks[-1][: len(chunks[-1]) // 2] + (b"\n\n" if whole.is_stream else b"")
+    return replace(whole, chunks=(*chunks[:-1], half))
 
 
 # --- bytes ---------------------------------------------------------------------------------

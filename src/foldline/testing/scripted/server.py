@@ -11,24 +11,23 @@ from typing import Any, Final, Self
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
-from foldline.testing.scripted.anthropic import Anthropic, Counting
-from foldline.testing.scripted.chat import Chat
+from foldline.testing.scripted.answers import AnswerWriter, ProviderError
+from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWriter
 from foldline.testing.scripted.connection import Listener
-from foldline.testing.scripted.meter import Meter
-from foldline.testing.scripted.request import Request, redacted
-from foldline.testing.scripted.response import Response, Stage
-from foldline.testing.scripted.responses import Responses
+from foldline.testing.scripted.openai_chat import OpenAIChatWriter
+from foldline.testing.scripted.openai_responses import OpenAIResponsesWriter
+from foldline.testing.scripted.request import Request, TokenMeter, redacted
+from foldline.testing.scripted.response import Response, StepPlayer
 from foldline.testing.scripted.steps import Status, Step
-from foldline.testing.scripted.wire import Refusal, Wire
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.messages import Usage
 from foldline.values.tokens import TextCounter, TokenCounter
 
-WIRES: Final[dict[str, Wire]] = {
-    "/chat/completions": Chat(),
-    "/responses": Responses(),
-    "/messages": Anthropic(),
-    "/messages/count_tokens": Counting(),
+WIRES: Final[dict[str, AnswerWriter]] = {
+    "/chat/completions": OpenAIChatWriter(),
+    "/responses": OpenAIResponsesWriter(),
+    "/messages": AnthropicWriter(),
+    "/messages/count_tokens": TokenCountWriter(),
 }
 """What is spoken at a path, by how the path ends."""
 
@@ -67,8 +66,8 @@ class ScriptedServer:
     ) -> None:
         self.window = window
         self.strict = strict
-        self._choose = script if callable(script) else _Turns(script, default)
-        self._meter = Meter(TokenCounter(counter or EstimatedCounter()))
+        self._choose = script if callable(script) else _StepList(script, default)
+        self._meter = TokenMeter(TokenCounter(counter or EstimatedCounter()))
         self._changed = threading.Condition()
         self._requests: list[Request] = []
         self._errors: list[BaseException] = []
@@ -123,26 +122,26 @@ class ScriptedServer:
         wire = WIRES.get(ending) if method == "POST" else None
         request = self._record(method, path, headers, body, wire)
         known = wire or WIRES["/chat/completions"]
-        stage = Stage(known, request, self._meter, self.window or UNKNOWN_WINDOW)
+        player = StepPlayer(known, request, self._meter, self.window or UNKNOWN_WINDOW)
         if "websocket" in headers.get("upgrade", "").lower():
-            return stage.refuse(Refusal(426, "There are no WebSockets here."))
+            return player.refuse(ProviderError(426, "There are no WebSockets here."))
         if wire is None:
-            return stage.refuse(Refusal(404, f"Nothing is at {method} {path[:200]}."))
-        refusal = self._refusal(stage)
+            return player.refuse(ProviderError(404, f"Nothing is at {method} {path[:200]}."))
+        refusal = self._refusal(player)
         if refusal is not None:
-            return stage.refuse(refusal)
+            return player.refuse(refusal)
         if ending.endswith("count_tokens"):
             return Response(200, (b'{"input_tokens": %d}' % request.tokens,))
         try:
-            return stage.play(self._choose(request))
+            return player.play(self._choose(request))
         except Exception as error:  # noqa: BLE001  # a script is a stranger's code
             with self._changed:
                 self._errors.append(error)
             text = f"The script failed: {type(error).__name__}: {error}"
-            return stage.refuse(Refusal(500, text), again=False)
+            return player.refuse(ProviderError(500, text), again=False)
 
     def _record(
-        self, method: str, path: str, headers: dict[str, str], body: Any, wire: Wire | None
+        self, method: str, path: str, headers: dict[str, str], body: Any, wire: AnswerWriter | None
     ) -> Request:
         name = "" if wire is None else wire.dialect
         beta = MID_SYSTEM in headers.get("anthropic-beta", "")
@@ -168,14 +167,14 @@ class ScriptedServer:
             return Usage()
         return Usage(0, 0, usage.cache_read, usage.input) if marked and not automatic else usage
 
-    def _refusal(self, stage: Stage) -> Refusal | None:
+    def _refusal(self, player: StepPlayer) -> ProviderError | None:
         """Return why the provider would reject a request whatever the script says."""
-        request = stage.request
+        request = player.request
         if request.violations and self.strict:
-            return Refusal(400, "; ".join(map(str, request.violations[:5])))
-        cap = stage.wire.cap(request.body) if isinstance(request.body, dict) else None
+            return ProviderError(400, "; ".join(map(str, request.violations[:5])))
+        cap = player.writer.cap(request.body) if isinstance(request.body, dict) else None
         if self.window is not None and request.tokens + (cap or 0) > self.window:
-            return stage.wire.overflow(self.window, request.tokens, cap)
+            return player.writer.overflow(self.window, request.tokens, cap)
         return None
 
     # --- the end ---------------------------------------------------------------------------
@@ -202,7 +201,7 @@ class ScriptedServer:
         self.close()
 
 
-class _Turns:
+class _StepList:
     """A list of steps, one a request."""
 
     def __init__(self, steps: Iterable[Step | str], default: Step | str | None) -> None:
@@ -224,7 +223,7 @@ class _Turns:
         return Status(500, message=text, again=False)
 
 
-def _violations(wire: Wire, body: Any, *, mid_system: bool) -> Iterator[Violation]:
+def _violations(wire: AnswerWriter, body: Any, *, mid_system: bool) -> Iterator[Violation]:
     """
     Check a request: that it is an object, has what it must have, and its messages.
 

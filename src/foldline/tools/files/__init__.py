@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from foldline.tools.files.patching import Replacement
-from foldline.tools.files.spec import file_tools
-from foldline.tools.files.workspace import FileBounds, Workspace
+from foldline.tools.files.file_tools import file_tools
+from foldline.tools.files.workspace import FileBounds, Replacement, Workspace
 
 __all__ = ["FileBounds", "Replacement", "Workspace", "file_tools"]

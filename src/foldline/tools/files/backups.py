@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from foldline.errors import InputError
-from foldline.tools.files.root import Content, Root, entered
+from foldline.rooted_files import Content, Root, open_folder
 
 FOLDER: Final = (".foldline", "backups")
 
@@ -35,7 +35,7 @@ class Backups:
 
     def keep(self, parts: Sequence[str], old: Content) -> None:
         """
-        Keep a version of a file, and let go of those that are too old.
+        Keep a version of a file, and delete those that are too old.
 
         Raises:
             OSError: It cannot be kept.
@@ -46,7 +46,7 @@ class Backups:
         digest = hashlib.sha256(old.data).hexdigest()[:12]
         now = max(int(self._clock() * 1e9), int(before[0].partition("-")[0]) + 1 if before else 0)
         self._root.replace((*_folder(parts), f"{now:019d}-{digest}"), old.data, 0o600)
-        with entered(self._root.path, _folder(parts)) as folder:
+        with open_folder(self._root.path, _folder(parts)) as folder:
             for name in before[self._most - 1 :]:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=folder)
@@ -54,7 +54,7 @@ class Backups:
     def names(self, parts: Sequence[str]) -> list[str]:
         """Return the names of the versions of a file, the newest first."""
         try:
-            with entered(self._root.path, _folder(parts)) as folder:
+            with open_folder(self._root.path, _folder(parts)) as folder:
                 found = os.listdir(folder)  # noqa: PTH208
         except OSError:
             return []

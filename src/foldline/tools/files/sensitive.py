@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from foldline.tools.approvals import Approvals, Request
+from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.output import ErrorCode, ToolOutput
 
 SENSITIVE: Final = (
@@ -36,7 +36,7 @@ def is_sensitive(parts: Sequence[str], patterns: Sequence[str] = SENSITIVE) -> b
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
-def refused(
+def refuse_sensitive(
     root: str, parts: Sequence[str], patterns: Sequence[str], approvals: Approvals | None
 ) -> ToolOutput | None:
     """
@@ -56,9 +56,9 @@ def refused(
     path = "/".join(parts)
     reason = f"{path} may hold secrets."
     if approvals is None:
-        told = f"{reason} Nobody is here who could approve that it is shown."
-        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, told)
-    request = Request(
+        message = f"{reason} Nobody is here who could approve that it is shown."
+        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
+    request = ApprovalRequest(
         (("read", path),),
         f"show {path!r} to the model",
         root,

@@ -1,4 +1,4 @@
-"""The files of a project as an agent reads and changes them: inside one folder, nothing lost."""
+"""Replacing pieces of a text: each is found exactly, or nothing is changed at all."""
 
 from __future__ import annotations
 
@@ -12,12 +12,81 @@ from typing import Final
 
 from foldline.core.validation import whole
 from foldline.errors import FoldlineError, InputError
+from foldline.rooted_files import Content, Root, TooLarge
 from foldline.tools.approvals import Approvals
 from foldline.tools.files.backups import Backups
-from foldline.tools.files.patching import Replacement, patched
-from foldline.tools.files.root import Content, Root, TooLarge
-from foldline.tools.files.sensitive import SENSITIVE, refused
+from foldline.tools.files.sensitive import SENSITIVE, refuse_sensitive
 from foldline.tools.output import ErrorCode, ToolOutput
+
+MOST_CHARACTERS: Final = 5 << 20
+"""Characters that a text may have while it is changed, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A piece of a text and what takes its place; ``everywhere`` if it may occur several times."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+def apply_replacements(
+    text: str, replacements: Sequence[Replacement], most: int = MOST_CHARACTERS
+) -> str:
+    """
+    Replace pieces of a text, one after the other.
+
+    Where every line of the text ends with a carriage return, the pieces are taken to as well.
+
+    Args:
+        text: The text.
+        replacements: What to replace; each sees what those before it did.
+        most: Characters that the text may ever have.
+
+    Raises:
+        InputError: A piece does not occur, or occurs several times; ``field`` says which one.
+        TooLarge: The text would grow beyond ``most``.
+    """
+    windows = text.count("\r\n")
+    returns = windows > 0 and windows == text.count("\n")
+    for index, one in enumerate(replacements):
+        old, new = (
+            (_with_carriage_returns(one.old), _with_carriage_returns(one.new))
+            if returns
+            else (one.old, one.new)
+        )
+        if not old:
+            raise InputError("the old text is empty", field=f"edits[{index}]")
+        if old == new:
+            raise InputError("old and new text are the same", field=f"edits[{index}]")
+        count = text.count(old)
+        if not count:
+            raise InputError(
+                f"the old text does not occur: {_excerpt(one.old)}",
+                field=f"edits[{index}]",
+                hint="Read the file again, and copy the text exactly.",
+            )
+        if count > 1 and not one.everywhere:
+            raise InputError(
+                f"the old text occurs {count} times: {_excerpt(one.old)}",
+                field=f"edits[{index}]",
+                hint="Give more of the lines around it, or replace it everywhere on purpose.",
+            )
+        # Looked at before: each of several replacements can multiply what is there.
+        if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
+            raise TooLarge(f"it would have more than {most:,} characters", field=f"edits[{index}]")
+        text = text.replace(old, new)
+    return text
+
+
+def _with_carriage_returns(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:77]}…")
+
 
 UNTOUCHABLE: Final = (".git", ".foldline")
 """Folders in which nothing is written: hooks that git runs, and the backups."""
@@ -104,7 +173,7 @@ class Workspace:
         try:
             parts = self.root.parts(path)
             where = str(self.root.path)
-            if denied := refused(where, parts, self._sensitive, self._approvals):
+            if denied := refuse_sensitive(where, parts, self._sensitive, self._approvals):
                 return denied
             found = self.root.read(parts, self.bounds.size)
         except (InputError, OSError) as error:
@@ -119,8 +188,8 @@ class Workspace:
         data = {"path": "/".join(parts), "version": version, "changed": found.changed}
         everything = offset == 0 and limit is None
         if everything and known and self._is_in_view(path):
-            told = f"{path} was not changed since you read it; its text still stands above."
-            return ToolOutput(told, data=data | {"unchanged": True})
+            message = f"{path} was not changed since you read it; its text still stands above."
+            return ToolOutput(message, data=data | {"unchanged": True})
         shown, note = _page(text, offset, limit, self.bounds)
         with self._lock:
             if everything and not note:
@@ -156,7 +225,7 @@ class Workspace:
         self, path: str, replacements: Sequence[Replacement], *, version: str | None = None
     ) -> ToolOutput:
         """
-        Replace pieces of a file, all of them or none; see `patched`.
+        Replace pieces of a file, all of them or none; see `apply_replacements`.
 
         Args:
             path: Relative to the root, or absolute and inside it.
@@ -170,7 +239,7 @@ class Workspace:
             text = _text(old)
             if text is None:
                 raise InputError("it is no text in UTF-8")
-            return patched(text, replacements, self.bounds.size).encode()
+            return apply_replacements(text, replacements, self.bounds.size).encode()
 
         return self._change(path, changed, version)
 
@@ -223,9 +292,9 @@ class Workspace:
         except (FoldlineError, OSError) as error:
             return refusal(path, error)
         stats = {"bytes": len(data), "bytes_before": 0 if old is None else len(old.data)}
-        told = f"{path} was {'created' if old is None else 'changed'}: {len(data):,} bytes."
+        message = f"{path} was {'created' if old is None else 'changed'}: {len(data):,} bytes."
         named = {"path": "/".join(parts), "version": version_of(data)}
-        return ToolOutput(told, data=named, stats=stats)
+        return ToolOutput(message, data=named, stats=stats)
 
     def _present(self, parts: tuple[str, ...]) -> Content | None:
         try:

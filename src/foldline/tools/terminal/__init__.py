@@ -13,20 +13,20 @@ from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.tools.terminal.confine.choose import NotConfined
-    from foldline.tools.terminal.limits import Limits
-    from foldline.tools.terminal.ran import Ran
+    from foldline.tools.terminal.limits import TerminalLimits
+    from foldline.tools.terminal.results import CommandResult
     from foldline.tools.terminal.terminal import Terminal
     from foldline.tools.terminal.tool import TerminalTool
 
 _HOMES = {
-    "Limits": "limits",
+    "TerminalLimits": "limits",
     "NotConfined": "confine.choose",
-    "Ran": "ran",
+    "CommandResult": "results",
     "Terminal": "terminal",
     "TerminalTool": "tool",
 }
 
-__all__ = ["Limits", "NotConfined", "Ran", "Terminal", "TerminalTool"]
+__all__ = ["CommandResult", "NotConfined", "Terminal", "TerminalLimits", "TerminalTool"]
 
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

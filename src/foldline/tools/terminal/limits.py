@@ -1,4 +1,4 @@
-"""What one call may take: seconds, memory, files, and how much it may say."""
+"""What one call may take, and what one command may do besides reading; by default nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPEN_FILES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TerminalLimits:
     """
     The bounds of one call.
 
@@ -52,3 +52,22 @@ class Limits:
             "files": OPEN_FILES,
             "core": 0,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """
+    What one command may do.
+
+    ``forks`` lets it start other programs; ``writes`` lets it change the workspace but its
+    ``.git``, ``git`` that one, too, but what git would run from there; ``outside`` are paths that
+    it may read. The last three are only ever granted by a person.
+    """
+
+    forks: bool = False
+    writes: bool = False
+    git: bool = False
+    outside: tuple[str, ...] = ()
+
+
+READ_ONLY = Profile()

@@ -1,11 +1,13 @@
-"""Where a path leads, told to a person in time; the kernel is what keeps it there."""
+"""Where paths lead: the working directory, the programs, and files that may hold secrets."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,7 +19,7 @@ DEVICE: Final = "/dev/null"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkingDirectory:
     """
     The workspace and the directory in it; both are resolved.
 
@@ -67,21 +69,21 @@ class Place:
             return False
         return stat.S_ISDIR(seen.st_mode) and (seen.st_dev, seen.st_ino) == self.identity
 
-    def moved(self, path: str) -> Self:
+    def move_to(self, path: str) -> Self:
         """
         Return the place after ``cd path``; a link outside is not followed.
 
         Raises:
             Refused: It leads outside, or is no directory.
         """
-        target = self.resolved(path)
+        target = self.resolve(path)
         try:
             moved = type(self).at(self.workspace, target)
             return replace(moved, also=self.also, sensitive=self.sensitive)
         except OSError as error:
             raise Refused(f"cd: {visible(path)}: {error.strerror}.") from error
 
-    def resolved(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """
         Return where a path leads, links followed.
 
@@ -120,7 +122,7 @@ class Place:
             return
         if path == "":
             raise Refused("An empty word is no path.")
-        target = self.resolved(path)
+        target = self.resolve(path)
         self.check_shown(os.path.relpath(target, self.workspace), path)
         try:
             mode = os.lstat(target).st_mode
@@ -135,7 +137,7 @@ class Place:
         if name in {"", ".", ".."}:
             self.check(path)
         else:
-            self.resolved(parent or ".")
+            self.resolve(parent or ".")
 
     def check_shown(self, path: str, written: str = "") -> None:
         """
@@ -163,3 +165,91 @@ class Place:
 
 def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+FOLDERS: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin")
+"""Looked through in this order."""
+
+PACKAGES: Final = {"rg": "ripgrep", "awk": "mawk"}
+
+
+@cache
+def find_binary(name: str) -> str | None:
+    """Return the absolute path of a program, None when this machine has none."""
+    for folder in FOLDERS:
+        path = f"{folder}/{name}"
+        if Path(path).is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def locate_binary(name: str) -> str:
+    """
+    Return the absolute path of a program.
+
+    Raises:
+        Refused: This machine has none.
+    """
+    path = find_binary(name)
+    if path is None:
+        package = PACKAGES.get(name, name)
+        raise Refused(f"{name} is not installed here.", f"Install the package {package}.")
+    return path
+
+
+MOST_NAMES: Final = 50_000
+"""Names that are looked at; whoever reads more files at once is asked about."""
+
+FOREIGN_FOLDERS: Final = frozenset(
+    (
+        ".git",
+        ".hg",
+        ".mypy_cache",
+        ".nox",
+        ".tox",
+        ".venv",
+        "node_modules",
+        "site-packages",
+        "venv",
+    )
+)
+"""Folders of what others have published, and of what git keeps: their names are not looked at."""
+
+
+def check_below(
+    place: WorkingDirectory, path: str, is_read: Callable[[str], bool] = lambda _: True
+) -> None:
+    """
+    Check a folder that a command reads with all that is in it.
+
+    Args:
+        place: Where the path is looked up.
+        path: The folder; a file is as good.
+        is_read: Tells whether a file is read, by its path below the folder.
+
+    Raises:
+        Beyond: A file that is read may hold secrets, or there are too many to know.
+        Refused: The path makes no sense; see `Place.check`.
+    """
+    place.check(path)
+    if not place.sensitive:
+        return
+    top = place.resolve(path)
+    for number, below in enumerate(_files_below(top)):
+        if number >= MOST_NAMES:
+            why = f"{visible(path)} has too many files to tell whether one may hold secrets."
+            raise Beyond(why, "secrets")
+        if is_sensitive(below.split("/"), place.sensitive) and is_read(below):
+            shown = visible(posixpath.normpath(posixpath.join(path, below)))
+            raise Beyond(f"It reads {shown}, which may hold secrets.", "secrets")
+
+
+def _files_below(top: str) -> Iterator[str]:
+    """Yield the files of a folder by their paths below it, and folders as they are entered."""
+    for folder, folders, files in os.walk(top):
+        folders[:] = [name for name in folders if name not in FOREIGN_FOLDERS]
+        inner = os.path.relpath(folder, top)
+        for name in files:
+            yield name if inner == "." else f"{inner}/{name}"
+        if not files:
+            yield inner

@@ -1,20 +1,22 @@
-"""From a pipeline to stages that can be run: globs expanded, programs checked and located."""
+"""From a pipeline to stages that can be run: expanded, checked, located, and approved."""
 
 from __future__ import annotations
 
 import posixpath
+import shlex
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from foldline.tools.terminal.binaries import find_binary, located
-from foldline.tools.terminal.confine.order import Stage
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.language.globs import expanded
+from foldline.tools.approvals import ApprovalRequest, Approvals, Scope
+from foldline.tools.terminal.confine.order import PipelineStage
+from foldline.tools.terminal.language.globs import expand_word
 from foldline.tools.terminal.language.grammar import Command, Pipeline
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.known import check
+from foldline.tools.terminal.limits import Profile
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary, locate_binary
+from foldline.tools.terminal.programs.table import check_command
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 SYSTEM: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin")
@@ -25,7 +27,7 @@ LONGEST_LINE: Final = 128 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """
     One pipeline, ready to be run from one place.
 
@@ -34,19 +36,21 @@ class Step:
     """
 
     pipeline: Pipeline
-    place: Place
-    stages: tuple[Stage, ...] = ()
+    place: WorkingDirectory
+    stages: tuple[PipelineStage, ...] = ()
     beyond: tuple[Beyond, ...] = ()
-    moves: Place | None = None
+    moves: WorkingDirectory | None = None
     fails: str = ""
 
     @property
-    def after(self) -> Place:
+    def after(self) -> WorkingDirectory:
         """Where the terminal is afterwards."""
         return self.moves or self.place
 
 
-def planned(pipeline: Pipeline, place: Place, *, confined: bool, allow_cd: bool) -> Step:
+def plan_pipeline(
+    pipeline: Pipeline, place: WorkingDirectory, *, confined: bool, allow_cd: bool
+) -> PlannedStep:
     """
     Plan a pipeline.
 
@@ -61,40 +65,40 @@ def planned(pipeline: Pipeline, place: Place, *, confined: bool, allow_cd: bool)
     """
     if any(command.words[0].text == "cd" for command in pipeline.commands):
         return _cd(pipeline, place, allow_cd)
-    stages: list[Stage] = []
+    stages: list[PipelineStage] = []
     beyond: list[Beyond] = []
     for command in pipeline.commands:
         try:
             stages += _stages(command, place, confined)
         except Beyond as more:
-            risks, planned_stages = _beyond(command, place, confined, more)
+            risks, planned_stages = _plan_beyond(command, place, confined, more)
             beyond += risks
             stages += planned_stages
-    return Step(pipeline, place, tuple(stages), tuple(beyond))
+    return PlannedStep(pipeline, place, tuple(stages), tuple(beyond))
 
 
 def plan_all(
-    pipelines: Sequence[Pipeline], place: Place, *, confined: bool, allow_cd: bool
-) -> list[Step]:
-    """Plan all pipelines of a line as if every ``cd`` went well; see `planned`."""
+    pipelines: Sequence[Pipeline], place: WorkingDirectory, *, confined: bool, allow_cd: bool
+) -> list[PlannedStep]:
+    """Plan all pipelines of a line as if every ``cd`` went well; see `plan_pipeline`."""
     return list(_plans(pipelines, place, confined, allow_cd))
 
 
 def _plans(
-    pipelines: Sequence[Pipeline], place: Place, confined: bool, allow_cd: bool
-) -> Iterator[Step]:
+    pipelines: Sequence[Pipeline], place: WorkingDirectory, confined: bool, allow_cd: bool
+) -> Iterator[PlannedStep]:
     for pipeline in pipelines:
-        step = planned(pipeline, place, confined=confined, allow_cd=allow_cd)
+        step = plan_pipeline(pipeline, place, confined=confined, allow_cd=allow_cd)
         place = step.after
         yield step
 
 
-def _cd(pipeline: Pipeline, place: Place, allow_cd: bool) -> Step:
+def _cd(pipeline: Pipeline, place: WorkingDirectory, allow_cd: bool) -> PlannedStep:
     if not allow_cd:
         raise Refused("cd is not allowed here.", "Name files by their path in the workspace.")
     if len(pipeline.commands) > 1:
         raise Refused("cd in a pipeline changes nothing.", "Write cd … && … instead.")
-    words = [text for word in pipeline.commands[0].words[1:] for text in expanded(word, place)]
+    words = [text for word in pipeline.commands[0].words[1:] for text in expand_word(word, place)]
     while words and words[0] in {"-P", "-L", "-e"}:
         words.pop(0)
     if words[:1] == ["--"]:
@@ -102,52 +106,52 @@ def _cd(pipeline: Pipeline, place: Place, allow_cd: bool) -> Step:
     if len(words) > 1 or words == ["-"]:
         raise Refused("cd takes one directory of the workspace.")
     target = words[0] if words else place.workspace
-    place.resolved(target)
+    place.resolve(target)
     try:
-        return Step(pipeline, place, moves=place.moved(target or "."))
+        return PlannedStep(pipeline, place, moves=place.move_to(target or "."))
     except Refused as wrong:
-        return Step(pipeline, place, fails=wrong.reason)
+        return PlannedStep(pipeline, place, fails=wrong.reason)
 
 
-def _stages(command: Command, place: Place, confined: bool) -> list[Stage]:
+def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[PipelineStage]:
     """Check one command; one that reads a file with ``<`` gets it from a stage of its own."""
     name, *words = _words(command, place)
-    checked = check(name, words, place)
+    checked = check_command(name, words, place)
     if checked.opaque and not confined:
         raise Refused(
             f"{name} is refused: what it reads or runs is decided by what it finds.",
             "Only the kernel could confine that, and here it does not.",
         )
-    arguments = (located(checked.program), *checked.arguments)
+    arguments = (locate_binary(checked.program), *checked.arguments)
     profile = Profile(forks=checked.forks)
     return [*_source(command, place), _stage(command, arguments, profile)]
 
 
-def _beyond(
-    command: Command, place: Place, confined: bool, more: Beyond
-) -> tuple[list[Beyond], list[Stage]]:
+def _plan_beyond(
+    command: Command, place: WorkingDirectory, confined: bool, more: Beyond
+) -> tuple[list[Beyond], list[PipelineStage]]:
     """Return all that a command needs a yes for, and the stages that would be run then."""
     if more.risk != "secrets":
-        return [more], [_approved(command, place, more)]
+        return [more], [_approved_stage(command, place, more)]
     # Nothing else changes: what shows secrets runs as what reads any other file.
     place = replace(place, sensitive=())
     try:
         return [more], _stages(command, place, confined)
     except Beyond as also:
-        return [more, also], [_approved(command, place, also)]
+        return [more, also], [_approved_stage(command, place, also)]
 
 
-def _source(command: Command, place: Place) -> list[Stage]:
+def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
     if command.source is None:
         return []
-    found = expanded(command.source, place)
+    found = expand_word(command.source, place)
     if len(found) != 1:
         raise Refused("What < reads has to be one file.")
     place.check(found[0])
-    return [Stage((located("cat"), "--", found[0]))]
+    return [PipelineStage((locate_binary("cat"), "--", found[0]))]
 
 
-def _approved(command: Command, place: Place, more: Beyond) -> Stage:
+def _approved_stage(command: Command, place: WorkingDirectory, more: Beyond) -> PipelineStage:
     """Return the stage as it would be run once a person has said yes."""
     if command.source is not None:
         raise Refused("What goes beyond reading takes no file with <.", "Pipe it in with cat.")
@@ -163,7 +167,7 @@ def _approved(command: Command, place: Place, more: Beyond) -> Stage:
     return _stage(command, (program, *words), profile)
 
 
-def _program(name: str, place: Place) -> str:
+def _program(name: str, place: WorkingDirectory) -> str:
     if "/" not in name:
         found = find_binary(name)
         if found is None:
@@ -174,10 +178,10 @@ def _program(name: str, place: Place) -> str:
         return found
     if posixpath.dirname(name) in SYSTEM:
         return name
-    return place.resolved(name)
+    return place.resolve(name)
 
 
-def _words(command: Command, place: Place) -> list[str]:
+def _words(command: Command, place: WorkingDirectory) -> list[str]:
     first = command.words[0]
     if first.has_glob and first.text != "[":
         raise Refused("The name of a program is written out, without a glob.")
@@ -185,11 +189,89 @@ def _words(command: Command, place: Place) -> list[str]:
         raise Refused("The name of a program is missing.")
     out = [first.text]
     for word in command.words[1:]:
-        out += expanded(word, place)
+        out += expand_word(word, place)
     if sum(map(len, out)) > LONGEST_LINE:
         raise Refused("The words of the command are too long together.", "Use find or xargs.")
     return out
 
 
-def _stage(command: Command, arguments: tuple[str, ...], profile: Profile) -> Stage:
-    return replace(Stage(arguments), out=command.out, err=command.err, profile=profile)
+def _stage(command: Command, arguments: tuple[str, ...], profile: Profile) -> PipelineStage:
+    return replace(PipelineStage(arguments), out=command.out, err=command.err, profile=profile)
+
+
+ONCE_ONLY: Final = frozenset(
+    ("bash", "dash", "env", "git", "node", "perl", "python", "python3", "ruby", "sh", "zsh")
+)
+"""Programs that run others: allowing one of them "for the session" would allow anything."""
+
+LONGEST: Final = 4_000
+"""A longer command is refused: nobody reads it to its end, and nothing of it is left out."""
+
+POLICY: Final = "terminal/2"
+"""The version of the rules; a yes that was given under others is none."""
+
+
+class NotApproved(Exception):
+    """
+    There was no yes.
+
+    Args:
+        reason: Why the command needs one, and why there is none.
+        request: The question.
+    """
+
+    def __init__(self, reason: str, request: ApprovalRequest) -> None:
+        super().__init__(reason)
+        self.request = request
+
+
+def request_approval(steps: Sequence[PlannedStep], approvals: Approvals | None) -> ApprovalRequest:
+    """
+    Ask about steps of which one goes beyond reading, and return the request that was granted.
+
+    Args:
+        steps: All that would be run, in order.
+        approvals: Who asks; None is a no.
+
+    Raises:
+        NotApproved: There was no yes.
+        Refused: It is too long to be asked about.
+        StoreError: The log cannot be written.
+    """
+    request = approval_request(steps, approvals.settings.seconds if approvals is not None else 0.0)
+    if len(request.shown) > LONGEST:
+        raise Refused("The command is too long to be asked about.", "Split it.")
+    if approvals is None:
+        raise NotApproved(f"{request.reason} Nobody is here who could approve it.", request)
+    grant = approvals.decide(request)
+    if isinstance(grant, str):
+        raise NotApproved(f"{request.reason} {grant}", request)
+    if not approvals.redeem(grant, request):
+        raise NotApproved("The approval has ended before it was used.", request)
+    return request
+
+
+def approval_request(steps: Sequence[PlannedStep], seconds: float) -> ApprovalRequest:
+    """
+    Return the question about steps.
+
+    Args:
+        steps: All that would be run, in order.
+        seconds: How long it can be answered.
+    """
+    beyond = [more for step in steps for more in step.beyond]
+    stages = [stage for step in steps for stage in step.stages]
+    programs = {posixpath.basename(stage.arguments[0]) for stage in stages}
+    scopes: tuple[Scope, ...] = ("once",) if programs & ONCE_ONLY else ("once", "session")
+    places = [f"{step.place.directory}:{step.place.identity}" for step in steps]
+    return ApprovalRequest(
+        command=tuple(stage.arguments for stage in stages),
+        shown="\n".join(visible(shlex.join(stage.arguments), LONGEST) for stage in stages),
+        directory=steps[0].place.directory,
+        workspace=steps[0].place.workspace,
+        reason=" ".join(dict.fromkeys(more.reason for more in beyond)),
+        risks=tuple(sorted({more.risk for more in beyond})),
+        scopes=scopes,
+        expires=time.time() + seconds,
+        bound=(POLICY, *places, *(str(stage.profile) for stage in stages)),
+    )

@@ -57,7 +57,7 @@ def visible(text: str, most: int = LONGEST_SHOWN) -> str:
         most: The most characters of it.
     """
     cut = text[:most]
-    shown = "".join(char if _plain(char) else _spelled(char) for char in cut)
+    shown = "".join(char if _plain(char) else _escape(char) for char in cut)
     return shown if len(text) <= most else f"{shown}… ({len(text):,} characters in all)"
 
 
@@ -70,6 +70,6 @@ def _plain(char: str) -> bool:
     return not unsafe(char)
 
 
-def _spelled(char: str) -> str:
+def _escape(char: str) -> str:
     number = ord(char)
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
-from foldline.tools.terminal.confine.order import encoded
+from foldline.tools.terminal.confine.order import encode_order
 
 LAUNCHER: Final = str(Path(__file__).with_name("confine") / "launcher.py")
 
@@ -34,7 +34,7 @@ PIECE: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PipelineOutcome:
     """
     What came of an order.
 
@@ -49,7 +49,7 @@ class Outcome:
     seconds: float
 
 
-def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) -> Outcome:
+def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) -> PipelineOutcome:
     """
     Run an order until all its stages have ended, or for as long as it says.
 
@@ -73,12 +73,14 @@ def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) ->
         )
     except OSError as error:
         os.close(read)
-        return Outcome(b"", b"", (), f"The launcher cannot be started: {error.strerror}.", 0.0)
+        return PipelineOutcome(
+            b"", b"", (), f"The launcher cannot be started: {error.strerror}.", 0.0
+        )
     finally:
         os.close(write)
     listening = _Listening(process, read, most, stop)
     try:
-        listening.send(encoded(order))
+        listening.send(encode_order(order))
         listening.listen(begun + float(order["seconds"]))
     finally:
         listening.end()
@@ -156,18 +158,18 @@ class _Listening:
             if stream is not None:
                 stream.close()
 
-    def outcome(self, seconds: float) -> Outcome:
+    def outcome(self, seconds: float) -> PipelineOutcome:
         codes: tuple[int | None, ...] = ()
         error = self.error
         try:
             report = json.loads(b"".join(self.pieces["report"]))
             codes = tuple(report["codes"])
-            told = str(report["error"])
-            if told == "stopped":
+            message = str(report["error"])
+            if message == "stopped":
                 error = error or "timeout"
-            elif told:
-                error = f"The command {told}."
+            elif message:
+                error = f"The command {message}."
         except (ValueError, KeyError, TypeError):
             error = error or "The launcher ended without a report."
         out, err = (b"".join(self.pieces[name]) for name in ("stdout", "stderr"))
-        return Outcome(out, err, codes, error, seconds)
+        return PipelineOutcome(out, err, codes, error, seconds)

@@ -21,20 +21,32 @@ from threading import Event, Lock
 from typing import Final, Self
 
 from foldline.errors import BudgetError, StoreError
-from foldline.tools.approvals import Approvals, Request
+from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.files.sensitive import SENSITIVE
-from foldline.tools.terminal.asking import NotApproved, approved
-from foldline.tools.terminal.cleaning import cleaned
-from foldline.tools.terminal.confine.choose import Mode, chosen
+from foldline.tools.terminal.confine.choose import Mode, choose_confinement
 from foldline.tools.terminal.confine.order import Confinement
-from foldline.tools.terminal.keeping import Keeping, Kept, Page, page, shortened
-from foldline.tools.terminal.language.grammar import parsed
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.planning import Step, plan_all, planned
-from foldline.tools.terminal.ran import Ran, Status
+from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory
+from foldline.tools.terminal.planning import (
+    NotApproved,
+    PlannedStep,
+    plan_all,
+    plan_pipeline,
+    request_approval,
+)
 from foldline.tools.terminal.refusal import Refused, visible
-from foldline.tools.terminal.running import Outcome, run_order
+from foldline.tools.terminal.results import (
+    CommandResult,
+    OutputPage,
+    OutputsInMemory,
+    OutputStore,
+    Status,
+    clean_output,
+    read_page,
+    shorten_output,
+)
+from foldline.tools.terminal.running import PipelineOutcome, run_order
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""
@@ -46,7 +58,7 @@ NAMED: Final = re.compile(r"(?m)^/usr/bin/(?=[\w-]+: )")
 
 
 @dataclass(slots=True)
-class _Told:
+class _LineOutput:
     """What a line has said so far."""
 
     stdout: bytes = b""
@@ -64,13 +76,13 @@ class Terminal:
 
     def __init__(
         self,
-        place: Place,
+        place: WorkingDirectory,
         confinement: Confinement,
         *,
-        limits: Limits,
+        limits: TerminalLimits,
         allow_cd: bool,
         approvals: Approvals | None,
-        keeping: Keeping,
+        keeping: OutputStore,
     ) -> None:
         self._place = place
         self._home = place
@@ -87,12 +99,12 @@ class Terminal:
         cls,
         workspace: str | os.PathLike[str],
         *,
-        limits: Limits | None = None,
+        limits: TerminalLimits | None = None,
         sandbox: Mode = "auto",
         allow_cd: bool = True,
         allow_unconfined: bool = False,
         approvals: Approvals | None = None,
-        keeping: Keeping | None = None,
+        keeping: OutputStore | None = None,
         sensitive: Sequence[str] = SENSITIVE,
     ) -> Self:
         """
@@ -113,21 +125,21 @@ class Terminal:
             BudgetError: The workspace is none, or the log of approvals lies in it.
             NotConfined: The kernel can confine nothing here.
         """
-        place = replace(_opened(workspace), sensitive=tuple(sensitive))
+        place = replace(_open_workspace(workspace), sensitive=tuple(sensitive))
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):
                 raise BudgetError(
                     "The log of approvals lies in the workspace.", hint="Keep it elsewhere."
                 )
-        confinement = chosen(sandbox, allow_unconfined=allow_unconfined)
+        confinement = choose_confinement(sandbox, allow_unconfined=allow_unconfined)
         return cls(
             place,
             confinement,
-            limits=limits or Limits(),
+            limits=limits or TerminalLimits(),
             allow_cd=allow_cd,
             approvals=approvals,
-            keeping=keeping or Kept(),
+            keeping=keeping or OutputsInMemory(),
         )
 
     @property
@@ -145,7 +157,7 @@ class Terminal:
         """Where it is now."""
         return Path(self._place.directory)
 
-    def run(self, command: str, *, stop: Event | None = None) -> Ran:
+    def run(self, command: str, *, stop: Event | None = None) -> CommandResult:
         """
         Run a command line.
 
@@ -166,7 +178,7 @@ class Terminal:
             seconds=time.monotonic() - begun,
         )
 
-    async def arun(self, command: str) -> Ran:
+    async def arun(self, command: str) -> CommandResult:
         """Run a command line without blocking; a cancellation ends it."""
         stop = Event()
         try:
@@ -175,7 +187,7 @@ class Terminal:
             stop.set()
             raise
 
-    def more(self, handle: str, start: int = 0) -> Page:
+    def more(self, handle: str, start: int = 0) -> OutputPage:
         """
         Read on in an output that was too long to be shown.
 
@@ -186,34 +198,34 @@ class Terminal:
         Raises:
             RecallError: Nothing is kept under that handle.
         """
-        return page(self._keeping, handle, start)
+        return read_page(self._keeping, handle, start)
 
     # --- one line --------------------------------------------------------------------------
 
-    def _run(self, command: str, stop: Event | None) -> Ran:
+    def _run(self, command: str, stop: Event | None) -> CommandResult:
         shown = visible(command, 500)
         try:
             steps = plan_all(
-                parsed(command), self._place, confined=self._confined, allow_cd=self._allow_cd
+                parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
             )
-            request = self._approved(steps)
+            request = self._ask_approval(steps)
         except NotApproved as no:
-            return Ran("needs_approval", shown, reason=str(no), request=no.request)
+            return CommandResult("needs_approval", shown, reason=str(no), request=no.request)
         except Refused as no:
-            return Ran("refused", shown, reason=str(no))
+            return CommandResult("refused", shown, reason=str(no))
         except (OSError, StoreError) as error:
-            return Ran("error", shown, reason=f"It was not run: {error}")
+            return CommandResult("error", shown, reason=f"It was not run: {error}")
         if stop is not None and stop.is_set():
-            return Ran("error", shown, reason="It was called off before it was run.")
+            return CommandResult("error", shown, reason="It was called off before it was run.")
         try:
-            ran = self._ended(shown, self._steps(steps, stop))
+            ran = self._result(shown, self._steps(steps, stop))
         except Refused as no:
-            ran = Ran("refused", shown, reason=str(no))
+            ran = CommandResult("refused", shown, reason=str(no))
         if request is not None and self._approvals is not None:
             self._approvals.finished(request, ran.status)
         return ran
 
-    def _steps(self, steps: Sequence[Step], stop: Event | None) -> _Told:
+    def _steps(self, steps: Sequence[PlannedStep], stop: Event | None) -> _LineOutput:
         """
         Run the steps in order, as far as ``&&`` and ``||`` let them.
 
@@ -223,68 +235,70 @@ class Terminal:
         for step in steps:
             if step.beyond:
                 self._confinement.order(step.stages, step.place, self.limits)
-        told = _Told()
+        output = _LineOutput()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
-            good = bool(told.codes) and told.codes[-1] == 0
-            if told.codes and (
+            good = bool(output.codes) and output.codes[-1] == 0
+            if output.codes and (
                 (step.pipeline.joint == "&&" and not good)
                 or (step.pipeline.joint == "||" and good)
             ):
                 continue
             if step.place != self._place:  # a cd before it went otherwise than it was planned
-                step = planned(
+                step = plan_pipeline(
                     step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
                 )
                 if step.beyond:
                     raise step.beyond[0]
-            self._step(step, told, until, stop)
-            if told.error:
+            self._step(step, output, until, stop)
+            if output.error:
                 break
-        return told
+        return output
 
-    def _step(self, step: Step, told: _Told, until: float, stop: Event | None) -> None:
+    def _step(
+        self, step: PlannedStep, output: _LineOutput, until: float, stop: Event | None
+    ) -> None:
         if step.fails:
-            told.stderr += step.fails.encode("utf-8", "replace") + b"\n"
-            told.codes = (1,)
+            output.stderr += step.fails.encode("utf-8", "replace") + b"\n"
+            output.codes = (1,)
             return
         if step.moves is not None:
-            self._place, told.codes = step.moves, (0,)
+            self._place, output.codes = step.moves, (0,)
             return
         if not self._place.is_there():
             self._place = self._home
-            told.error = "The directory is gone; the terminal is in its workspace again."
+            output.error = "The directory is gone; the terminal is in its workspace again."
             return
         limits = replace(self.limits, seconds=max(0.05, until - time.monotonic()))
-        room = max(1, self.limits.output - len(told.stdout) - len(told.stderr))
+        room = max(1, self.limits.output - len(output.stdout) - len(output.stderr))
         order = self._confinement.order(step.stages, step.place, limits)
         outcome = run_order(order, room, stop)
-        _add(told, outcome)
+        _add(output, outcome)
 
-    def _ended(self, command: str, told: _Told) -> Ran:
-        out, handle = shortened(cleaned(told.stdout), self.limits.shown, self._keeping)
-        errors = NAMED.sub("", cleaned(told.stderr))
-        err, more = shortened(errors, self.limits.shown // 4, self._keeping)
-        cut = told.error == "output"
+    def _result(self, command: str, output: _LineOutput) -> CommandResult:
+        out, handle = shorten_output(clean_output(output.stdout), self.limits.shown, self._keeping)
+        errors = NAMED.sub("", clean_output(output.stderr))
+        err, more = shorten_output(errors, self.limits.shown // 4, self._keeping)
+        cut = output.error == "output"
         notes = []
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")
         if handle or more:
             notes.append(f"long output: read on with the handle {handle or more}")
-        status: Status = "ok" if not told.codes or told.codes[-1] in {0, None} else "failed"
+        status: Status = "ok" if not output.codes or output.codes[-1] in {0, None} else "failed"
         reason = ""
-        if told.error == "timeout":
+        if output.error == "timeout":
             status, reason = "timeout", f"Stopped after {self.limits.seconds:g} seconds."
-        elif told.error and not cut:
-            status, reason = "error", told.error
+        elif output.error and not cut:
+            status, reason = "error", output.error
         elif cut:
             status = "ok"
-        return Ran(
+        return CommandResult(
             status,
             command,
             out,
             err,
-            told.codes,
+            output.codes,
             reason,
             tuple(notes),
             handle or more,
@@ -293,7 +307,7 @@ class Terminal:
 
     # --- approval --------------------------------------------------------------------------
 
-    def _approved(self, steps: Sequence[Step]) -> Request | None:
+    def _ask_approval(self, steps: Sequence[PlannedStep]) -> ApprovalRequest | None:
         """
         Return the request that a person said yes to, None when there is nothing to ask.
 
@@ -306,24 +320,24 @@ class Terminal:
             return None
         if not self._confined:
             raise Refused(beyond[0].reason, "Nothing more is approved where nothing is confined.")
-        return approved(steps, self._approvals)
+        return request_approval(steps, self._approvals)
 
 
-def _add(told: _Told, outcome: Outcome) -> None:
-    told.stdout += outcome.stdout
-    told.stderr += outcome.stderr
-    told.codes = outcome.codes or (None,)
-    told.error = outcome.error
+def _add(output: _LineOutput, outcome: PipelineOutcome) -> None:
+    output.stdout += outcome.stdout
+    output.stderr += outcome.stderr
+    output.codes = outcome.codes or (None,)
+    output.error = outcome.error
 
 
-def _opened(workspace: str | os.PathLike[str]) -> Place:
+def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:
     path = os.path.realpath(workspace)
     if path in NEVER or path.startswith(UNREAL):
         raise BudgetError(
             f"{path} is no workspace: it holds the system itself.", hint="Name a folder of yours."
         )
     try:
-        return Place.at(path)
+        return WorkingDirectory.at(path)
     except OSError as error:
         raise BudgetError(
             f"The workspace {visible(path)} cannot be opened: {error.strerror}.",

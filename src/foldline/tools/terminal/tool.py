@@ -18,8 +18,8 @@ from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.confine.choose import Mode
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.ran import Ran, Status
+from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.results import CommandResult, Status
 from foldline.tools.terminal.terminal import Terminal
 
 DESCRIPTION: Final = (
@@ -88,7 +88,7 @@ class TerminalTool:
     ) -> None:
         self.terminal = Terminal.open(
             workspace,
-            limits=Limits(timeout, output=max_output_size, shown=shown),
+            limits=TerminalLimits(timeout, output=max_output_size, shown=shown),
             sandbox=sandbox,
             allow_cd=allow_cd,
             approvals=approvals,
@@ -140,7 +140,7 @@ class TerminalTool:
         return ToolOutput(found.text + note, data={"start": found.start, "rest": found.rest})
 
 
-def _output(ran: Ran) -> ToolOutput:
+def _output(ran: CommandResult) -> ToolOutput:
     data = dict(ran.to_dict())
     if ran.status in CODES:
         return ToolOutput(ran.text, "error", CODES[ran.status], data)

@@ -16,16 +16,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from foldline.agents.account import AgentLimits
-from foldline.agents.loop import Agent
-from foldline.agents.maintainer.knowing import Piece
+from foldline.agents.agent import Agent
+from foldline.agents.limits import AgentLimits
+from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
-from foldline.agents.maintainer.refactor import checks
+from foldline.agents.maintainer.refactor.commands import CheckResult, Git, parse_checks, run_check
 from foldline.agents.maintainer.refactor.editing import edit_tool
-from foldline.agents.maintainer.refactor.git import Git
-from foldline.agents.maintainer.refactor.log import Progress, StepLog
-from foldline.agents.maintainer.tooling import knowing_tools
-from foldline.agents.surroundings import seen
+from foldline.agents.maintainer.refactor.step_log import StepLog, StepProgress
+from foldline.agents.maintainer.tools import knowledge_tools
+from foldline.agents.workspace_state import look_at
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note
@@ -46,7 +45,7 @@ AGAIN: Final = "The check `{command}` failed:\n\n{text}\n\nMend it."
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """What became of a step: "done" with its ``commit``, or "undone" with the reason ``why``."""
 
     step: str
@@ -118,13 +117,13 @@ class RefactoringAssistant:
         self._one.create_note(title, listed, "task_state", ("refactoring", "plan"))
         return tuple(before)
 
-    def progress(self) -> tuple[Progress, ...]:
+    def progress(self) -> tuple[StepProgress, ...]:
         """Return how far each step is that was ever begun."""
         return self._log.all
 
     # --- carrying it out -------------------------------------------------------------------
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[StepOutcome]:
         """
         Carry out the steps that are ready, one after the other, until one is undone.
 
@@ -145,7 +144,7 @@ class RefactoringAssistant:
             if outcome.status != "done":
                 return
 
-    def recover(self) -> tuple[Progress, ...]:
+    def recover(self) -> tuple[StepProgress, ...]:
         """Undo the steps that a dead process left in the middle; return them as they were."""
         left = tuple(one for one in self._log.all if one.state in ("editing", "checking"))
         tasks = self._one.note_tool.notes.tasks
@@ -162,8 +161,8 @@ class RefactoringAssistant:
                 tasks.give_back(card.id, "the process ended")
         return left
 
-    def step(self, step: str) -> Outcome:
-        """Carry out one step; see `run`."""
+    def step(self, step: str) -> StepOutcome:
+        """Carry out one step; see `run_check`."""
         notes = self._one.note_tool.notes
         note = notes.read(step)
         dirty = self._git.dirty()
@@ -176,7 +175,7 @@ class RefactoringAssistant:
         notes.tasks.start(note.id)
         self._log.add(note.id, "begin", checkpoint=checkpoint)
         try:
-            why = self._worked(note)
+            why = self._work(note)
         except BaseException:
             self._undo(note.id)
             notes.tasks.give_back(note.id, "it was broken off")
@@ -186,16 +185,16 @@ class RefactoringAssistant:
             return self._failed(note, why)
         commit = self._log.of(note.id).commit
         notes.tasks.finish(note.id, f"commit {commit[:12]}")
-        return Outcome(note.id, note.title, "done", commit)
+        return StepOutcome(note.id, note.title, "done", commit)
 
-    def _worked(self, note: Note) -> str:
+    def _work(self, note: Note) -> str:
         """Edit and check until the checks pass; return why they do not, "" when they do."""
         commands = ", ".join(f"`{' '.join(words)}`" for words in self._checks)
-        said = TASK.format(title=note.title, content=note.content, checks=commands)
-        failed: checks.Result | None = None
+        answer = TASK.format(title=note.title, content=note.content, checks=commands)
+        failed: CheckResult | None = None
         with self._agent(note) as agent:
             for _ in range(self._attempts):
-                result = agent.run(said)
+                result = agent.run(answer)
                 if result.status != "done":
                     return f"the agent ended early: {result.note}"
                 files = self._log.of(note.id).files
@@ -210,15 +209,15 @@ class RefactoringAssistant:
                     commit = self._git.commit(tuple(files), f"{note.title}\n\n{_mark(note.id)}")
                     self._log.add(note.id, "pass", commit=commit)
                     return ""
-                told, now = failed.text[-1_000:], self._now(files)
-                self._log.add(note.id, "fail", told=told, files=now)
-                said = AGAIN.format(command=failed.command, text=failed.text)
+                message, now = failed.text[-1_000:], self._now(files)
+                self._log.add(note.id, "fail", told=message, files=now)
+                answer = AGAIN.format(command=failed.command, text=failed.text)
         return "" if failed is None else f"{failed.command} failed: {failed.text[-300:]}"
 
-    def _check(self) -> checks.Result | None:
+    def _check(self) -> CheckResult | None:
         """Run the checks; return the first that failed."""
         for words in self._checks:
-            result = checks.run(words, self._one.root.path, self._seconds)
+            result = run_check(words, self._one.root.path, self._seconds)
             if not result.ok:
                 return result
         return None
@@ -245,10 +244,10 @@ class RefactoringAssistant:
             self._git.put_back(progress.checkpoint, ours)
         self._log.add(step, "undo")
 
-    def _failed(self, note: Note, why: str) -> Outcome:
+    def _failed(self, note: Note, why: str) -> StepOutcome:
         notes = self._one.note_tool.notes
         notes.tasks.fail(note.id, why)
-        problem = Piece(
+        problem = KnowledgeRecord(
             f"Step failed: {note.title}",
             f"Step {note.id} was undone: {why}",
             "agent",
@@ -257,7 +256,7 @@ class RefactoringAssistant:
             tags=("refactoring",),
         )
         self._one.keep(problem)
-        return Outcome(note.id, note.title, "undone", why=why)
+        return StepOutcome(note.id, note.title, "undone", why=why)
 
     # --- inside ----------------------------------------------------------------------------
 
@@ -280,7 +279,7 @@ class RefactoringAssistant:
         yield file_tools(workspace)[0]
         yield self._one.terminal_tool.tool
         yield edit_tool(workspace, self._approvals, partial(self._before, step))
-        yield from knowing_tools(self._one.knowledge, self._one.note_tool)
+        yield from knowledge_tools(self._one.knowledge, self._one.note_tool)
 
     def _before(self, step: str, path: str, text: str) -> None:
         """Write down that a file is about to change, unless it could not be put back."""
@@ -293,7 +292,7 @@ class RefactoringAssistant:
 
     def _now(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the hashes of files as they are now, "" for those that are not there."""
-        return dict(seen(self._one.root, paths).files)
+        return dict(look_at(self._one.root, paths).files)
 
 
 def _mark(step: str) -> str:
@@ -310,4 +309,4 @@ def checks_of(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """
     if isinstance(commands, str) or not commands:
         raise InputError("a refactoring needs a check", field="checks", hint='Give ["make test"].')
-    return checks.parsed(commands)
+    return parse_checks(commands)

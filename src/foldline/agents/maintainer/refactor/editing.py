@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import FoldlineError
-from foldline.tools.approvals import Approvals, Grant, Request
+from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
 from foldline.tools.files import Replacement, Workspace
-from foldline.tools.files.patching import patched
-from foldline.tools.files.workspace import refusal
+from foldline.tools.files.workspace import apply_replacements, refusal
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.refusal import visible
@@ -47,7 +46,7 @@ def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before)
 
     def act(given: dict[str, Any]) -> ToolOutput:
         try:
-            return _edited(workspace, approvals, before, given)
+            return _edit(workspace, approvals, before, given)
         except (FoldlineError, OSError) as error:
             return refusal(given["path"], error)
 
@@ -60,7 +59,7 @@ def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before)
     )
 
 
-def _edited(
+def _edit(
     workspace: Workspace, approvals: Approvals | None, before: Before, given: dict[str, Any]
 ) -> ToolOutput:
     path, old = given["path"], given["old_string"]
@@ -74,15 +73,17 @@ def _edited(
     if now.ok:
         text = workspace.root.read(parts, workspace.bounds.size).data.decode("utf-8")
     after = (
-        patched(text, [Replacement(old, given["new_string"])]) if now.ok else given["new_string"]
+        apply_replacements(text, [Replacement(old, given["new_string"])])
+        if now.ok
+        else given["new_string"]
     )
     name = "/".join(parts)
     request = _request(workspace, name, text, after, given["why"])
     if approvals is None:
         return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
-    said = approvals.decide(request)
-    if not isinstance(said, Grant) or not approvals.redeem(said, request):
-        why = said if isinstance(said, str) else "The approval is not valid any more."
+    answer = approvals.decide(request)
+    if not isinstance(answer, Grant) or not approvals.redeem(answer, request):
+        why = answer if isinstance(answer, str) else "The approval is not valid any more."
         return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
     before(name, after)
     version = now.data.get("version") if now.ok else None
@@ -91,14 +92,14 @@ def _edited(
     return done
 
 
-def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> Request:
+def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=2
     )
     shown = "\n".join(visible(line, 400) for line in lines)
     if len(shown) > LONGEST_DIFF:
         shown = f"{shown[:LONGEST_DIFF]}\n… ({len(shown):,} characters in all)"
-    return Request(
+    return ApprovalRequest(
         command=(("edit", name, old, new),),
         shown=shown,
         directory=str(workspace.root.path),

@@ -1,6 +1,10 @@
 """What can be said about a codebase without a model: counted, not guessed."""
 
-from foldline.agents.maintainer.survey.counting import Survey, SurveySettings, survey
-from foldline.agents.maintainer.survey.telling import told
+from foldline.agents.maintainer.survey.codebase import (
+    CodebaseSurvey,
+    SurveySettings,
+    survey_codebase,
+)
+from foldline.agents.maintainer.survey.markdown import render_survey
 
-__all__ = ["Survey", "SurveySettings", "survey", "told"]
+__all__ = ["CodebaseSurvey", "SurveySettings", "render_survey", "survey_codebase"]

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.agents.maintainer.survey.files import Source
-from foldline.agents.maintainer.survey.languages import is_code
+from foldline.agents.maintainer.survey.files import SurveyedFile, is_code
 from foldline.errors import MissingExtra
 
 LONGEST: Final = 200_000
@@ -28,7 +27,7 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ComplexityReport:
     """Functions, the most complex first; ``files`` were measured, ``left`` were not, in time."""
 
     functions: tuple[Function, ...] = ()
@@ -37,13 +36,13 @@ class Measured:
     trouble: str = ""
 
 
-def measured(
-    sources: Iterable[Source],
+def measure_complexity(
+    sources: Iterable[SurveyedFile],
     seconds: float,
     *,
     keep: int = 500,
     clock: Callable[[], float] = time.monotonic,
-) -> Measured:
+) -> ComplexityReport:
     """
     Measure the functions of files, until the time is over.
 
@@ -56,7 +55,7 @@ def measured(
     try:
         analyze = _lizard()
     except MissingExtra as error:
-        return Measured(trouble=str(error))
+        return ComplexityReport(trouble=str(error))
     until, found, files, left = clock() + seconds, list[Function](), 0, 0
     for source in sources:
         if not is_code(source.path) or len(source.text) > LONGEST or source.generated:
@@ -67,10 +66,10 @@ def measured(
         files += 1
         found += _functions(analyze, source)
     found.sort(key=lambda one: (-one.complexity, -one.lines, one.path, one.line))
-    return Measured(tuple(found[:keep]), files, left)
+    return ComplexityReport(tuple(found[:keep]), files, left)
 
 
-def _functions(analyze: Callable[[str, str], Any], source: Source) -> list[Function]:
+def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list[Function]:
     try:
         result = analyze(source.path, source.text)
     except Exception:  # noqa: BLE001  # code that its parser cannot read is left out

@@ -16,13 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from foldline.tools.terminal.binaries import find_binary
 from foldline.tools.terminal.confine.launcher import FILTER
-from foldline.tools.terminal.confine.order import VARIABLES, Stage, drafted
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.confine.seccomp import compiled, machine
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.confine.order import VARIABLES, PipelineStage, draft_order
+from foldline.tools.terminal.confine.seccomp import compile_filter, machine
+from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 
 SPACES: Final = (
     "--unshare-user",
@@ -73,21 +71,23 @@ class Bubblewrap:
     spaces: tuple[str, ...] = SPACES
 
     @classmethod
-    def found(cls) -> Bubblewrap | None:
+    def detect(cls) -> Bubblewrap | None:
         """Return it as it is installed here, None when it is not."""
         program = find_binary("bwrap")
         return None if program is None else cls(program, _known(program))
 
-    def order(self, stages: Sequence[Stage], place: Place, limits: Limits) -> dict[str, Any]:
+    def order(
+        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
+    ) -> dict[str, Any]:
         """Return the order for the launcher; every stage has a sandbox of its own."""
         written = []
         for stage in stages:
-            filtered = compiled(stage.profile, mounted=True) if machine() else b""
+            filtered = compile_filter(stage.profile, mounted=True) if machine() else b""
             words = [*self._words(place, stage.profile, filtered != b""), "--", *stage.arguments]
             written.append((stage, words, filtered))
-        return drafted(written, place, limits, {}) | {"filter_by_descriptor": True}
+        return draft_order(written, place, limits, {}) | {"filter_by_descriptor": True}
 
-    def _words(self, place: Place, profile: Profile, filtered: bool) -> list[str]:
+    def _words(self, place: WorkingDirectory, profile: Profile, filtered: bool) -> list[str]:
         words = [self.program, *self.spaces]
         if "--disable-userns" in self.optional:
             words.append("--disable-userns")

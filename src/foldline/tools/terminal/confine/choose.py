@@ -32,7 +32,7 @@ class NotConfined(FoldlineError):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ConfinementTrial:
     """A mode, whether it can be used, and what its self-test said."""
 
     mode: Mode
@@ -40,7 +40,7 @@ class Trial:
     words: str
 
 
-def chosen(mode: Mode = "auto", *, allow_unconfined: bool = False) -> Confinement:
+def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -> Confinement:
     """
     Return a confinement that holds.
 
@@ -66,18 +66,18 @@ def chosen(mode: Mode = "auto", *, allow_unconfined: bool = False) -> Confinemen
     wanted: tuple[Mode, ...] = ("bubblewrap", "landlock") if mode == "auto" else (mode,)
     wrong = []
     for one in wanted:
-        result = tried(one)
+        result = try_confinement(one)
         if result.confinement is not None:
             return result.confinement
         wrong.append(f"{one}: {result.words}")
     raise NotConfined(f"The kernel can confine nothing here ({'; '.join(wrong)}).", hint=INSTALL)
 
 
-_HELD: dict[Mode, Trial] = {}
+_HELD: dict[Mode, ConfinementTrial] = {}
 """Modes whose self-test held in this program: it is not made again."""
 
 
-def tried(mode: Mode) -> Trial:
+def try_confinement(mode: Mode) -> ConfinementTrial:
     """
     Look for a mode and try to escape from it; once in the life of a program when it holds.
 
@@ -87,20 +87,20 @@ def tried(mode: Mode) -> Trial:
     try:
         _check_system()
     except NotConfined as error:
-        return Trial(mode, None, error.message)
+        return ConfinementTrial(mode, None, error.message)
     if mode in _HELD:
         return _HELD[mode]
     from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
     from foldline.tools.terminal.confine.landlock import Landlock
     from foldline.tools.terminal.confine.selftest import escapes
 
-    found = Bubblewrap.found() if mode == "bubblewrap" else Landlock.found()
+    found = Bubblewrap.detect() if mode == "bubblewrap" else Landlock.detect()
     if found is None:
-        return Trial(mode, None, MISSING[mode])
+        return ConfinementTrial(mode, None, MISSING[mode])
     wrong = escapes(found)
     if wrong:
-        return Trial(mode, None, "; ".join(wrong))
-    return _HELD.setdefault(mode, Trial(mode, found, found.loses))
+        return ConfinementTrial(mode, None, "; ".join(wrong))
+    return _HELD.setdefault(mode, ConfinementTrial(mode, found, found.loses))
 
 
 def _check_system() -> None:

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from foldline.tools.terminal.confine.launcher import CREATE
-from foldline.tools.terminal.confine.order import Stage, drafted
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.confine.seccomp import compiled, machine
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.confine.order import PipelineStage, draft_order
+from foldline.tools.terminal.confine.seccomp import compile_filter, machine
+from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Refused
 
 LEAST: Final = 3
@@ -49,12 +48,14 @@ class Landlock:
     version: int
 
     @classmethod
-    def found(cls) -> Landlock | None:
+    def detect(cls) -> Landlock | None:
         """Return it as this kernel has it, None when it has too little."""
         version = _version()
         return cls(version) if version >= LEAST and machine() else None
 
-    def order(self, stages: Sequence[Stage], place: Place, limits: Limits) -> dict[str, Any]:
+    def order(
+        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
+    ) -> dict[str, Any]:
         """Return the order for the launcher."""
         profiles = {stage.profile for stage in stages}
         widest = Profile(
@@ -67,11 +68,12 @@ class Landlock:
                 "Install bubblewrap, or write the files in another way.",
             )
         written = [
-            (stage, stage.arguments, compiled(stage.profile, mounted=False)) for stage in stages
+            (stage, stage.arguments, compile_filter(stage.profile, mounted=False))
+            for stage in stages
         ]
-        return drafted(written, place, limits) | {"landlock": self._rules(place, widest)}
+        return draft_order(written, place, limits) | {"landlock": self._rules(place, widest)}
 
-    def _rules(self, place: Place, profile: Profile) -> dict[str, Any]:
+    def _rules(self, place: WorkingDirectory, profile: Profile) -> dict[str, Any]:
         rights = (1 << max(count for since, count in KNOWN.items() if since <= self.version)) - 1
         handled = [rights]
         if self.version >= 4:
@@ -104,8 +106,10 @@ class Unconfined:
     name: ClassVar[str] = "UNCONFINED"
     loses: ClassVar[str] = "The kernel confines nothing: only the rules for commands do."
 
-    def order(self, stages: Sequence[Stage], place: Place, limits: Limits) -> dict[str, Any]:
+    def order(
+        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
+    ) -> dict[str, Any]:
         """Return the order for the launcher."""
         if any(stage.profile.writes or stage.profile.outside for stage in stages):
             raise Refused("Nothing can be approved where the kernel confines nothing.")
-        return drafted([(stage, stage.arguments, b"") for stage in stages], place, limits)
+        return draft_order([(stage, stage.arguments, b"") for stage in stages], place, limits)

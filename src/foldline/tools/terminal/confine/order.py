@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from foldline.tools.terminal.confine.profile import READ_ONLY, Profile
 from foldline.tools.terminal.language.grammar import Sink
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.limits import READ_ONLY, Profile, TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.programs.git import ENVIRONMENT
 
 VARIABLES: Final = {
@@ -26,7 +25,7 @@ VARIABLES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PipelineStage:
     """One program of a pipeline, with where its streams go and what it may do."""
 
     arguments: tuple[str, ...]
@@ -48,7 +47,9 @@ class Confinement(Protocol):
         """What it does not promise, one sentence; "" when it promises all."""
         ...
 
-    def order(self, stages: Sequence[Stage], place: Place, limits: Limits) -> dict[str, Any]:
+    def order(
+        self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
+    ) -> dict[str, Any]:
         """
         Return the order for the launcher.
 
@@ -58,10 +59,10 @@ class Confinement(Protocol):
         ...
 
 
-def drafted(
-    stages: Sequence[tuple[Stage, Sequence[str], bytes]],
-    place: Place,
-    limits: Limits,
+def draft_order(
+    stages: Sequence[tuple[PipelineStage, Sequence[str], bytes]],
+    place: WorkingDirectory,
+    limits: TerminalLimits,
     environment: Mapping[str, str] = VARIABLES,
 ) -> dict[str, Any]:
     """
@@ -95,6 +96,6 @@ def drafted(
     }
 
 
-def encoded(order: Mapping[str, Any]) -> bytes:
+def encode_order(order: Mapping[str, Any]) -> bytes:
     """Return an order as the line that the launcher reads."""
     return json.dumps(order).encode() + b"\n"

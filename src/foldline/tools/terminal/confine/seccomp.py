@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from foldline.tools.terminal.confine.profile import Profile
+from foldline.tools.terminal.limits import Profile
 
 AUDIT: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """``AUDIT_ARCH_*``: a call in the manner of another architecture kills the process."""
@@ -148,7 +148,7 @@ def machine() -> str:
     return name if name in AUDIT else ""
 
 
-def compiled(profile: Profile, *, mounted: bool) -> bytes:
+def compile_filter(profile: Profile, *, mounted: bool) -> bytes:
     """
     Return the filter for a command.
 

@@ -15,14 +15,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-from foldline.tools.terminal.binaries import find_binary
-from foldline.tools.terminal.confine.order import Confinement, Stage
-from foldline.tools.terminal.confine.profile import Profile
-from foldline.tools.terminal.limits import Limits
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.running import Outcome, run_order
+from foldline.tools.terminal.confine.order import Confinement, PipelineStage
+from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.running import PipelineOutcome, run_order
 
-LIMITS: Final = Limits(seconds=10.0, output=100_000)
+LIMITS: Final = TerminalLimits(seconds=10.0, output=100_000)
 
 FORKING: Final = Profile(forks=True)
 """What git gets: the widest that a model has without asking."""
@@ -54,25 +52,25 @@ class _Test:
     def all(self) -> list[str]:
         works = self._run("cat", "file")
         if works is None or f"inside {self.token}" not in works.stdout.decode(errors="replace"):
-            return [f"nothing can be run: {_said(works)}"]
+            return [f"nothing can be run: {_output_of(works)}"]
         shell = "bash" if find_binary("bash") else "sh"
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.settimeout(0)
             before, lasting = self._state(), f"1{int(self.token[:7], 16)}"
-            said = self._run(shell, "-c", self._script(lasting, listener.getsockname()[1]))
+            answer = self._run(shell, "-c", self._script(lasting, listener.getsockname()[1]))
             return [
-                *self._read(said),
-                *self._changed(before),
+                *self._read(answer),
+                *self._check_changes(before),
                 *_lingers(lasting),
-                *_connected(listener),
+                *_connections(listener),
             ]
 
-    def _run(self, name: str, *words: str) -> Outcome | None:
+    def _run(self, name: str, *words: str) -> PipelineOutcome | None:
         program = find_binary(name)
         if program is None:
             return None
-        place = Place.at(str(self.inside))
-        stage = Stage((program, *words), profile=FORKING)
+        place = WorkingDirectory.at(str(self.inside))
+        stage = PipelineStage((program, *words), profile=FORKING)
         return run_order(self.confinement.order([stage], place, LIMITS), LIMITS.output)
 
     def _script(self, lasting: str, port: int) -> str:
@@ -109,9 +107,9 @@ class _Test:
             f"{{ {one}; }} 2>/dev/null" for one in (*looks, *changes, *lingers, *connects)
         )
 
-    def _read(self, said: Outcome | None) -> list[str]:
+    def _read(self, said: PipelineOutcome | None) -> list[str]:
         if said is None or said.error:
-            return [f"it cannot be tried: {_said(said)}"]
+            return [f"it cannot be tried: {_output_of(said)}"]
         out = []
         if f"secret {self.token}".encode() in said.stdout:
             out.append("it reads a file outside")
@@ -119,7 +117,7 @@ class _Test:
             out.append("it reads /proc")
         return out
 
-    def _changed(self, before: list[object]) -> list[str]:
+    def _check_changes(self, before: list[object]) -> list[str]:
         made = [path.name for path in (self.inside, self.outside) if (path / "made").exists()]
         out = [f"it writes into {name}" for name in made]
         return out + (["it changes what is there"] if before != self._state() else [])
@@ -145,7 +143,7 @@ def _lingers(lasting: str) -> list[str]:
     return []
 
 
-def _connected(listener: socket.socket) -> list[str]:
+def _connections(listener: socket.socket) -> list[str]:
     try:
         listener.accept()[0].close()
     except BlockingIOError:
@@ -167,8 +165,8 @@ def _running(argument: str) -> bool:
     return False
 
 
-def _said(outcome: Outcome | None) -> str:
+def _output_of(outcome: PipelineOutcome | None) -> str:
     if outcome is None:
         return "cat is not installed"
-    told = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
-    return (told[-1] if told else outcome.error or "it said nothing")[:300]
+    message = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+    return (message[-1] if message else outcome.error or "it said nothing")[:300]

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from foldline.tools.terminal.language.words import Word
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.language.words import ShellWord
+from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Refused, unsafe
 
 MOST_HITS: Final = 2_000
@@ -44,7 +44,7 @@ class _Walk:
             )
 
 
-def expanded(word: Word, place: Place) -> list[str]:
+def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
     """
     Return what a word stands for: the hits of its globs, sorted, or itself when there are none.
 
@@ -68,9 +68,9 @@ def expanded(word: Word, place: Place) -> list[str]:
     if any(_plain(part) == ".." for part in parts[base:]):
         raise Refused("A glob does not lead through '..'.")
     start = prefix + "/" if parts[0] == () or prefix else ""
-    directory = place.resolved(start or ".")
+    directory = place.resolve(start or ".")
     walk = _Walk([])
-    with _opened(place, directory) as number:
+    with _open_directory(place, directory) as number:
         if number is not None:
             _step(number, [_atoms(part) for part in parts[base:]], start, walk)
     inside = [hit for hit in walk.hits if not place.leaves(hit)]
@@ -79,7 +79,7 @@ def expanded(word: Word, place: Place) -> list[str]:
 
 
 @contextmanager
-def _opened(place: Place, directory: str) -> Iterator[int | None]:
+def _open_directory(place: WorkingDirectory, directory: str) -> Iterator[int | None]:
     """Open a directory below the workspace, component by component, following no link."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     number = None
@@ -167,7 +167,7 @@ def _fits(atom: Atom, char: str) -> bool:
 Part: TypeAlias = tuple[tuple[str, bool], ...]
 
 
-def _components(word: Word) -> list[Part]:
+def _components(word: ShellWord) -> list[Part]:
     """Split a word at its slashes; several in a row are one."""
     parts: list[list[tuple[str, bool]]] = [[]]
     for char, live in zip(word.text, word.live, strict=True):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.tools.terminal.language.words import Operator, Token, Word, tokens
+from foldline.tools.terminal.language.words import Operator, ShellWord, Token, tokenize
 from foldline.tools.terminal.refusal import Refused
 
 Sink: TypeAlias = Literal["out", "err", "null"]
@@ -35,10 +35,10 @@ class Command:
     "out" is the next command or the answer, "err" the errors of the answer, "null" nowhere.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[ShellWord, ...]
     out: Sink = "out"
     err: Sink = "err"
-    source: Word | None = None
+    source: ShellWord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Pipeline:
     joint: Joint = ";"
 
 
-def parsed(command: str) -> tuple[Pipeline, ...]:
+def parse_line(command: str) -> tuple[Pipeline, ...]:
     """
     Read a command line.
 
@@ -59,7 +59,7 @@ def parsed(command: str) -> tuple[Pipeline, ...]:
     Raises:
         Refused: It is not understood, or too long.
     """
-    found = tokens(command)
+    found = tokenize(command)
     pipelines: list[Pipeline] = []
     joint: Joint = ";"
     part: list[Token] = []
@@ -68,14 +68,14 @@ def parsed(command: str) -> tuple[Pipeline, ...]:
             pipelines.append(_pipeline(part, joint, token.text))
             joint, part = token.text, []  # type: ignore[assignment]  # one of three
             if token.text == ";" and index == len(found) - 1:
-                return _bounded(pipelines)
+                return _check_bounds(pipelines)
         else:
             part.append(token)
     pipelines.append(_pipeline(part, joint, "the end"))
-    return _bounded(pipelines)
+    return _check_bounds(pipelines)
 
 
-def _bounded(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+def _check_bounds(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
     commands = sum(len(pipeline.commands) for pipeline in pipelines)
     if len(pipelines) > MOST_PIPELINES or commands > MOST_COMMANDS:
         raise Refused(
@@ -102,16 +102,16 @@ def _pipeline(part: Sequence[Token], joint: Joint, until: str) -> Pipeline:
 
 
 def _command(part: Sequence[Token]) -> Command:
-    words: list[Word] = []
+    words: list[ShellWord] = []
     sinks: dict[str, Sink] = {"out": "out", "err": "err"}
     source = None
     left = iter(part)
     for token in left:
-        if isinstance(token, Word):
+        if isinstance(token, ShellWord):
             words.append(token)
             continue
         target = next(left, None)
-        if not isinstance(target, Word):
+        if not isinstance(target, ShellWord):
             raise Refused(f"The target of {token.text} is missing.")
         if token.text in {"<", "0<"}:
             source = target
@@ -125,7 +125,7 @@ def _command(part: Sequence[Token]) -> Command:
     return Command(tuple(words), sinks["out"], sinks["err"], source)
 
 
-def _redirect(sign: str, target: Word, sinks: dict[str, Sink]) -> None:
+def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
     """Say where a stream goes from now on, in the order in which the line says it."""
     match sign, target.text:
         case "2>" | "2>>", "/dev/null":

@@ -20,7 +20,7 @@ LONGEST: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ShellWord:
     """
     One word: its text, and the places in it that are not quoted.
 
@@ -43,7 +43,7 @@ class Operator:
     text: str
 
 
-Token: TypeAlias = Word | Operator
+Token: TypeAlias = ShellWord | Operator
 
 OPERATORS: Final = re.compile(r"&&|\|\||\||;|&>>?|[0-9]*(?:>>|>&|>|<)")
 """What is understood; a digit belongs to a redirection only when it stands alone."""
@@ -73,7 +73,7 @@ LIVE: Final = {
 }
 
 
-def tokens(command: str) -> list[Token]:
+def tokenize(command: str) -> list[Token]:
     """
     Take a command line apart.
 
@@ -113,7 +113,7 @@ class _Reader:
                 yield found
             elif match := HOME.match(self.text, self.at):
                 self.at = match.end()
-                yield Word("cd", (True, True))
+                yield ShellWord("cd", (True, True))
             else:
                 yield self._word()
 
@@ -130,7 +130,7 @@ class _Reader:
             raise _not_understood("process substitution")
         return Operator(match[0])
 
-    def _word(self) -> Word:
+    def _word(self) -> ShellWord:
         chars: list[str] = []
         live: list[bool] = []
         while self.at < len(self.text):
@@ -142,7 +142,7 @@ class _Reader:
             live += [on] * len(piece)
         if self.at < len(self.text) and self.text.startswith("&", self.at):
             self._ampersand()
-        word = Word("".join(chars), tuple(live))
+        word = ShellWord("".join(chars), tuple(live))
         _check_expansions(word)
         return word
 
@@ -157,7 +157,7 @@ class _Reader:
         if char == '"':
             return self._double(), False
         if char == "\\":
-            return self._escaped(), False
+            return self._read_escape(), False
         self.at += 1
         if char == "\n":
             raise _not_understood("a line break", "Use && or ; between commands.")
@@ -199,7 +199,7 @@ class _Reader:
             out.append(char)
         raise _not_understood("a double quote that is never closed")
 
-    def _escaped(self) -> str:
+    def _read_escape(self) -> str:
         found = self.text[self.at + 1 : self.at + 2]
         if found in {"", "\n"}:
             raise _not_understood("a backslash at the end of a line")
@@ -219,7 +219,7 @@ class _Reader:
             )
 
 
-def _check_expansions(word: Word) -> None:
+def _check_expansions(word: ShellWord) -> None:
     """Refuse what a shell expands in a whole word: ``~`` and brace lists."""
     text, live = word.text, word.live
     starts = {0} | {i + 1 for i, char in enumerate(text) if char in "=:" and live[i]}

@@ -18,23 +18,57 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
-from foldline.tools.terminal.paths import Place
+from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 
-def _matching(pattern: str) -> Callable[[str, Place], bool]:
+@dataclass(frozen=True, slots=True)
+class CheckedCommand:
+    """
+    A command that only reads the workspace.
+
+    ``program`` is a name of our own list, never a path of the model's; ``forks`` says whether it
+    starts other programs, ``opaque`` whether what it reads is decided by what it finds, so that
+    only the kernel can confine it.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    forks: bool = False
+    opaque: bool = False
+
+
+Checker: TypeAlias = Callable[[str, Sequence[str], WorkingDirectory], CheckedCommand]
+"""Takes the name that was written, the arguments and the place; raises when it goes beyond."""
+
+
+def names(line: str) -> frozenset[str]:
+    """Return the words of a line as a set: a list of names that is easy to read."""
+    return frozenset(line.split())
+
+
+NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
+"""What tells of files without showing what they hold."""
+
+
+def shows(program: str) -> bool:
+    """Return True if a program that reads its operands shows what they hold."""
+    return program not in NAMING
+
+
+def _matching(pattern: str) -> Callable[[str, WorkingDirectory], bool]:
     known = re.compile(pattern)
     return lambda value, _: known.fullmatch(value) is not None
 
 
-def _path(value: str, place: Place) -> bool:
+def _path(value: str, place: WorkingDirectory) -> bool:
     place.check(value)
     return True
 
 
-KINDS: Final[Mapping[str, Callable[[str, Place], bool]]] = {
+KINDS: Final[Mapping[str, Callable[[str, WorkingDirectory], bool]]] = {
     "text": lambda *_: True,
     "count": _matching(r"[+-]?[0-9]{1,18}([kKMGTPEZYbB]|[kKMGTPEZY]i?B)?"),
     "word": _matching(r"[\w.,:+%^-]*"),
@@ -44,7 +78,7 @@ KINDS: Final[Mapping[str, Callable[[str, Place], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class OptionSpec:
     """The options of a program; the value of each is a kind, None for a flag."""
 
     known: Mapping[str, str | None]
@@ -56,7 +90,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class ProgramArguments:
     """
     What a program was told: options with their values in order, and operands.
 
@@ -75,7 +109,7 @@ class Arguments:
         """Return the values of these options, in order."""
         return [value or "" for name, value in self.options if name in names]
 
-    def words(self, spec: Options) -> list[str]:
+    def words(self, spec: OptionSpec) -> list[str]:
         """Write the options as words, each in one way."""
         out: list[str] = []
         for name, value in self.options:
@@ -91,7 +125,7 @@ class Arguments:
 
 
 @cache
-def options(line: str) -> Options:
+def option_spec(line: str) -> OptionSpec:
     """Read a line that describes options; see above."""
     known: dict[str, str | None] = {}
     optional: set[str] = set()
@@ -110,12 +144,17 @@ def options(line: str) -> Options:
     unknown = {kind for kind in known.values() if kind not in {None, *KINDS}}
     if unknown:
         raise ValueError(f"no such kind of value: {unknown}")
-    return Options(known, frozenset(optional), number)
+    return OptionSpec(known, frozenset(optional), number)
 
 
-def read(
-    name: str, spec: Options, words: Sequence[str], place: Place, *, mixed: bool = True
-) -> Arguments:
+def read_arguments(
+    name: str,
+    spec: OptionSpec,
+    words: Sequence[str],
+    place: WorkingDirectory,
+    *,
+    mixed: bool = True,
+) -> ProgramArguments:
     """
     Read the arguments of a program.
 
@@ -134,17 +173,17 @@ def read(
 
 
 class _Reading:
-    def __init__(self, name: str, spec: Options, place: Place) -> None:
+    def __init__(self, name: str, spec: OptionSpec, place: WorkingDirectory) -> None:
         self.name, self.spec, self.place = name, spec, place
         self.found: list[tuple[str, str | None]] = []
 
-    def all(self, words: Sequence[str], mixed: bool) -> Arguments:
+    def all(self, words: Sequence[str], mixed: bool) -> ProgramArguments:
         operands: list[str] = []
         left = list(reversed(words))
         while left:
             word = left.pop()
             if word == "--":
-                return Arguments(tuple(self.found), (*operands, *reversed(left)), True)
+                return ProgramArguments(tuple(self.found), (*operands, *reversed(left)), True)
             if word == "-" or not word.startswith("-"):
                 operands.append(word)
                 if not mixed:
@@ -154,7 +193,7 @@ class _Reading:
                 self._long(word, left)
             else:
                 self._short(word, left)
-        return Arguments(tuple(self.found), tuple(operands))
+        return ProgramArguments(tuple(self.found), tuple(operands))
 
     def _long(self, word: str, left: list[str]) -> None:
         name, sign, value = word.partition("=")

@@ -1,18 +1,26 @@
-"""Programs that search in files: grep and ripgrep."""
+"""Programs that search in files or run others on what they find: grep, ripgrep, find and xargs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+import re
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked
-from foldline.tools.terminal.programs.options import Arguments, Options, options, read
-from foldline.tools.terminal.refusal import Refused
-from foldline.tools.terminal.secrets import check_below
+from foldline.tools.terminal.paths import WorkingDirectory, check_below, locate_binary
+from foldline.tools.terminal.programs.options import (
+    CheckedCommand,
+    OptionSpec,
+    ProgramArguments,
+    names,
+    option_spec,
+    read_arguments,
+    shows,
+)
+from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
 
-GREP: Final = options(
+GREP: Final = option_spec(
     "-EFGPHhiIlLnoqrsvwxcazbTUZy -e=text -m=count -A=count -B=count -C=count -D=word -d=word "
     "-NUM=C --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp=text "
     "--ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count "
@@ -24,7 +32,7 @@ GREP: Final = options(
     "--group-separator=text --no-group-separator --directories=word --devices=word"
 )
 
-RG: Final = options(
+RG: Final = option_spec(
     "-acFhiHIlnNopPqsSUuvwx0.V -e=text -g=text -t=word -T=word -m=count -A=count -B=count "
     "-C=count -j=count -M=count -r=text -E=word -d=count --regexp=text --glob=text --iglob=text "
     "--type=word --type-not=word --max-count=count --after-context=count --before-context=count "
@@ -42,25 +50,29 @@ RG: Final = options(
 )
 
 
-def check_grep(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_grep(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``grep``, ``egrep`` and ``fgrep``: a pattern, then paths."""
     if list(words) in (["--help"], ["--version"]):
-        return Checked("grep", tuple(words))
+        return CheckedCommand("grep", tuple(words))
     forced = {"egrep": ("-E",), "fgrep": ("-F",)}.get(name, ())
     return _search("grep", forced, GREP, words, place)
 
 
-def check_rg(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_rg(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``rg``: a pattern, then paths; by itself it reads no configuration."""
     if list(words) in (["--help"], ["--version"]):
-        return Checked(name, tuple(words))
+        return CheckedCommand(name, tuple(words))
     return _search(name, ("--no-config", "--no-ignore-parent", "--color=never"), RG, words, place)
 
 
 def _search(
-    name: str, forced: tuple[str, ...], spec: Options, words: Sequence[str], place: Place
-) -> Checked:
-    given = read(name, spec, words, place)
+    name: str,
+    forced: tuple[str, ...],
+    spec: OptionSpec,
+    words: Sequence[str],
+    place: WorkingDirectory,
+) -> CheckedCommand:
+    given = read_arguments(name, spec, words, place)
     patterns = 0 if given.has("-e", "--regexp", "--files", "--type-list") else 1
     if len(given.operands) < patterns:
         raise Refused(f"{name}: a pattern is missing.")
@@ -71,14 +83,14 @@ def _search(
     if whole and not given.has("--files", "--type-list"):
         for path in paths or ["."]:
             check_below(place, path, lambda below: _is_searched(name, given, below))
-    return Checked(name, (*forced, *given.words(spec), "--", *given.operands))
+    return CheckedCommand(name, (*forced, *given.words(spec), "--", *given.operands))
 
 
-def _directories(given: Arguments) -> list[str]:
+def _directories(given: ProgramArguments) -> list[str]:
     return given.values("-d", "--directories")
 
 
-def _is_searched(name: str, given: Arguments, below: str) -> bool:
+def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
     """Return False if the options leave a file out; in doubt it is searched."""
     parts = below.split("/")
     if name == "rg":
@@ -94,3 +106,170 @@ def _is_searched(name: str, given: Arguments, below: str) -> bool:
     if any(fits(pattern, parts[-1:]) for pattern in given.values("--exclude")):
         return False
     return not any(fits(pattern, parts[:-1]) for pattern in given.values("--exclude-dir"))
+
+
+PLAIN: Final = names(
+    "( ) ! , -a -and -o -or -not -true -false -empty -executable -readable -writable -nouser "
+    "-nogroup -print -print0 -ls -prune -quit -depth -d -mount -xdev -noleaf -daystart "
+    "-ignore_readdir_race -noignore_readdir_race -nowarn -warn"
+)
+"""What takes nothing."""
+
+VALUED: Final = names(
+    "-name -iname -path -ipath -wholename -iwholename -lname -ilname -regex -iregex -regextype "
+    "-type -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum "
+    "-maxdepth -mindepth -printf -used"
+)
+"""What takes one word that is no path."""
+
+PATHS: Final = names("-newer -anewer -cnewer -samefile")
+MOMENTS: Final = frozenset(f"-newer{x}{y}" for x in "aBcm" for y in "aBcmt")
+"""``-newerXY`` takes a path, or a moment where it ends in t."""
+
+RISKS: Final[dict[str, Risk]] = {
+    "-delete": "write",
+    "-fprint": "write",
+    "-fprint0": "write",
+    "-fprintf": "write",
+    "-fls": "write",
+    "-execdir": "execute",
+    "-ok": "execute",
+    "-okdir": "execute",
+}
+
+Inner = Callable[[Sequence[str], WorkingDirectory], CheckedCommand]
+
+
+def check_find(
+    name: str, words: Sequence[str], place: WorkingDirectory, inner: Inner
+) -> CheckedCommand:
+    """
+    Check ``find``.
+
+    Args:
+        name: What was written.
+        words: The arguments.
+        place: Where paths are looked up.
+        inner: Checks the command of ``-exec``.
+
+    Raises:
+        Beyond: A predicate writes, runs, follows links, or is not known.
+    """
+    if list(words) in (["--help"], ["--version"]):
+        return CheckedCommand(name, tuple(words))
+    left = list(reversed(words[1:] if words[:1] == ["-P"] else words))
+    starts: list[str] = []
+    while left and left[-1] not in {"(", ")", "!", ","} and not left[-1].startswith("-"):
+        starts.append(left.pop())
+    for start in starts:
+        place.resolve(start)
+    found = _Expression(name, place, inner)
+    while left:
+        found.take(left.pop(), left)
+    if found.shows:
+        for start in starts or ["."]:
+            check_below(place, start, found.takes)
+    return CheckedCommand(name, ("-P", *(starts or ["."]), *found.out), found.runs, found.runs)
+
+
+class _Expression:
+    def __init__(self, name: str, place: WorkingDirectory, inner: Inner) -> None:
+        self.name, self.place, self.inner = name, place, inner
+        self.out: list[str] = []
+        self.runs = self.shows = False
+
+    def take(self, word: str, left: list[str]) -> None:
+        if word in PLAIN:
+            self.out.append(word)
+        elif word in VALUED | PATHS | MOMENTS:
+            if not left:
+                raise Refused(f"{self.name}: the value of {word} is missing.")
+            value = left.pop()
+            if word in PATHS or (word in MOMENTS and not word.endswith("t")):
+                self.place.check(value)
+            self.out += [word, value]
+        elif word == "-exec":
+            self._exec(left)
+        else:
+            raise Beyond(
+                f"{self.name} with {visible(word)} is more than this terminal knows to be safe.",
+                RISKS.get(word, "execute"),
+            )
+
+    def _exec(self, left: list[str]) -> None:
+        words: list[str] = []
+        while left and not (left[-1] == ";" or (left[-1] == "+" and words[-1:] == ["{}"])):
+            words.append(left.pop())
+        if not left or not words:
+            raise Refused(f"{self.name}: -exec is not ended by \\; or {{}} +.")
+        end = left.pop()
+        body = words[:-1] if end == "+" else words
+        checked = self.inner(body, self.place)
+        tail = ("{}", "+") if end == "+" else (";",)
+        self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
+        self.runs = True
+        self.shows = self.shows or shows(body[0])
+
+    def takes(self, below: str) -> bool:
+        """Return False if the expression leaves a file out by its name; in doubt it is taken."""
+        if {"!", "-not", "-o", "-or", ","} & {*self.out}:
+            return True
+        name = posixpath.basename(below)
+        pairs = zip(self.out, self.out[1:], strict=False)
+        return all(fnmatchcase(name, value) for word, value in pairs if word == "-name")
+
+
+XARGS: Final = option_spec(
+    "-0rtx -I=text -i=text? -n=count -L=count -l=count? -P=count -s=count -d=text -E=text --null "
+    "--no-run-if-empty --verbose --exit --replace=text? --max-args=count --max-lines=count? "
+    "--max-procs=count --max-chars=count --delimiter=text"
+)
+
+READERS: Final = names(
+    "cat head tail wc grep egrep fgrep ls stat file nl tac basename dirname du rev cut md5sum "
+    "sha1sum sha256sum sha512sum cksum echo od strings realpath readlink base64"
+)
+"""What is safe with any operands: it reads them, and no operand is one to write."""
+
+REPLACED: Final = re.compile(r"\{\}|[%@]|[A-Z]{2,20}")
+"""What stands for a name: it never occurs in the path of a program, which is replaced, too."""
+
+Check = Callable[[str, Sequence[str], WorkingDirectory], CheckedCommand]
+
+
+def check_inner(
+    words: Sequence[str], place: WorkingDirectory, check: Check, by: str
+) -> CheckedCommand:
+    """
+    Check a command that gets operands which nobody has seen.
+
+    Args:
+        words: The command.
+        place: Where its paths are looked up.
+        check: Checks any command.
+        by: Who runs it, for errors.
+
+    Raises:
+        Beyond: The command is not one that only reads its operands.
+    """
+    name, *rest = words
+    if name not in READERS:
+        raise Beyond(
+            f"{by} runs only programs that read their operands, not {visible(name)}.", "execute"
+        )
+    return check(name, rest, place)
+
+
+def check_xargs(
+    name: str, words: Sequence[str], place: WorkingDirectory, check: Check
+) -> CheckedCommand:
+    """Check ``xargs`` and what it runs."""
+    given = read_arguments(name, XARGS, words, place, mixed=False)
+    for sign in given.values("-I", "-i", "--replace"):
+        if sign and not REPLACED.fullmatch(sign):
+            raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
+    if shows(given.operands[0] if given.operands else "echo"):
+        check_below(place, ".")
+    checked = check_inner(given.operands or ("echo",), place, check, name)
+    out = (*given.words(XARGS), "--", locate_binary(checked.program), *checked.arguments)
+    return CheckedCommand(name, out, forks=True, opaque=True)

@@ -1,22 +1,25 @@
-"""Programs that read no file: echo, printf, date, test, which, df."""
+"""Small programs with arguments of their own: echo, printf, date, test, which, df."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.tools.terminal.binaries import find_binary
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked, names
-from foldline.tools.terminal.programs.options import options, read
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.programs.options import (
+    CheckedCommand,
+    names,
+    option_spec,
+    read_arguments,
+)
 from foldline.tools.terminal.refusal import Beyond, Refused
 
-_DATE: Final = options(
+_DATE: Final = option_spec(
     "-uR -d=text -I=word? --date=text --utc --universal --iso-8601=word? --rfc-email "
     "--rfc-3339=word"
 )
 
-_DF: Final = options("-hHkmTPia -B=word --human-readable --si")
+_DF: Final = option_spec("-hHkmTPia -B=word --human-readable --si")
 
 _PAIRS: Final = names("-nt -ot -ef")
 _LINKS: Final = names("-h -L")
@@ -25,28 +28,28 @@ _OTHERS: Final = names("! ( ) = == != < > -a -o -n -z -t -l -eq -ne -lt -le -gt 
 """What a test is made of; what is not among these is a word or a path."""
 
 
-def check_echo(name: str, words: Sequence[str], place: Place) -> Checked:  # noqa: ARG001  # a Checker
+def check_echo(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
     """Check ``echo``: whatever follows is said."""
-    return Checked("echo", tuple(words))
+    return CheckedCommand("echo", tuple(words))
 
 
-def check_printf(name: str, words: Sequence[str], place: Place) -> Checked:  # noqa: ARG001  # a Checker
+def check_printf(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
     """Check ``printf``: a format, and what it shows."""
     given = list(words[1:] if words[:1] == ["--"] else words)
     if not given or given[0].startswith("-"):
         raise Refused("printf: a format is missing.", "Write printf -- '-…' for one with a dash.")
-    return Checked("printf", ("--", *given))
+    return CheckedCommand("printf", ("--", *given))
 
 
-def check_date(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_date(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``date``: it shows a moment, and sets nothing."""
-    given = read(name, _DATE, words, place)
+    given = read_arguments(name, _DATE, words, place)
     if len(given.operands) > 1 or any(not one.startswith("+") for one in given.operands):
         raise Beyond("date with an operand that is no +FORMAT sets the clock.", "execute")
-    return Checked("date", (*given.words(_DATE), "--", *given.operands))
+    return CheckedCommand("date", (*given.words(_DATE), "--", *given.operands))
 
 
-def check_test(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``test`` and ``[``: where files are tested, every word may be a path."""
     given = list(words)
     if name == "[":
@@ -61,19 +64,21 @@ def check_test(name: str, words: Sequence[str], place: Place) -> Checked:
             if before in _LINKS and after not in _PAIRS:
                 place.check_name(word)
             else:
-                place.resolved(word)
-    return Checked("test", tuple(given))
+                place.resolve(word)
+    return CheckedCommand("test", tuple(given))
 
 
-def check_which(name: str, words: Sequence[str], place: Place) -> Checked:  # noqa: ARG001  # a Checker
+def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
     """Check ``which`` and ``whereis``: they are answered from the terminal's own list."""
     found = [path for word in words if (path := find_binary(word.removeprefix("-a")))]
-    return Checked("printf", ("--", "%s\n", *found)) if found else Checked("false", ())
+    return (
+        CheckedCommand("printf", ("--", "%s\n", *found)) if found else CheckedCommand("false", ())
+    )
 
 
-def check_df(name: str, words: Sequence[str], place: Place) -> Checked:
+def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``df``: what it says is said by ``stat -f``, which needs no list of mounts."""
-    given = read(name, _DF, words, place)
+    given = read_arguments(name, _DF, words, place)
     for path in given.operands:
         place.check(path)
-    return Checked("stat", ("-f", "--", *(given.operands or (".",))))
+    return CheckedCommand("stat", ("-f", "--", *(given.operands or (".",))))

@@ -1,16 +1,40 @@
-"""The programs that need no more than a list of options and to know what their operands are."""
+"""All programs that only read, by name: a row of options for most, a checker for the others."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from foldline.tools.terminal.paths import Place
-from foldline.tools.terminal.programs.checked import Checked
-from foldline.tools.terminal.programs.options import Arguments, options, read
-from foldline.tools.terminal.refusal import Refused, visible
-from foldline.tools.terminal.secrets import check_below
+from foldline.core.validation import meant
+from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below
+from foldline.tools.terminal.programs.git import check_git
+from foldline.tools.terminal.programs.options import (
+    CheckedCommand,
+    Checker,
+    ProgramArguments,
+    names,
+    option_spec,
+    read_arguments,
+)
+from foldline.tools.terminal.programs.scripts import check_awk, check_jq, check_sed
+from foldline.tools.terminal.programs.searching import (
+    check_find,
+    check_grep,
+    check_inner,
+    check_rg,
+    check_xargs,
+)
+from foldline.tools.terminal.programs.speaking import (
+    check_date,
+    check_df,
+    check_echo,
+    check_printf,
+    check_test,
+    check_which,
+)
+from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
@@ -210,7 +234,7 @@ TABLE: Final = {
 }
 
 
-def check(name: str, words: Sequence[str], place: Place) -> Checked:
+def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """
     Check a command by its row.
 
@@ -226,9 +250,9 @@ def check(name: str, words: Sequence[str], place: Place) -> Checked:
     row = TABLE[name]
     program = row.runs or name
     if list(words) in (["--help"], ["--version"]):
-        return Checked(program, tuple(words))
-    spec = options(row.options)
-    given = read(name, spec, words, place)
+        return CheckedCommand(program, tuple(words))
+    spec = option_spec(row.options)
+    given = read_arguments(name, spec, words, place)
     operands = given.operands
     if len(operands) > (0 if row.operands == "none" else row.most):
         raise Refused(f"{name}: too many operands.", "The second one may be a file to write.")
@@ -237,15 +261,17 @@ def check(name: str, words: Sequence[str], place: Place) -> Checked:
         if name == "diff" and given.has("-r", "--recursive"):
             check_below(place, operand)
     if row.bare:
-        return Checked(program, ("--", *operands))
+        return CheckedCommand(program, ("--", *operands))
     written = [*row.forced, *given.words(spec)]
     if not row.dashed:
         plain = (f"./{one}" if one.startswith("-") and one != "-" else one for one in operands)
-        return Checked(program, (*written, *plain))
-    return Checked(program, (*written, "--", *operands))
+        return CheckedCommand(program, (*written, *plain))
+    return CheckedCommand(program, (*written, "--", *operands))
 
 
-def _check_operand(operand: str, row: Program, given: Arguments, place: Place) -> None:
+def _check_operand(
+    operand: str, row: Program, given: ProgramArguments, place: WorkingDirectory
+) -> None:
     if row.expands and operand.startswith("@"):
         raise Refused(
             f"{visible(operand)} stands for the words in a file, which nobody has checked.",
@@ -256,8 +282,78 @@ def _check_operand(operand: str, row: Program, given: Arguments, place: Place) -
     if row.operands == "listed" and given.has(*_ITSELF) and not given.has(*_TARGET):
         place.check_name(operand)
     elif row.operands == "listed":
-        place.resolved(operand)
+        place.resolve(operand)
     elif row.operands == "paths" or given.has(*_FOLLOWING):
         place.check(operand)
     else:
         place.check_name(operand)
+
+
+SPECIAL: Final[dict[str, Checker]] = {
+    "[": check_test,
+    "awk": check_awk,
+    "date": check_date,
+    "df": check_df,
+    "echo": check_echo,
+    "egrep": check_grep,
+    "fgrep": check_grep,
+    "git": check_git,
+    "grep": check_grep,
+    "jq": check_jq,
+    "printf": check_printf,
+    "rg": check_rg,
+    "sed": check_sed,
+    "test": check_test,
+    "whereis": check_which,
+    "which": check_which,
+}
+
+WRITERS: Final = names(
+    "chmod chown cp dd ed install ln mkdir mkfifo mv patch rm rmdir split tee touch truncate"
+)
+
+NETWORK: Final = names(
+    "curl dig ftp host nc ncat netcat nslookup ping rsync scp sftp ssh telnet wget"
+)
+
+PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd", "find", "xargs"} - {"["}))
+"""What the terminal knows to only read."""
+
+
+def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """
+    Check one command.
+
+    Args:
+        name: The program as it was written: a name, or its path in a directory of the system.
+        words: Its arguments.
+        place: Where its paths are looked up.
+
+    Raises:
+        Beyond: It does more than read the workspace, or is not known.
+        Refused: It makes no sense, or could never be allowed.
+    """
+    if "/" in name and posixpath.dirname(name) in FOLDERS:
+        name = posixpath.basename(name)
+    if name in SPECIAL:
+        return SPECIAL[name](name, words, place)
+    if name in TABLE:
+        return _check_row(name, words, place)
+    if name == "find":
+        return check_find(
+            name,
+            words,
+            place,
+            lambda body, where: check_inner(body, where, check_command, "find -exec"),
+        )
+    if name == "xargs":
+        return check_xargs(name, words, place, check_command)
+    if name in NETWORK:
+        raise Refused(f"{name} is refused.", "The terminal has no network.")
+    if name in WRITERS:
+        raise Beyond(f"{name} changes files.", "write")
+    near = meant(name, PROGRAM_NAMES) if name.isascii() else ""
+    raise Beyond(
+        f"{visible(name, 60)} is not one of the programs that only read. {near}".rstrip(),
+        "execute",
+    )

@@ -1,0 +1,134 @@
+"""What an agent may spend, what it has spent, and how a run ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError
+from foldline.models.completion import Completion
+from foldline.tools.output import ToolOutput
+
+Status: TypeAlias = Literal[
+    "done", "steps", "time", "money", "loop", "refused", "length", "silent"
+]
+"""
+How a run ended: the model was done; a limit of steps, time or money was reached; it looped,
+refused, reached the cap of its answer without a word or call, or said nothing at all.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """
+    The most that an agent may spend on a task, resumed runs included.
+
+    ``steps`` are requests to the model, ``seconds`` those while it runs. ``usd`` is in US dollars,
+    None for no limit; the step that passes it is the last one. A step whose answer broke off, or
+    said nothing, is made again up to ``retries`` times.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    steps: int = 100
+    seconds: float = 3_600.0
+    usd: float | None = None
+    retries: int = 2
+
+    def __post_init__(self) -> None:
+        whole("limits.steps", self.steps, 1)
+        positive("limits.seconds", self.seconds)
+        if self.usd is not None:
+            positive("limits.usd", self.usd)
+        whole("limits.retries", self.retries)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpending:
+    """
+    What was spent so far.
+
+    ``usd`` is in US dollars as far as known; ``unpriced`` counts the steps whose price is not.
+    """
+
+    steps: int = 0
+    calls: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    def with_answer(self, answer: Completion) -> AgentSpending:
+        """Return the sum with an answer of the model."""
+        output = 0 if answer.usage is None else answer.usage.output
+        whole_usage = 0 if answer.usage is None else answer.usage.total
+        return replace(
+            self,
+            steps=self.steps + 1,
+            usd=self.usd + (answer.usd or 0.0),
+            unpriced=self.unpriced + (answer.usd is None),
+            input_tokens=self.input_tokens + whole_usage - output,
+            output_tokens=self.output_tokens + output,
+        )
+
+    def with_call(self, output: ToolOutput) -> AgentSpending:
+        """Return the sum with a tool call; a tool that asks models says what it paid."""
+        paid = output.stats.get("usd", 0.0)
+        usd = paid if isinstance(paid, int | float) and paid > 0 else 0.0
+        return replace(self, calls=self.calls + 1, usd=self.usd + usd)
+
+    def limit_reached(self, limits: AgentLimits) -> tuple[Status, str] | None:
+        """Return which limit is reached, and a sentence on it; None while none is."""
+        if self.steps >= limits.steps:
+            return "steps", f"the limit of {limits.steps} steps is reached"
+        if self.seconds >= limits.seconds:
+            return "time", f"the limit of {limits.seconds:g} seconds is reached"
+        if limits.usd is None:
+            return None
+        if self.unpriced:
+            return "money", "the price of the model is not known, and money is limited"
+        if self.usd >= limits.usd:
+            return "money", f"{self.usd:.4f} of {limits.usd:.4f} US dollars are spent"
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> AgentSpending:
+        """
+        Read what `to_dict` returned.
+
+        Raises:
+            InputError: It is something else.
+        """
+        try:
+            found = cls(**value)
+            for name, number in asdict(found).items():
+                positive(name, number)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"this is not what an agent spent: {error}") from error
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """
+    How a run ended.
+
+    ``text`` is what the model said last. ``note`` is one sentence on why the run ended, "" when
+    the model was done.
+    """
+
+    status: Status
+    text: str
+    spending: AgentSpending = field(default_factory=AgentSpending)
+    note: str = ""
+
+    def __str__(self) -> str:
+        spent = f"{self.spending.steps} steps, {self.spending.usd:.4f} US dollars"
+        return f"{self.status} ({spent}): {self.note or self.text}"

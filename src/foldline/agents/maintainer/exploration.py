@@ -1,0 +1,251 @@
+"""
+Exploring with a purpose: what was seen, how much of it was new, what comes next, when to stop.
+
+Everything here is pure: a `Trail` is folded over the calls of an agent, and can be folded again
+from a recorded session by whoever takes the work up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
+from foldline.core.validation import positive, whole
+from foldline.relevance.terms import terms
+from foldline.tokens.estimate import estimate
+from foldline.values.messages import Message, ToolCall
+
+_PATH: Final = re.compile(r"[\w][\w./-]*\.\w{1,6}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationBudget:
+    """
+    How long to explore before concluding.
+
+    At most ``tokens`` are looked at, and no longer than the last ``window`` looks bring a mean
+    ``novelty``, a fraction of their lines.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    tokens: int = 40_000
+    window: int = 5
+    novelty: float = 0.15
+
+    def __post_init__(self) -> None:
+        whole("exploration.tokens", self.tokens, 1)
+        whole("exploration.window", self.window, 1)
+        positive("exploration.novelty", self.novelty, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look: what was called, what it took in tokens, and the fraction of new lines."""
+
+    call: str
+    tokens: int
+    novelty: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What was looked at so far: files, the hashes of lines, and each look in order."""
+
+    files: frozenset[str] = frozenset()
+    lines: frozenset[bytes] = frozenset()
+    looks: tuple[Look, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """What was looked at, in tokens."""
+        return sum(look.tokens for look in self.looks)
+
+    def novelty(self, last: int) -> float:
+        """Return the mean novelty of the last so many looks, 1 before the first."""
+        tail = self.looks[-last:]
+        return sum(look.novelty for look in tail) / len(tail) if tail else 1.0
+
+    def after(self, call: str, arguments: Mapping[str, Any], text: str) -> Trail:
+        """
+        Return the trail with one look more.
+
+        Args:
+            call: The name of the tool.
+            arguments: What it was given.
+            text: What it returned.
+        """
+        found = {_sign(line) for line in text.splitlines() if line.strip()}
+        fresh = len(found - self.lines) / len(found) if found else 0.0
+        look = Look(call, estimate(text), round(fresh, 4))
+        return Trail(
+            self.files | read_files(call, arguments), self.lines | found, (*self.looks, look)
+        )
+
+
+def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
+    """Return the files that a call names; a search over a folder names none."""
+    if call == "read_file":
+        return frozenset({str(arguments.get("path", "")).removeprefix("./")} - {""})
+    command = str(arguments.get("command", ""))
+    return frozenset(found.removeprefix("./") for found in _PATH.findall(command))
+
+
+def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:
+    """
+    Say why to stop looking and conclude, "" while looking on is worth it.
+
+    Args:
+        trail: What was looked at.
+        budget: How long to explore.
+    """
+    if trail.tokens >= budget.tokens:
+        return f"{trail.tokens:,} of {budget.tokens:,} tokens for looking around are used up"
+    if len(trail.looks) >= budget.window and trail.novelty(budget.window) < budget.novelty:
+        return f"the last {budget.window} looks brought {trail.novelty(budget.window):.0%} new"
+    return ""
+
+
+# --- what next -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """
+    A file worth looking at.
+
+    ``value`` is what it promises for each token, relative to the best one; ``cost`` is in tokens.
+    """
+
+    path: str
+    value: float
+    cost: int
+    why: str
+
+
+TOKENS_A_LINE: Final = 10
+"""About what a line of code takes, in tokens."""
+
+LOOK: Final = 200
+"""Tokens that any look costs, whatever comes of it."""
+
+
+def next_probes(
+    survey: CodebaseSurvey, trail: Trail, question: str = "", *, most: int = 5
+) -> tuple[Probe, ...]:
+    """
+    Propose what to look at next, the best first.
+
+    What a file promises is its heat (see `Spot`), what its functions' complexity adds, and the
+    share of the question's words in its path; divided by what it costs to read, as a square root,
+    so that large files are not hidden. Files that were read promise nothing.
+
+    Args:
+        survey: What was counted.
+        trail: What was looked at.
+        question: What it is about; "" for the codebase as a whole.
+        most: How many are proposed.
+    """
+    wanted = set(terms(question)) if question else set()
+    tangled: dict[str, int] = {}
+    for one in survey.complexity.functions:
+        tangled[one.path] = max(tangled.get(one.path, 0), one.complexity)
+    heat = {spot.path: spot for spot in survey.spots}
+    found = []
+    for path in survey.sizes:
+        if path in trail.files:
+            continue
+        named = len(wanted & set(terms(path))) / len(wanted) if wanted else 0.0
+        spot, knot = heat.get(path), tangled.get(path, 0)
+        promise = (spot.score if spot else 0.0) + min(knot, 40) / 40 + 3 * named
+        if promise <= 0:
+            continue
+        cost = LOOK + survey.sizes[path] * TOKENS_A_LINE
+        why = _why(named, spot.commits if spot else 0, survey.sizes[path], knot)
+        found.append(Probe(path, promise / cost**0.5, cost, why))
+    best = sorted(found, key=lambda one: (-one.value, one.path))[:most]
+    top = best[0].value if best else 1.0
+    return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
+
+
+def describe_exploration(
+    survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
+) -> str:
+    """Say in words how far the exploration is, and what to look at next."""
+    done = (
+        f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks; "
+        f"{trail.tokens:,} of {budget.tokens:,} tokens; "
+        f"{trail.novelty(budget.window):.0%} of the last looks was new."
+    )
+    message = [done]
+    stop = stop_reason(trail, budget)
+    if stop:
+        message.append(f"Stop looking: {stop}. Conclude, and record what you found.")
+        return "\n".join(message)
+    message += [
+        f"- {probe.path} (about {probe.cost:,} tokens): {probe.why}"
+        for probe in next_probes(survey, trail, question)
+    ] or ["Nothing is left that promises much. Conclude."]
+    return "\n".join(message)
+
+
+def fold_calls(calls: Iterable[tuple[str, Mapping[str, Any], str]]) -> Trail:
+    """Fold a trail over calls with their arguments and results, such as those of a session."""
+    trail = Trail()
+    for call, arguments, text in calls:
+        trail = trail.after(call, arguments, text)
+    return trail
+
+
+def _why(named: float, commits: int, lines: int, knot: int) -> str:
+    reasons = [f"its name has {named:.0%} of the question"] if named else []
+    reasons += [f"changed by {commits:,} commits"] if commits else []
+    reasons += [f"a function of complexity {knot}"] if knot > 10 else []
+    return ", ".join([*reasons, f"{lines:,} lines"])
+
+
+def _sign(line: str) -> bytes:
+    text = " ".join(line.split())[:500].encode("utf-8", "replace")
+    return hashlib.blake2b(text, digest_size=8).digest()
+
+
+LOOKS: Final = ("terminal", "read_file")
+
+
+def trail_from(messages: Sequence[Message]) -> Trail:
+    """Return the trail of the newest question: the looks after what the user said last."""
+    begin = max((at for at, one in enumerate(messages) if _asks(one)), default=0)
+    newest = messages[begin:]
+    results = {result.call_id: result.text for one in newest for result in one.results}
+    return fold_calls(
+        (call.name, arguments(call), results[call.id])
+        for one in newest
+        for call in one.calls
+        if call.name in LOOKS and call.id in results
+    )
+
+
+def calls_by_tool(messages: Iterable[Message]) -> dict[str, int]:
+    """Count the calls of a session by tool."""
+    count = Counter(call.name for one in messages for call in one.calls)
+    return dict(count.most_common())
+
+
+def arguments(call: ToolCall) -> Mapping[str, Any]:
+    """Return the arguments of a call; what is no object is none."""
+    try:
+        found = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _asks(message: Message) -> bool:
+    return message.role == "user" and not message.results and bool(message.text.strip())

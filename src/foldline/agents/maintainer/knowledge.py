@@ -1,0 +1,302 @@
+"""
+What lives where: one rule, by how soon a piece of information ages, and who vouches for it.
+
+| vouched for by | for the moment | for this work | lasting |
+| --- | --- | --- | --- |
+| the workspace | terminal | terminal | terminal |
+| a person | memory, working | memory, episodic | note of the project |
+| the agent | memory, working | memory, episodic | note of the task |
+
+The workspace can be asked again for the price of a command, and a copy of what it says ages: only
+a pointer is kept, with the hash of what was seen. What lasts and is nowhere in the files is a
+note, which people read and correct. Everything else is remembered, and forgotten in time. Where
+two layers say different things, the one that vouches more is right: the workspace, then a person,
+then the agent; between equals, the newer one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from foldline.agents.maintainer.conflicts import (
+    Authority,
+    RecordConflict,
+    SourcePointer,
+    find_conflicts,
+    find_pointer,
+)
+from foldline.context import ContextPacket
+from foldline.core.validation import named
+from foldline.errors import InputError
+from foldline.memory import Memory
+from foldline.memory.items import Kind as MemoryKind
+from foldline.notes import Note, Notes
+from foldline.notes.note import KINDS, Kind, Level
+from foldline.rooted_files import Root
+
+Volatility: TypeAlias = Literal["moment", "work", "lasting"]
+"""How long it holds: until the next look, while this work goes on, or until somebody decides."""
+
+Layer: TypeAlias = Literal["terminal", "memory", "notes"]
+
+AUTHORITIES: Final[tuple[Authority, ...]] = get_args(Authority)
+VOLATILITIES: Final[tuple[Volatility, ...]] = get_args(Volatility)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRoute:
+    """Where a piece of information lives: its layer, and its kind or level there."""
+
+    layer: Layer
+    kind: MemoryKind | None = None
+    level: Level | None = None
+
+
+def route(authority: Authority, volatility: Volatility) -> StorageRoute:
+    """
+    Say where a piece of information lives; see the table of this module.
+
+    Args:
+        authority: Who vouches for it.
+        volatility: How long it holds.
+
+    Raises:
+        BudgetError: There is no such authority or volatility.
+    """
+    named("authority", authority, AUTHORITIES)
+    named("volatility", volatility, VOLATILITIES)
+    if authority == "workspace":
+        return StorageRoute("terminal")
+    if volatility == "lasting":
+        return StorageRoute("notes", level="project" if authority == "person" else "task")
+    return StorageRoute("memory", kind="working" if volatility == "moment" else "episodic")
+
+
+MOST: Final = 5_000
+
+IMPORTANCE: Final = {"person": 0.8, "agent": 0.5, "workspace": 0.0}
+
+MARKS: Final = {
+    "changed": "[{where} was changed since this was noted: look again before you rely on it.]",
+    "gone": "[{where} is not there any more: look again before you rely on it.]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeRecord:
+    """
+    A piece of information on its way to where it lives.
+
+    ``source`` is a place in the codebase, such as ``app/user.py:10-20``.
+    """
+
+    title: str
+    content: str
+    authority: Authority = "agent"
+    volatility: Volatility = "lasting"
+    type: Kind = "general"
+    source: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """
+    What became of a piece.
+
+    ``status`` is "created", "updated", "known" where it said nothing new, or "not kept" where
+    the workspace says it itself; ``source`` is the pointer with its hash. ``others`` are notes
+    about the same place.
+    """
+
+    status: str
+    layer: Layer
+    id: str = ""
+    source: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class CodebaseKnowledge:
+    """
+    Notes and memory of one codebase, with one way in.
+
+    Args:
+        root: The codebase.
+        notes: What lasts.
+        memory: What passes.
+        project: Its name, a tag of every note.
+        session: The session that writes, the other tag.
+    """
+
+    root: Root
+    notes: Notes
+    memory: Memory
+    project: str
+    session: str
+    created: int = 0
+    blockers: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def keep(self, piece: KnowledgeRecord) -> RecordResult:
+        """
+        Bring a piece to where it lives; see `route`.
+
+        A note of the same type and title is updated instead of written twice, so that whoever was
+        broken off may simply say it again.
+
+        Raises:
+            InputError: It is empty, or its source is no place in the codebase.
+            StoreError: It cannot be written.
+        """
+        if not piece.title.strip() or not piece.content.strip():
+            raise InputError("a title and a content are needed", field="content")
+        if piece.type not in KINDS:
+            raise InputError(f"there is no type {piece.type[:40]!r}", field="type")
+        home = route(piece.authority, piece.volatility)
+        source = (
+            str(SourcePointer.parse(piece.source).with_hash(self.root)) if piece.source else ""
+        )
+        if home.layer == "terminal":
+            return RecordResult("not kept", "terminal", source=source)
+        with self._lock:
+            if home.layer == "memory":
+                return self._add_memory(piece, home, source)
+            return self._add_note(piece, home, source)
+
+    def _add_memory(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
+        added = self.memory.add(
+            f"{piece.title}: {piece.content}",
+            kind=home.kind or "working",
+            importance=IMPORTANCE[piece.authority],
+            session=self.session,
+            author=piece.authority,
+            source=source,
+        )
+        status = {"added": "created", "known": "known", "recalled": "known"}[added.status]
+        return RecordResult(status, "memory", added.item.id if added.item else "", source)
+
+    def _add_note(self, piece: KnowledgeRecord, home: StorageRoute, source: str) -> RecordResult:
+        same = self._same(piece)
+        others = self._about(source, same.id if same else "")
+        content = piece.content.strip()
+        if same is not None and same.content.strip() == content and same.source == source:
+            return RecordResult("known", "notes", same.id, source, others)
+        tags = dict.fromkeys((*piece.tags, self.project, piece.authority, self.session))
+        given: dict[str, Any] = {"content": content, "source": source, "tags": tuple(tags)}
+        if same is not None:
+            self.notes.update(same.id, **given)
+            return RecordResult("updated", "notes", same.id, source, others)
+        note = self.notes.create(
+            piece.title,
+            type=piece.type,
+            level=home.level or "task",
+            **given,
+        )
+        self.created += 1
+        self.blockers += piece.type == "blocker"
+        return RecordResult("created", "notes", note.id, source, others)
+
+    def _same(self, piece: KnowledgeRecord) -> Note | None:
+        wanted = _plain(piece.title)
+        found = self.notes.search(piece.title, type=piece.type, limit=10)
+        return next((one.note for one in found if _plain(one.note.title) == wanted), None)
+
+    def _about(self, source: str, but: str) -> tuple[str, ...]:
+        """Return the notes about the same place."""
+        if not source:
+            return ()
+        where = SourcePointer.parse(source).where
+        found = ((note.id, find_pointer(note.source)) for note in self.all_notes())
+        return tuple(
+            id_ for id_, pointer in found if pointer and pointer.where == where and id_ != but
+        )
+
+    # --- reading ---------------------------------------------------------------------------
+
+    def all_notes(self) -> tuple[Note, ...]:
+        """Return the notes, those that were changed last first."""
+        return self.notes.list(limit=MOST)
+
+    def conflicts(self) -> tuple[RecordConflict, ...]:
+        """Return where the layers contradict each other, or say the same twice."""
+        return find_conflicts(self.all_notes(), self.memory.items(limit=MOST), self.root)
+
+    def mark(self, source: str) -> str:
+        """Return what to say about a source that is another now, "" where it is the same."""
+        pointer = find_pointer(source)
+        if pointer is None:
+            return ""
+        return MARKS.get(pointer.standing(self.root), "").format(where=pointer.where)
+
+    def packets(self, query: str, limit: int = 6) -> list[ContextPacket]:
+        """Return what is known about a query: notes and memories, marked where they are stale."""
+        out = []
+        for one in self.notes.packets(query, limit=limit):
+            note_id = str(one.metadata["note_id"])
+            mark = self.mark(self._source(note_id))
+            content = "\n".join(filter(None, (f"[{note_id}] {one.content}", mark)))
+            relevance = one.relevance_score * (0.8 if mark else 1.0)
+            metadata = {**one.metadata, "title": f"note {note_id}"}
+            out.append(ContextPacket(content, one.timestamp, None, relevance, metadata))
+        for found in self.memory.search(query, limit=limit, min_strength=0.2):
+            mark = self.mark(found.item.source)
+            content = "\n".join(filter(None, (found.item.content, mark)))
+            metadata = {"type": "memory", "title": f"memory {found.item.id}"}
+            out.append(ContextPacket(content, found.item.happened, None, found.strength, metadata))
+        return out
+
+    def look_up(
+        self, query: str, kinds: Sequence[str] = (), limit: int = 10
+    ) -> list[dict[str, Any]]:
+        """Search notes and memories; without a query, the notes that were changed last."""
+        rows: list[dict[str, Any]] = [
+            _row(note) | _mark_row(self.mark(note.source))
+            for note in self._notes_for(query, kinds, limit)
+        ]
+        if query.strip() and not kinds:
+            for one in self.memory.search(query, limit=limit, min_strength=0.1):
+                message = {"memory_id": one.item.id, "content": one.item.content[:400]}
+                rows.append(message | _mark_row(self.mark(one.item.source)))
+        return rows
+
+    def _notes_for(self, query: str, kinds: Sequence[str], limit: int) -> Iterable[Note]:
+        if not query.strip():
+            chosen = [one for one in self.all_notes() if not kinds or one.type in kinds]
+            return chosen[:limit]
+        found = [one.note for one in self.notes.search(query, limit=MOST if kinds else limit)]
+        return [one for one in found if not kinds or one.type in kinds][:limit]
+
+    def _source(self, note_id: str) -> str:
+        try:
+            return self.notes.read(note_id).source
+        except InputError:
+            return ""
+
+
+def _row(note: Note) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "note_id": note.id,
+        "type": note.type,
+        "title": note.title,
+        "on": note.updated_at.date().isoformat(),
+        "content": note.content[:400],
+    }
+    if note.source:
+        row["source"] = note.source
+    if note.status:
+        row["status"] = note.status
+    return row
+
+
+def _mark_row(mark: str) -> dict[str, Any]:
+    return {"attention": mark} if mark else {}
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.casefold().split())

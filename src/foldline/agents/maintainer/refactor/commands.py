@@ -1,0 +1,228 @@
+"""The programs that a refactoring runs: git, to commit a step or go back, and the checks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from foldline.errors import InputError, StoreError
+
+SECONDS: Final = 60.0
+
+QUIET: Final = (
+    "--no-pager",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.fsmonitor=false",
+    "-c", "commit.gpgSign=false",
+    "-c", "gc.auto=0",
+    "-c", "log.showSignature=false",
+)  # fmt: skip
+"""Nothing that the repository configures is run: no hooks, no monitor, no signing."""
+
+AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain@localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """
+    The repository of a codebase.
+
+    Args:
+        root: The folder of the codebase; its own top folder, or one inside of it.
+    """
+
+    root: Path
+
+    def head(self) -> str:
+        """
+        Return the commit that is checked out.
+
+        Raises:
+            InputError: There is no repository, or no commit.
+        """
+        done = self._run("rev-parse", "--verify", "HEAD^{commit}")
+        if done.returncode:
+            raise InputError(
+                f"{self.root} has no commit to go back to",
+                hint="Run git init, git add and git commit first.",
+            )
+        return done.stdout.decode("ascii", "replace").strip()
+
+    def dirty(self) -> tuple[str, ...]:
+        """Return the paths that differ from the commit, files that git does not know included."""
+        done = self._run_checked(
+            "status", "--porcelain=v1", "-z", "--untracked-files=all", "--", "."
+        )
+        rows = [row for row in done.stdout.split(b"\0") if row]
+        return tuple(os.fsdecode(row[3:]) for row in rows if row[:2].strip())
+
+    def knows(self, commit: str, path: str) -> bool:
+        """Return True if a commit has a file."""
+        return self._run("cat-file", "-e", f"{commit}:./{path}").returncode == 0
+
+    def ignores(self, path: str) -> bool:
+        """Return True if git leaves a file out, so that it could not be put back."""
+        done = self._run("check-ignore", "-q", "--", path, literal=False)
+        if done.returncode > 1:
+            raise StoreError(f"git cannot tell whether it keeps {path[:200]!r}.")
+        return done.returncode == 0
+
+    def commit(self, paths: Sequence[str], message: str) -> str:
+        """
+        Commit these files, and nothing else, and return the commit.
+
+        Raises:
+            StoreError: Git says no.
+        """
+        self._run_checked("add", "-A", "--", *paths)
+        self._run_checked(*AUTHOR, "commit", "-q", "--no-verify", "-m", message, "--", *paths)
+        return self.head()
+
+    def message(self, commit: str) -> str:
+        """Return what a commit says."""
+        done = self._run_checked("show", "-s", "--format=%B", commit)
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    def patch(self, commit: str, paths: Sequence[str]) -> bytes:
+        """Return what files have become since a commit, as a patch that ``git apply`` takes."""
+        there = [path for path in paths if (self.root / path).is_file()]
+        if there:  # so that new files are in it
+            self._run_checked("add", "--intent-to-add", "--", *there)
+        words = ("diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--", *paths)
+        return self._run_checked(*words).stdout
+
+    def put_back(self, commit: str, paths: Sequence[str]) -> None:
+        """
+        Make files what they are in a commit; those that it does not have are removed.
+
+        Raises:
+            StoreError: Git says no.
+        """
+        known = [path for path in paths if self.knows(commit, path)]
+        if known:
+            self._run_checked(
+                "restore", f"--source={commit}", "--staged", "--worktree", "--", *known
+            )
+        others = [path for path in paths if path not in known]
+        if others:
+            self._run_checked("rm", "-q", "--cached", "--ignore-unmatch", "--", *others)
+            for path in others:
+                (self.root / path).unlink(missing_ok=True)
+
+    def _run_checked(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        done = self._run(*words)
+        if done.returncode:
+            message = done.stderr.decode("utf-8", "replace").strip()[-400:]
+            raise StoreError(
+                f"git {words[0]} failed in {self.root}: {message or 'no reason given'}."
+            )
+        return done
+
+    def _run(self, *words: str, literal: bool = True) -> subprocess.CompletedProcess[bytes]:
+        program = shutil.which("git")
+        if program is None:
+            raise StoreError("There is no git here.", hint="A refactoring needs it to go back.")
+        environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "false"}
+        # A path is a path and no pattern; check-ignore does so anyway, and knows no such word.
+        exact = ("--literal-pathspecs",) if literal else ()
+        try:
+            return subprocess.run(  # noqa: S603  # git by its path, every word its own argument
+                [program, *QUIET, *exact, *words],
+                cwd=self.root,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise StoreError(f"git {words[0]} took more than {SECONDS:g} seconds.") from error
+
+
+SHOWN: Final = 6_000
+"""Characters of what a check says that are kept: the end, where test runners sum up."""
+
+READ: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """How a check ended: ``code`` is None when it was stopped, ``text`` the end of its output."""
+
+    command: str
+    code: int | None
+    text: str
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether it passed."""
+        return self.code == 0
+
+
+def parse_checks(commands: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """
+    Return command lines as words; no shell ever reads them.
+
+    Raises:
+        InputError: One is empty, or its quotes do not close.
+    """
+    out = []
+    for line in commands:
+        try:
+            words = tuple(shlex.split(line))
+        except ValueError as error:
+            raise InputError(f"the check {line[:80]!r} cannot be read: {error}") from error
+        if not words:
+            raise InputError("a check is empty")
+        out.append(words)
+    return tuple(out)
+
+
+def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult:
+    """
+    Run one check, and all that it starts, for at most so many seconds.
+
+    Args:
+        words: The program and its arguments.
+        folder: Where.
+        seconds: After these it is stopped.
+    """
+    begun, shown = time.monotonic(), shlex.join(words)
+    with tempfile.TemporaryFile() as output:
+        try:
+            child = subprocess.Popen(  # noqa: S603  # what a person named, without a shell
+                list(words),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return CheckResult(shown, None, f"It cannot be started: {error.strerror}.", 0.0)
+        try:
+            code: int | None = child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            # Whatever it started goes with it, also when the program itself is stopped.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        size = output.seek(0, os.SEEK_END)
+        output.seek(max(0, size - READ))
+        text = output.read(READ).decode("utf-8", "replace")[-SHOWN:]
+    if code is None:
+        text += f"\n[stopped after {seconds:g} seconds]"
+    return CheckResult(shown, code, text, time.monotonic() - begun)

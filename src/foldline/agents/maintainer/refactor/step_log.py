@@ -1,0 +1,152 @@
+"""The states of a step, and what leads from one to the next; nothing else does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from foldline.errors import InputError, StoreError
+from foldline.tools.approvals import append_line
+
+State: TypeAlias = Literal["planned", "editing", "checking", "done", "undone"]
+Event: TypeAlias = Literal["begin", "edit", "check", "fail", "pass", "undo"]
+
+MOVES: Final[Mapping[State, Mapping[Event, State]]] = {
+    "planned": {"begin": "editing"},
+    "editing": {"edit": "editing", "check": "checking", "undo": "undone"},
+    "checking": {"pass": "done", "fail": "editing", "undo": "undone"},
+    "done": {},
+    "undone": {"begin": "editing"},
+}
+"""
+A step begins at a commit and is edited, an edit at a time; then it is checked. What fails is
+edited again or undone, what passes is committed and done. A process that dies leaves a step
+editing or checking, and the next one undoes it.
+"""
+
+
+def next_state(state: State, event: Event) -> State:
+    """
+    Return the state after an event.
+
+    Raises:
+        InputError: The event does not happen in this state.
+    """
+    after = MOVES[state].get(event)
+    if after is None:
+        possible = ", ".join(MOVES[state]) or "nothing"
+        raise InputError(f"a step that is {state} cannot {event}; possible: {possible}")
+    return after
+
+
+LARGEST: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """
+    How far a step is.
+
+    ``checkpoint`` is the commit that it began at, ``files`` those that it may have touched, with
+    the hash of what it made of them (they are logged before they are written), ``commit`` what it
+    became, ``failures`` how often its checks failed, ``last`` what they said last.
+    """
+
+    step: str
+    state: State = "planned"
+    checkpoint: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    commit: str = ""
+    failures: int = 0
+    last: str = ""
+
+    def after(self, event: Event, data: Mapping[str, Any]) -> StepProgress:
+        """
+        Return the progress after an event.
+
+        Raises:
+            InputError: The event does not happen now.
+        """
+        state = next_state(self.state, event)
+        match event:
+            case "begin":
+                begun = StepProgress(self.step, state, checkpoint=str(data.get("checkpoint", "")))
+                return replace(begun, last=self.last)
+            case "edit":
+                made = {str(data.get("path", "")): str(data.get("hash", ""))}
+                return replace(self, state=state, files={**self.files, **made})
+            case "fail":
+                message = str(data.get("told", ""))
+                files = {**self.files, **dict(data.get("files", {}))}
+                return replace(
+                    self, state=state, files=files, failures=self.failures + 1, last=message
+                )
+            case "pass":
+                return replace(self, state=state, commit=str(data.get("commit", "")))
+            case _:
+                return replace(self, state=state)
+
+
+@dataclass(slots=True)
+class StepLog:
+    """
+    What happened to steps, in one file; a line that a dying process left half is passed over.
+
+    Args:
+        path: The file.
+    """
+
+    path: Path
+    _known: dict[str, StepProgress] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in self._lines():
+            self._take(line)
+
+    def of(self, step: str) -> StepProgress:
+        """Return how far a step is."""
+        return self._known.get(step, StepProgress(step))
+
+    @property
+    def all(self) -> tuple[StepProgress, ...]:
+        """Every step that was ever begun."""
+        return tuple(self._known.values())
+
+    def add(self, step: str, event: Event, **data: Any) -> StepProgress:
+        """
+        Write an event down, durably, and return the progress after it.
+
+        Raises:
+            InputError: The event does not happen now; nothing is written.
+            StoreError: It cannot be written.
+        """
+        after = self.of(step).after(event, data)
+        append_line(self.path, {"step": step, "event": event, "data": data})
+        self._known[step] = after
+        return after
+
+    def _lines(self) -> Iterator[Any]:
+        try:
+            with self.path.open("rb") as file:
+                text = file.read(LARGEST + 1)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"The log {self.path} cannot be read: {error.strerror}.") from error
+        if len(text) > LARGEST:
+            raise StoreError(f"The log {self.path} is too large.", hint="Move it away.")
+        for line in text.splitlines():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+
+    def _take(self, line: Any) -> None:
+        try:
+            step, data = str(line["step"]), line["data"]
+            self._known[step] = self.of(step).after(line["event"], data)
+        except (KeyError, TypeError, AttributeError, InputError):
+            return

@@ -1,0 +1,282 @@
+"""Counting a codebase without a model: files, lines, hot spots, tests."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from foldline.agents.maintainer.survey.complexity import ComplexityReport, measure_complexity
+from foldline.agents.maintainer.survey.files import (
+    Marker,
+    SurveyedFile,
+    find_markers,
+    is_code,
+    list_paths,
+    read_files,
+)
+from foldline.agents.maintainer.survey.git_history import FileHistory, read_history
+from foldline.agents.workspace_state import git_head
+from foldline.core.validation import positive, whole
+from foldline.errors import FoldlineError
+from foldline.rooted_files import Root
+from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.terminal import Terminal
+
+_FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))
+_NAMES: Final = re.compile(
+    r"test_.+|.+_tests?|.+[.-](test|spec)|.+(Test|Tests|Spec)|conftest", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    Tests and code, in files and lines.
+
+    ``without`` are code files of some size that no test file is named for, the largest first. A
+    name is a hint and no proof: something else may test them.
+    """
+
+    test_files: int = 0
+    test_lines: int = 0
+    code_files: int = 0
+    code_lines: int = 0
+    folders: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """Lines of tests for each line of code."""
+        return self.test_lines / self.code_lines if self.code_lines else 0.0
+
+
+def is_test(path: str) -> bool:
+    """Return True if a file is a test, by its name and folders."""
+    whole = PurePosixPath(path)
+    in_folder = any(part.lower() in _FOLDERS for part in whole.parts[:-1])
+    return is_code(path) and (in_folder or _NAMES.fullmatch(whole.stem) is not None)
+
+
+def measure_layout(sources: Iterable[SurveyedFile], *, least: int = 20, most: int = 200) -> Layout:
+    """
+    Look at tests and code.
+
+    Args:
+        sources: The files of the codebase.
+        least: Lines below which a code file is not expected to have a test.
+        most: So many files without a test are named.
+    """
+    code = [one for one in sources if is_code(one.path)]
+    tests = [one for one in code if is_test(one.path)]
+    rest = [one for one in code if not is_test(one.path)]
+    named = {_subject(one.path) for one in tests}
+    without = [one for one in rest if one.lines >= least and not _names(one.path) & named]
+    without.sort(key=lambda one: (-one.lines, one.path))
+    folders = sorted({str(PurePosixPath(one.path).parent) for one in tests})
+    return Layout(
+        len(tests),
+        sum(one.lines for one in tests),
+        len(rest),
+        sum(one.lines for one in rest),
+        tuple(folders[:50]),
+        tuple(one.path for one in without[:most]),
+    )
+
+
+def _subject(path: str) -> str:
+    stem = PurePosixPath(path).stem.lower()
+    stem = re.sub(r"^test_|[._-](tests?|spec)$", "", stem)
+    return re.sub(r"(tests?|spec)$", "", stem) or stem
+
+
+def _names(path: str) -> set[str]:
+    whole = PurePosixPath(path)
+    return {whole.stem.lower(), *([whole.parent.name.lower()] if whole.stem == "__init__" else [])}
+
+
+MOST_MARKERS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SurveySettings:
+    """
+    How much is looked at.
+
+    ``files`` at most, of at most ``largest`` bytes each; the newest ``commits``; ``seconds`` for
+    the complexity of functions, 0 to leave it out.
+
+    Raises:
+        BudgetError: A number is out of range.
+    """
+
+    files: int = 20_000
+    largest: int = 1 << 20
+    commits: int = 2_000
+    seconds: float = 20.0
+
+    def __post_init__(self) -> None:
+        whole("survey.files", self.files, 1)
+        whole("survey.largest", self.largest, 1)
+        whole("survey.commits", self.commits, 1)
+        positive("survey.seconds", self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """
+    A file where changes and size meet.
+
+    ``score`` is the number of commits that changed it times its lines, as a fraction of the
+    largest such product here (change frequency x size: Tornhill, Your Code as a Crime Scene,
+    2015). Without a history it goes by the lines alone.
+    """
+
+    path: str
+    score: float
+    lines: int
+    commits: int
+    authors: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodebaseSurvey:
+    """
+    What was counted.
+
+    ``languages`` are lines by language, ``folders`` files and lines by folder, ``hashes`` the
+    SHA-256 of each text file by path. ``troubles`` says what could not be looked at, and why.
+    """
+
+    root: str
+    head: str = ""
+    files: int = 0
+    lines: int = 0
+    languages: Mapping[str, int] = field(default_factory=dict)
+    folders: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    spots: tuple[Spot, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    layout: Layout = field(default_factory=Layout)
+    history: FileHistory = field(default_factory=FileHistory)
+    complexity: ComplexityReport = field(default_factory=ComplexityReport)
+    troubles: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, without the hashes of the files."""
+        out = asdict(self)
+        for name in ("hashes", "sizes"):
+            out.pop(name)
+        out["history"] = {"commits": self.history.seen, "newest": self.history.newest}
+        out["layout"]["ratio"] = round(self.layout.ratio, 3)
+        return out
+
+
+def survey_codebase(
+    path: str | os.PathLike[str], settings: SurveySettings | None = None
+) -> CodebaseSurvey:
+    """
+    Look at a codebase without a model.
+
+    Args:
+        path: Its folder.
+        settings: How much is looked at.
+
+    Raises:
+        StoreError: There is no such folder.
+    """
+    chosen, root = settings or SurveySettings(), Root(path)
+    found = list(read_files(root, chosen.files, chosen.largest))
+    past = _past(root, chosen)
+    spots = hot_spots(found, past)
+    rank = {spot.path: number for number, spot in enumerate(spots)}
+    functions = ComplexityReport(trouble="it was not asked for")
+    if chosen.seconds:
+        ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
+        functions = measure_complexity(ordered, chosen.seconds)
+    troubles = list(_name_hidden(root, chosen))
+    troubles += [f"no history: {past.trouble}"] if past.trouble else []
+    if functions.trouble:
+        troubles.append(f"no complexity: {functions.trouble}")
+    if functions.left:
+        troubles.append(f"the complexity of {functions.left:,} files, for want of time")
+    marks = [mark for one in found if not one.generated for mark in find_markers(one)]
+    return CodebaseSurvey(
+        str(root.path),
+        git_head(root.path),
+        len(found),
+        sum(one.lines for one in found),
+        _languages(found),
+        _folders(found),
+        {one.path: one.lines for one in found},
+        {one.path: one.hash for one in found},
+        spots[:200],
+        tuple(marks[:MOST_MARKERS]),
+        measure_layout(found),
+        past,
+        functions,
+        tuple(troubles),
+    )
+
+
+def hot_spots(found: Sequence[SurveyedFile], past: FileHistory) -> tuple[Spot, ...]:
+    """Return the code files, the hottest first; see `Spot`."""
+    code = [one for one in found if is_code(one.path) and not one.generated]
+    times = {one.path: past.commits.get(one.path, 0) if past.seen else 1 for one in code}
+    largest = max((times[one.path] * one.lines for one in code), default=0) or 1
+    spots = [
+        Spot(
+            one.path,
+            round(times[one.path] * one.lines / largest, 4),
+            one.lines,
+            past.commits.get(one.path, 0),
+            past.authors.get(one.path, 0),
+        )
+        for one in code
+    ]
+    return tuple(sorted(spots, key=lambda one: (-one.score, -one.lines, one.path)))
+
+
+def _name_hidden(root: Root, chosen: SurveySettings) -> Iterator[str]:
+    """Name the files that are not read, because they may hold secrets."""
+    found = [path for path in list_paths(root.path, chosen.files) if is_sensitive(path.split("/"))]
+    if found:
+        yield f"{len(found):,} that may hold secrets, such as {found[0]}"
+
+
+def _past(root: Root, settings: SurveySettings) -> FileHistory:
+    folders = (root.path, *root.path.parents)
+    top = next((folder for folder in folders if (folder / ".git").exists()), None)
+    if top is None:
+        return FileHistory(trouble="the folder is not under git")
+    try:
+        limits = TerminalLimits(seconds=60.0, output=32 << 20, shown=32 << 20)
+        asked = Terminal.open(top, limits=limits)
+        return read_history(asked, settings.commits, root.path.relative_to(top).as_posix())
+    except FoldlineError as error:
+        return FileHistory(trouble=str(error))
+
+
+def _languages(found: Sequence[SurveyedFile]) -> dict[str, int]:
+    count: Counter[str] = Counter()
+    for one in found:
+        count[one.language or "other"] += one.lines
+    return dict(count.most_common())
+
+
+def _folders(found: Sequence[SurveyedFile], depth: int = 3) -> dict[str, tuple[int, int]]:
+    """Count files and lines by folder; what lies deeper counts for the folder above."""
+    files: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    for one in found:
+        parts = PurePosixPath(one.path).parts[:-1][:depth]
+        name = "/".join(parts) or "."
+        files[name] += 1
+        lines[name] += one.lines
+    return {name: (files[name], lines[name]) for name in sorted(files)}

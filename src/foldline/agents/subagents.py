@@ -1,0 +1,242 @@
+"""
+Agents that an agent may send: each with a session, a budget and permissions of its own.
+
+    helpers = Subagents(model, registry, window=128_000)
+    agent = Agent(session, model, CombinedToolset(registry, helpers.toolset))
+
+What a sub-agent reads stays in its session. What comes back is a report of bounded length.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.agents.agent import Agent
+from foldline.agents.limits import AgentLimits, AgentResult, Status
+from foldline.agents.run_state import ChatModel
+from foldline.concurrency import run_blocking
+from foldline.core.validation import whole
+from foldline.errors import FoldlineError
+from foldline.redaction import redacted
+from foldline.session import Session
+from foldline.stores.memory import MemoryStore
+from foldline.stores.protocol import Store
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
+from foldline.tools.registry import ToolRegistry
+from foldline.tools.spec import Tool
+from foldline.tools.toolset import CombinedToolset, Toolset
+
+DELEGATE: Final = "delegate"
+
+LIMITS: Final = AgentLimits(steps=25, seconds=900.0)
+"""What one sub-agent may spend, unless told otherwise."""
+
+LONGEST_TASK: Final = 8_000
+
+SYSTEM: Final = (
+    "You work for another agent, which sees nothing of what you do but your last message. Do what "
+    "it asks, with the tools that you have, and end with a report: what you found out, with paths "
+    "and line numbers, what you did, and what is left open. Put what matters most at the end."
+)
+
+DESCRIPTION: Final = (
+    "Send another agent to find something out, or to do a piece of work that can stand alone. It "
+    "sees nothing of this conversation: tell it all it needs. You get its report."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentReport:
+    """
+    What a sub-agent brings back.
+
+    ``findings`` are its last words, their end where they are too long. ``session`` is the name of
+    its session; ``usd`` is in US dollars as far as known, ``tokens`` what was read and written.
+    """
+
+    status: Status
+    findings: str
+    session: str
+    steps: int = 0
+    calls: int = 0
+    usd: float = 0.0
+    tokens: int = 0
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """The report as the agent that asked for it reads it."""
+        why = f" because {self.note}" if self.note else ""
+        head = f"[The sub-agent ended with the status {self.status!r}{why}, {self.steps} steps.]"
+        return f"{head}\n{self.findings or 'It said nothing.'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Subagents:
+    """
+    Sends agents, and is the tool ``delegate`` with which a model does.
+
+    Args:
+        model: Who answers for them.
+        tools: The tools of the agent that sends them.
+        permissions: What they may use of these. They never get ``delegate`` itself this way.
+        store: Where their sessions are kept; default in memory, until the program ends.
+        window: Of the model, in tokens, where the catalogue of models does not know it.
+        limits: The most that one of them may spend.
+        depth: How deep they may send others: 1 for not at all.
+        longest: Characters of the findings.
+        system: Their system prompt.
+
+    Raises:
+        BudgetError: A number makes no sense.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        tools: Toolset | Iterable[Tool],
+        *,
+        permissions: Permissions = READ_ONLY,
+        store: Store | None = None,
+        window: int | None = None,
+        limits: AgentLimits = LIMITS,
+        depth: int = 1,
+        longest: int = 6_000,
+        system: str = SYSTEM,
+    ) -> None:
+        whole("depth", depth, 1)
+        whole("longest", longest, 200)
+        self._model = model
+        given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
+        allowed = Permissions(
+            permissions.labels, allow=permissions.allow, deny={*permissions.deny, DELEGATE}
+        )
+        view: Toolset = ToolView(given, allowed)
+        self._allowed = permissions.labels
+        self._store = MemoryStore() if store is None else store
+        self._window = window
+        self._limits = limits
+        self._longest = longest
+        self._system = system
+        if depth > 1:
+            deeper = Subagents(
+                model,
+                view,
+                permissions=permissions,
+                store=self._store,
+                window=window,
+                limits=limits,
+                depth=depth - 1,
+                longest=longest,
+                system=system,
+            )
+            view = CombinedToolset(view, deeper.toolset)
+        self.tools = view
+
+    @property
+    def toolset(self) -> ToolRegistry:
+        """The tool ``delegate`` as a set; a call may take as long as a sub-agent."""
+        registry = ToolRegistry()
+        registry.add(self.tool, seconds=self._limits.seconds + 60.0)
+        return registry
+
+    @property
+    def tool(self) -> Tool:
+        """The tool ``delegate``."""
+        task = {
+            "type": "string",
+            "description": "What to find out or to do, and all that must be known for it.",
+            "minLength": 1,
+            "maxLength": LONGEST_TASK,
+        }
+        parameters = {
+            "type": "object",
+            "properties": {"task": task},
+            "required": ["task"],
+            "additionalProperties": False,
+        }
+        return Tool(
+            DELEGATE,
+            DESCRIPTION,
+            parameters,
+            lambda given: run_blocking(self._output(given["task"])),
+            lambda given: self._output(given["task"]),
+            labels=self._labels(),
+        )
+
+    def _labels(self) -> frozenset[str]:
+        """Return what a sub-agent may do, which is what calling it may do, also later."""
+        labels = {label for tool in self.tools for label in tool.labels or {"write"}}
+        return frozenset({DELEGATE, *labels, *self._allowed})
+
+    def run(self, task: str) -> SubagentReport:
+        """
+        Send an agent, and return its report.
+
+        Args:
+            task: What it is to do; it sees nothing else.
+
+        Raises:
+            FoldlineError: The model gives no answer, or the task does not fit its window.
+        """
+        return run_blocking(self.arun(task))
+
+    async def arun(self, task: str) -> SubagentReport:
+        """Send an agent; see `run`. A cancellation ends it."""
+        name = f"sub-agent-{secrets.token_hex(8)}"
+        session = Session.open(
+            None,
+            name,
+            store=self._store,
+            format=self._model.dialect,
+            model=getattr(self._model, "name", None),
+            window=self._window,
+        )
+        async with session:
+            agent = Agent(
+                session, self._model, self.tools, system=self._system, limits=self._limits
+            )
+            return self._report(name, await agent.arun(task))
+
+    def _report(self, name: str, result: AgentResult) -> SubagentReport:
+        spent = result.spending
+        return SubagentReport(
+            result.status,
+            tail(result.text.strip(), self._longest),
+            name,
+            spent.steps,
+            spent.calls,
+            spent.usd,
+            spent.input_tokens + spent.output_tokens,
+            result.note,
+        )
+
+    async def _output(self, task: str) -> ToolOutput:
+        try:
+            report = await self.arun(task)
+        except FoldlineError as error:
+            return ToolOutput.error(
+                ErrorCode.EXECUTION, f"The sub-agent failed: {redacted(str(error))}"
+            )
+        stats = {"usd": report.usd, "tokens": report.tokens, "steps": report.steps}
+        done = report.status == "done"
+        return ToolOutput(
+            report.text, "success" if done else "partial", data=report.to_dict(), stats=stats
+        )
+
+
+def tail(text: str, longest: int) -> str:
+    """Return the end of a text, from the beginning of a line where one is near."""
+    if len(text) <= longest:
+        return text
+    note = "[… the beginning was left out …]\n"
+    end = text[len(text) - max(1, longest - len(note)) :]
+    line = end.find("\n", 0, len(end) // 4)
+    return note + end[line + 1 :]

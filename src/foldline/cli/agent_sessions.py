@@ -1,0 +1,266 @@
+"""Finding the session files of agents on this machine, and measuring many of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from foldline.cli.output import Output, plural
+from foldline.errors import FoldlineError, InputError, UnknownFormat
+from foldline.formats.files import may_be_transcript
+
+MAX_ENTRIES: Final = 500_000
+"""Folder entries that are looked at in one scan."""
+
+Measurement = TypeVar("Measurement")
+
+MAX_SIZE: Final = 128_000_000
+"""Largest file that is measured, in bytes."""
+
+HEAD: Final = 64 * 1024
+"""Bytes at the beginning of a file in which the folder of its project is looked for."""
+
+_FOLDER: Final = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,400}")')
+
+MAX_DEPTH: Final = 24
+SKIPPED: Final = frozenset({".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", ".tox"})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHome:
+    """A folder in which an agent keeps its sessions, and how their files are named."""
+
+    agent: str
+    folder: Path
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file that may be a session; ``size`` in bytes, ``changed`` in seconds since 1970."""
+
+    path: Path
+    size: int
+    changed: float
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A place that could not be looked at, and why."""
+
+    path: Path
+    why: str
+
+
+def homes() -> tuple[AgentHome, ...]:
+    """List where the agents that are known keep their sessions on this machine."""
+    user = Path.home()
+    claude = _folders("CLAUDE_CONFIG_DIR", user / ".claude", user / ".config" / "claude")
+    codex = _folders("CODEX_HOME", user / ".codex")
+    pi = _folders("PI_CODING_AGENT_DIR", user / ".pi" / "agent")
+    gemini = _folders("GEMINI_CLI_HOME", user)
+    lines, rollout = re.compile(r".*\.jsonl"), re.compile(r"rollout-.*\.jsonl")
+    chat = re.compile(r"session-.*\.jsonl?")
+    found = [AgentHome("claude-code", folder / "projects", lines) for folder in claude]
+    for name in ("sessions", "archived_sessions"):
+        found += [AgentHome("codex", folder / name, rollout) for folder in codex]
+    found += [AgentHome("pi", folder / "sessions", lines) for folder in pi]
+    found += [AgentHome("gemini-cli", folder / ".gemini" / "tmp", chat) for folder in gemini]
+    return tuple(found)
+
+
+def _folders(variable: str, *defaults: Path) -> list[Path]:
+    """Return the folders that a variable names, separated by commas; else the usual ones."""
+    named = [part.strip() for part in os.environ.get(variable, "").split(",")]
+    return [Path(part).expanduser() for part in named if part] or list(defaults)
+
+
+def find_sessions(places: Sequence[Path] = ()) -> Iterator[SessionFile | UnreadableFile]:
+    """
+    Find session files, in files and folders that were named, or where agents keep theirs.
+
+    Raises:
+        InputError: One of the places cannot be read.
+    """
+    for home in () if places else homes():
+        if home.folder.is_dir():
+            yield from in_home(home)
+    for place in places:
+        yield from in_folder(place) if place.is_dir() else (named_file(place),)
+
+
+def named_file(path: Path) -> SessionFile:
+    """
+    Return a file that was named on the command line.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read: {reason}") from error
+    return SessionFile(path, status.st_size, status.st_mtime, "named")
+
+
+def in_home(home: AgentHome) -> Iterator[SessionFile | UnreadableFile]:
+    """Find the sessions of one agent."""
+    for found in walk(home.folder):
+        if isinstance(found, UnreadableFile):
+            yield found
+        elif home.pattern.fullmatch(found.path.name):
+            yield SessionFile(found.path, found.size, found.changed, home.agent)
+
+
+def in_folder(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
+    """Find the files below a folder that may be sessions of any agent, by their names."""
+    for found in walk(folder):
+        name = found.path.name
+        if isinstance(found, UnreadableFile) or may_be_transcript(name):
+            yield found
+
+
+def walk(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
+    """
+    Walk through a folder: every folder once, however links lead there.
+
+    Yields:
+        Regular files that are not empty, and what could not be looked at.
+    """
+    seen: set[tuple[int, int]] = set()
+    waiting, entries = [(folder, 0)], 0
+    while waiting:
+        here, depth = waiting.pop()
+        try:
+            status = here.stat()
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            children = sorted(here.iterdir())
+        except OSError as error:
+            yield UnreadableFile(here, error.strerror or str(error))
+            continue
+        entries += len(children)
+        if entries > MAX_ENTRIES or depth > MAX_DEPTH:
+            yield UnreadableFile(here, "too many or too deep folders; name a smaller one")
+            continue
+        yield from _files(children, waiting, depth)
+
+
+def _files(
+    children: list[Path], waiting: list[tuple[Path, int]], depth: int
+) -> Iterator[SessionFile | UnreadableFile]:
+    """Yield the files among entries, and put the folders among them on the list."""
+    for child in children:
+        try:
+            status = child.stat()
+        except OSError as error:
+            yield UnreadableFile(child, error.strerror or str(error))
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            if child.name not in SKIPPED:
+                waiting.append((child, depth + 1))
+        elif stat.S_ISREG(status.st_mode) and status.st_size:
+            yield SessionFile(child, status.st_size, status.st_mtime)
+
+
+def project_folder(found: SessionFile) -> str:
+    """Return the folder that a session says it worked in, else the folder that the file is in."""
+    try:
+        with found.path.open("rb") as file:
+            head = file.read(HEAD).decode("utf-8", "replace")
+    except OSError:
+        head = ""
+    match = _FOLDER.search(head)
+    if match:
+        try:
+            return str(json.loads(match[1]))
+        except ValueError:
+            pass
+    return str(found.path.parent)
+
+
+@dataclass(slots=True)
+class MeasuringRun(Generic[Measurement]):
+    """
+    What was measured of session files so far, and what was not.
+
+    ``others`` held no conversation, ``left`` were not reached within the limits.
+    """
+
+    measured: list[Measurement] = field(default_factory=list)
+    unreadable: list[UnreadableFile] = field(default_factory=list)
+    others: int = 0
+    left: int = 0
+
+    def find(self, places: Sequence[Path]) -> list[SessionFile]:
+        """List the files that may be sessions, each once; see `find_sessions`."""
+        found: dict[Path, SessionFile] = {}
+        for one in find_sessions(places):
+            if isinstance(one, UnreadableFile):
+                self.unreadable.append(one)
+            else:
+                found.setdefault(one.path, one)
+        return list(found.values())
+
+    def measure(
+        self,
+        files: Sequence[SessionFile],
+        measure: Callable[[SessionFile], Measurement],
+        output: Output,
+        *,
+        limit: int,
+        seconds: float,
+    ) -> None:
+        """
+        Measure files; one that cannot be read is recorded and never ends a run.
+
+        Args:
+            files: In the order in which they are worth measuring.
+            measure: Measures one.
+            output: Shows the progress.
+            limit: How many files at most.
+            seconds: After this time no other file is begun.
+        """
+        self.left += max(0, len(files) - limit)
+        deadline = time.monotonic() + seconds
+        for found in output.track(files[:limit], "Measuring sessions"):
+            if time.monotonic() > deadline:
+                self.left += 1
+            elif found.size > MAX_SIZE:
+                self._skip(found, "too large to measure")
+            else:
+                self._measure_one(found, measure)
+
+    def _measure_one(
+        self, found: SessionFile, measure: Callable[[SessionFile], Measurement]
+    ) -> None:
+        try:
+            self.measured.append(measure(found))
+        except FoldlineError as error:
+            if isinstance(error, UnknownFormat) and not found.agent:
+                self.others += 1
+            else:
+                self._skip(found, error.message)
+
+    def _skip(self, found: SessionFile, why: str) -> None:
+        self.unreadable.append(UnreadableFile(found.path, why))
+
+    def note(self, output: Output) -> None:
+        """Say what was not measured, and why."""
+        if self.left:
+            output.note(
+                f"{plural(self.left, 'file')} not measured; --limit and --seconds allow more."
+            )
+        if self.others:
+            output.note(f"{plural(self.others, 'other file')} held no conversation.")
+        output.note_unreadable([(one.path, one.why) for one in self.unreadable])

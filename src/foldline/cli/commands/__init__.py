@@ -1,0 +1,1 @@
+"""The commands of ``foldline``: a file each, imported when it is called."""

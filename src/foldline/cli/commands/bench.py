@@ -1,0 +1,184 @@
+"""``foldline bench``: what compaction keeps, breaks and costs, on your own sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.cli import options
+from foldline.cli.agent_sessions import MeasuringRun
+from foldline.cli.errors import OutputError
+from foldline.cli.option_types import WINDOW, IntegerType
+from foldline.cli.output import Output, plural, write_json, write_text
+from foldline.cli.policy_options import build_policy
+from foldline.core.budget import Amount
+from foldline.core.config import Config
+from foldline.core.strategy import Policy
+from foldline.errors import InputError
+from foldline.evaluation import findings
+from foldline.evaluation.methods import clearing, policy_method, trimming
+from foldline.evaluation.recordings import RecordingResult, Replays, measure_file
+from foldline.evaluation.rendering import as_text, escaped
+from foldline.evaluation.report import NO_PLOTS, write_report
+from foldline.evaluation.retention import MeasurementPlan
+from foldline.evaluation.sections import ReportSection
+from foldline.models.catalogue import Catalogue
+from foldline.models.info import ModelInfo
+from foldline.settings import load
+
+EPILOG = """\b
+Examples:
+  foldline bench
+  foldline bench ~/logs session.jsonl --budgets 5%,10%,20%
+  foldline bench --policy default --policy clear --limit 50 -o report
+
+\b
+Without FILE or DIR: the sessions that 'foldline scan' finds. Each is cut at three places;
+what stood before a cut is compacted, and what the agent used after it is looked for.
+Nothing is changed or sent.
+"""
+
+
+@click.command("bench", epilog=EPILOG, short_help="Measure what is kept, on your own sessions.")
+@click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
+@options.budgets
+@click.option(
+    "--policy",
+    "policies",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=options.complete_policy,
+    help="Repeatable (default).",
+)
+@click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Files (20).")
+@click.option("--seconds", type=IntegerType(1, 86_400), default=300, help="To take (300).")
+@options.priced_model
+@click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
+@click.option(
+    "-o",
+    "--report",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Write report.md there, with plots.",
+)
+@options.output
+def command(
+    places: tuple[Path, ...],
+    budgets: tuple[Amount, ...],
+    policies: tuple[str, ...],
+    model: str,
+    window: Amount | None,
+    folder: Path | None,
+    output: Output,
+    **limits: int,
+) -> None:
+    """
+    Measure what compaction keeps, on your own sessions.
+
+    FILE is a transcript; of a DIR every transcript below it is taken.
+    """
+    info = _find_prices(model)
+    config = load().config
+    ladders = [build_policy(name, (), config) for name in dict.fromkeys(policies)]
+    ladders = ladders or [build_policy(None, (), config)]
+    plan = _plan(budgets, ladders, config)
+    replays = Replays(ladders, window.tokens if window else info.readable, config, model)
+    _check_folder(folder)
+    run = MeasuringRun[RecordingResult]()
+    files = sorted(run.find(places), key=lambda file: -file.changed)
+    run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
+    if not any(one.observations for one in run.measured):
+        raise InputError(_explain_nothing(places, run), hint="Name longer sessions, or a folder.")
+    run.note(output)
+    small = sum(not one.observations for one in run.measured)
+    if small:
+        output.note(f"{plural(small, 'session')} too small to say much.")
+    sections = _sections(run.measured, plan, info, replays.window)
+    if folder is not None:
+        _write_report(folder, sections, run.measured, output)
+    if output.json:
+        write_json("bench/1", _as_json(sections, run, small))
+    else:
+        write_text("\n".join(map(as_text, sections)))
+
+
+def _find_prices(model: str) -> ModelInfo:
+    info = Catalogue.load().find(model)
+    if info.prices is None:
+        raise click.UsageError(
+            f"The price of {model[:60]!r} is not known; --model names another one.",
+            click.get_current_context(),
+        )
+    return info
+
+
+def _plan(budgets: Sequence[Amount], ladders: Sequence[Policy], config: Config) -> MeasurementPlan:
+    methods = [policy_method(ladder, config) for ladder in ladders]
+    return MeasurementPlan((*methods, clearing(), trimming()), {b.text: b.of for b in budgets})
+
+
+def _check_folder(folder: Path | None) -> None:
+    """Refuse a folder for the report that cannot be one, before any work is done."""
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
+
+
+def _sections(
+    measured: Sequence[RecordingResult], plan: MeasurementPlan, info: ModelInfo, window: int
+) -> list[ReportSection]:
+    seen = [observation for one in measured for observation in one.observations]
+    scores = [one.score for one in seen]
+    assert info.prices is not None  # noqa: S101  # checked before anything was measured
+    sections = [
+        findings.retention(scores, plan.methods[0].name),
+        findings.validity(seen),
+        findings.speed(seen),
+        findings.price(measured, info.prices, info.name, window),
+    ]
+    return [section for section in sections if section is not None]
+
+
+def _write_report(
+    folder: Path,
+    sections: Sequence[ReportSection],
+    measured: Sequence[RecordingResult],
+    output: Output,
+) -> None:
+    try:
+        plotted = write_report(folder, _head(measured), sections)
+    except OSError as error:
+        raise OutputError(f"The report {folder} cannot be written: {error}.") from error
+    output.note(f"report: {folder / 'report.md'}" + ("" if plotted else f". {NO_PLOTS}"))
+
+
+def _head(measured: Sequence[RecordingResult]) -> str:
+    import foldline
+
+    sessions = plural(sum(bool(one.observations) for one in measured), "session")
+    sources = ", ".join(sorted({escaped(one.source) for one in measured}))
+    return f"# Compaction, measured\n\n{sessions} ({sources}), foldline {foldline.__version__}."
+
+
+def _as_json(
+    sections: Sequence[ReportSection], run: MeasuringRun[RecordingResult], small: int
+) -> dict[str, Any]:
+    return {
+        "sections": [section.to_json() for section in sections],
+        "too_small": small,
+        "others": run.others,
+        "not_measured": run.left,
+        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
+    }
+
+
+def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult]) -> str:
+    where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
+    if len(run.unreadable) == 1 and not run.measured:
+        (only,) = run.unreadable
+        return f"no session could be measured: {only.path}: {only.why}"
+    what = "is long enough to be measured" if run.measured else "was found"
+    return f"no session {what} in {where}"

@@ -1,0 +1,181 @@
+"""How each coding agent is pointed at the proxy and given the MCP server, in its own way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from foldline.errors import InputError
+
+NAME: Final = "foldline"
+"""What the MCP server is called in the clients."""
+
+CHATGPT: Final = "https://chatgpt.com/backend-api/codex"
+"""Where Codex sends its requests when it is logged in with a subscription."""
+
+LOGIN_SECONDS: Final = 20.0
+
+OPENCODE: Final = "OPENCODE_CONFIG_CONTENT"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSetup:
+    """
+    What a client is started with.
+
+    ``env`` are variables that are set beside its own; ``arguments`` stand before those of the
+    user.
+    """
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedClient:
+    """
+    A coding agent.
+
+    Args:
+        program: What is run.
+        package: Its name for ``npm install -g``.
+        providers: Addresses that its requests go to, by the name of the provider; each gets a
+            proxy of its own.
+        setup: Returns how it is started, for the addresses of the proxies, the command of the MCP
+            server (empty for none), and the environment.
+    """
+
+    program: str
+    package: str
+    providers: Callable[[Mapping[str, str]], Mapping[str, str]]
+    setup: Callable[[Mapping[str, str], Sequence[str], Mapping[str, str]], ClientSetup]
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """
+    Split the base address of a provider into the part that the proxy stands for, and the path.
+
+    Raises:
+        InputError: It is no address.
+    """
+    try:
+        read = urlsplit(address)
+        fits = read.scheme in ("http", "https") and bool(read.hostname) and read.port != 0
+    except ValueError:
+        fits = False
+    if not fits or read.query or read.fragment or read.username is not None:
+        raise InputError(
+            "the address of the provider is none",
+            hint="Give a URL such as https://host/v1, without user and query.",
+        )
+    return urlunsplit((read.scheme, read.netloc, "", "", "")), read.path.rstrip("/")
+
+
+# --- Claude Code ---------------------------------------------------------------------------
+
+
+def _claude_providers(env: Mapping[str, str]) -> Mapping[str, str]:
+    return {"anthropic": env.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"}
+
+
+def _claude(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) -> ClientSetup:
+    arguments: tuple[str, ...] = ()
+    if mcp:
+        server = {"type": "stdio", "command": mcp[0], "args": list(mcp[1:])}
+        # With "=": the option would take the arguments behind it for further files.
+        arguments = (f"--mcp-config={json.dumps({'mcpServers': {NAME: server}})}",)
+    return ClientSetup({"ANTHROPIC_BASE_URL": bases["anthropic"]}, arguments)
+
+
+# --- Codex ---------------------------------------------------------------------------------
+
+
+def _codex_providers(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Ask Codex itself how it is logged in, rather than read its keys."""
+    if not (env.get("CODEX_API_KEY") or env.get("OPENAI_API_KEY")) and _has_subscription(env):
+        return {"openai": CHATGPT}
+    return {"openai": "https://api.openai.com/v1"}
+
+
+def _has_subscription(env: Mapping[str, str]) -> bool:
+    try:
+        asked = subprocess.run(  # the program that is run next, found in the same way
+            ["codex", "login", "status"],  # noqa: S607
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LOGIN_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return b"ChatGPT" in asked.stdout + asked.stderr
+
+
+def _codex(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) -> ClientSetup:
+    # JSON strings and lists of strings are TOML as well.
+    settings = {"openai_base_url": json.dumps(bases["openai"])}
+    if mcp:
+        settings[f"mcp_servers.{NAME}.command"] = json.dumps(mcp[0])
+        settings[f"mcp_servers.{NAME}.args"] = json.dumps(list(mcp[1:]))
+    pairs = [("-c", f"{key}={value}") for key, value in settings.items()]
+    return ClientSetup({}, tuple(word for pair in pairs for word in pair))
+
+
+# --- opencode ------------------------------------------------------------------------------
+
+
+def _opencode_providers(_: Mapping[str, str]) -> Mapping[str, str]:
+    return {"anthropic": "https://api.anthropic.com/v1", "openai": "https://api.openai.com/v1"}
+
+
+def _opencode(bases: Mapping[str, str], mcp: Sequence[str], env: Mapping[str, str]) -> ClientSetup:
+    providers = {name: {"options": {"baseURL": base}} for name, base in bases.items()}
+    ours: dict[str, Any] = {"provider": providers}
+    if mcp:
+        ours["mcp"] = {NAME: {"type": "local", "command": list(mcp), "enabled": True}}
+    try:
+        given = json.loads(env.get(OPENCODE) or "{}")
+    except ValueError as error:
+        raise InputError(f"{OPENCODE} is no JSON: {error}") from error
+    return ClientSetup({OPENCODE: json.dumps(_merge(given, ours))})
+
+
+def _merge(given: Any, ours: Any) -> Any:
+    """Return what the user set with what we set in it."""
+    if not isinstance(given, dict) or not isinstance(ours, dict):
+        return ours
+    return given | {key: _merge(given.get(key), value) for key, value in ours.items()}
+
+
+CLIENTS: Final = {
+    "claude": WrappedClient("claude", "@anthropic-ai/claude-code", _claude_providers, _claude),
+    "codex": WrappedClient("codex", "@openai/codex", _codex_providers, _codex),
+    "opencode": WrappedClient("opencode", "opencode-ai", _opencode_providers, _opencode),
+}
+
+
+def shell_commands(client: WrappedClient, upstreams: Mapping[str, str], mcp: Sequence[str]) -> str:
+    """
+    Return the lines of a shell that do what `foldline wrap` does.
+
+    Args:
+        client: The agent.
+        upstreams: Addresses of its providers, by name.
+        mcp: The command of the MCP server; empty for none.
+    """
+    lines, bases = list[str](), dict[str, str]()
+    for port, (name, address) in enumerate(upstreams.items(), 8080):
+        origin, path = split_address(address)
+        lines.append(f"foldline serve --upstream {shlex.quote(origin)} --port {port} &")
+        bases[name] = f"http://127.0.0.1:{port}{path}"
+    setup = client.setup(bases, mcp, os.environ)
+    values = [f"{name}={shlex.quote(value)}" for name, value in setup.env.items()]
+    words = [*values, client.program, *map(shlex.quote, setup.arguments)]
+    return "\n".join([*lines, " ".join(words)])

@@ -1,0 +1,278 @@
+"""``foldline compact``: bring a conversation within a budget."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.api import Compaction, answering, compact_transcript
+from foldline.cli import options, stores
+from foldline.cli.commands.receipt import CompactionResult, keep_in_archive
+from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
+from foldline.cli.output import Output, json_text, write_bytes, write_json, write_text
+from foldline.cli.policy_options import (
+    SummarizerOptions,
+    build_policy,
+    pin_messages,
+    split_settings,
+    summarizer_options,
+)
+from foldline.cli.reading import Input, counter_for, open_input
+from foldline.cli.writing import check_apart, check_output, write_whole
+from foldline.core.budget import Amount, Budget
+from foldline.core.config import Config
+from foldline.core.strategy import Policy, forced
+from foldline.engine.receipt import Receipt
+from foldline.errors import CannotFit
+from foldline.formats.files import file_format
+from foldline.formats.registry import DIALECTS, dialect
+from foldline.repair.repair import repair
+from foldline.session.model_choice import sized
+from foldline.settings import load
+from foldline.values.edits import apply
+from foldline.values.tokens import TokenCounter
+from foldline.values.transcript import Transcript
+
+EPILOG = """\b
+Examples:
+  foldline compact session.jsonl --budget 25% -o smaller.jsonl
+  foldline compact request.json --budget 8k > smaller.json
+  foldline compact session.jsonl --budget 20k --to openai-chat | jq length
+  foldline compact session.jsonl --window 200k -o next.jsonl
+  foldline compact session.jsonl --budget 8k --summarizer anthropic:claude-haiku-4-5
+
+\b
+--budget is the most that the messages may take: tokens (8000, 8k) or a share of
+what they take now (25%). --window is the window of the model; then nothing happens
+before it fills up, unless --force says so. One of the three must be given.
+"""
+
+
+TRIES, GROWTH = 20, 1.1
+"""How often a larger budget is tried where one is too small, and by which factor it grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactRequest:
+    """What the options of the command ask for."""
+
+    file: str
+    budget: Amount | None
+    window: Amount | None
+    config: Config
+    model: str | None
+    summarizer_options: SummarizerOptions
+    policy: str | None
+    settings: tuple[str, ...]
+    pins: tuple[str, ...]
+    keep: int
+    force: bool
+    target_format: str | None
+    out: Path | None
+    receipt: Path | None
+    archive: Path | None
+
+
+@click.command("compact", epilog=EPILOG, short_help="Bring a conversation within a budget.")
+@options.input_file
+@options.from_format
+@options.max_bytes
+@click.option(
+    "--to",
+    "target_format",
+    metavar="FMT",
+    type=click.Choice(tuple(DIALECTS)),
+    help="Write messages in this wire format; unless given, the kind of file that FILE is.",
+)
+@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of FILE.")
+@click.option("--window", metavar="N", type=WINDOW, help="The window of the model: 200k.")
+@options.policy
+@click.option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting of the policy, or one that 'foldline config' prints.",
+)
+@click.option(
+    "--keep",
+    metavar="N",
+    type=IntegerType(0),
+    default=0,
+    help="Pin the newest N messages.",
+)
+@click.option(
+    "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
+)
+@click.option("--force", is_flag=True, help="Compact although it is not due.")
+@summarizer_options
+@options.conversation
+@options.model
+@options.output_file("Where to write; '-' or nothing is stdout.")
+@click.option(
+    "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
+)
+@options.archive
+@click.option("--no-archive", is_flag=True, help="Do not keep what is removed for recall.")
+@options.output
+def command(
+    file: str,
+    source_format: str | None,
+    max_bytes: int | None,
+    conversation: str | None,
+    model: str | None,
+    archive_path: Path | None,
+    no_archive: bool,
+    out: Path | None,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """
+    Bring a conversation within a budget, and keep what is removed for recall.
+
+    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin. It is never
+    changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
+    for people to stderr.
+    """
+    summarizer = SummarizerOptions.take(rest)
+    changes, rest["settings"] = split_settings(rest["settings"])
+    if changes and rest["policy"] is not None:
+        changes["policy"] = rest["policy"].replace("-", "_")
+    request = CompactRequest(
+        file=file,
+        config=summarizer.apply_to(load(changes).config),
+        model=model,
+        summarizer_options=summarizer,
+        out=None if out == options.STDOUT else out,
+        archive=None if no_archive else stores.archive_file(archive_path),
+        **rest,
+    )
+    _check(request)
+    opened = open_input(file, source_format, conversation, output, max_bytes)
+    counter = counter_for(opened.transcript, model, output)
+    with output.working("Compacting", long=opened.long):
+        result = _compact(request, opened, counter)
+    content = _encode(request, opened, result)
+    done = keep_in_archive(CompactionResult(opened, result, counter), request.archive)
+    _deliver(request, done, content, output)
+
+
+def _check(request: CompactRequest) -> None:
+    """Refuse what cannot work before anything is read."""
+    if request.budget is not None and request.window is not None:
+        words = "Give --budget or --window, not both."
+        raise click.UsageError(words, click.get_current_context())
+    if request.budget is None and request.window is None and not request.force:
+        words = "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
+        raise click.UsageError(words, click.get_current_context())
+    build_policy(request.policy, request.settings, request.config)
+    for path, what in ((request.out, "output"), (request.receipt, "receipt")):
+        if path is not None:
+            check_output(path, request.file, what)
+    if request.out is not None and request.receipt is not None:
+        check_apart(request.receipt, request.out, "The receipt", "the output")
+    for path in (request.out, request.receipt):
+        if path is not None and request.archive is not None:
+            check_apart(path, request.archive, "The output", "the archive")
+
+
+def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> Compaction[None]:
+    """
+    Compact the conversation.
+
+    Raises:
+        CannotFit: What must stay takes more than the budget.
+    """
+    transcript = pin_messages(opened.transcript, request.pins, request.keep)
+    budget = _budget(request, transcript.system, transcript.tools, opened, counter)
+    policy = build_policy(request.policy, request.settings, request.config)
+    if request.force and not budget.fixed:
+        policy = forced(policy)
+        budget = budget.below(counter.messages(transcript.messages))
+    with answering(None, request.config, request.model or "") as summarizer:
+        result = compact_transcript(
+            transcript,
+            counter,
+            budget,
+            policy,
+            summarizer,
+            request.summarizer_options.focus,
+            request.config,
+        )
+    receipt = result.receipt
+    if receipt.status == "failed":
+        raise CannotFit(
+            f"{opened.name} cannot be brought within the budget: {receipt.reason}.",
+            needed=_find_budget(transcript, counter, policy, receipt),
+            budget=receipt.budget,
+        )
+    return result
+
+
+def _find_budget(
+    transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
+) -> int:
+    """Return a budget that does; what must stay may take more of a larger one, so it is tried."""
+    needed = receipt.needed or receipt.budget + 1
+    for _ in range(TRIES):
+        again = compact_transcript(transcript, counter, Budget.of_tokens(needed), policy).receipt
+        if again.status != "failed":
+            return needed
+        needed = max(again.needed, needed + 1, round(needed * GROWTH))
+    return receipt.tokens_before
+
+
+def _budget(
+    request: CompactRequest,
+    system: str,
+    tools: tuple[Any, ...],
+    opened: Input,
+    counter: TokenCounter,
+) -> Budget:
+    if request.budget is not None:
+        return Budget.of_tokens(request.budget.of(counter.messages(opened.transcript.messages)))
+    overhead = counter.overhead(system, tools)
+    window = None if request.window is None else request.window.tokens
+    config = sized(request.config, request.model or "", window=window, output=None)
+    return config.budget(window, overhead=overhead)
+
+
+def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
+    """Write the conversation, in the format of the file or in the one that was asked for."""
+    changed = result.receipt.status == "compacted"
+    if request.target_format is not None:
+        # Damage that one provider forgives another one rejects.
+        messages = result.shown.messages
+        repaired = apply(messages, repair(messages, request.target_format))
+        wire = dialect(request.target_format).encode(result.shown.with_messages(repaired))
+        return (json_text(wire) + "\n").encode()
+    recording = opened.recording
+    if changed:
+        recording = recording.with_transcript(opened.index, result.shown)
+    return file_format(recording.format).encode(recording)
+
+
+def _deliver(
+    request: CompactRequest, done: CompactionResult, content: bytes, output: Output
+) -> None:
+    """Put the result where it was asked for, and report it."""
+    if request.receipt is not None:
+        receipt = json_text(done.receipt.to_dict()) + "\n"
+        write_whole(request.receipt, receipt.encode(), request.file)
+    if request.out is not None:
+        write_whole(request.out, content, request.file)
+    if output.json:
+        printed = None if request.out is not None else content
+        write_json("compact/1", done.to_dict(request.target_format, request.out, printed))
+    elif request.out is None and sys.stdout.isatty():
+        write_text(content.decode("utf-8", "replace"))
+    elif request.out is None:
+        write_bytes(content)
+    if not output.quiet:
+        from foldline.cli.commands.receipt import show
+
+        show(done, request.out)

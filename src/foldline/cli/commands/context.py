@@ -1,0 +1,365 @@
+"""``foldline context``: build a context, lint a prompt, compare two configurations."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from foldline.cli import options
+from foldline.cli.groups import NamingGroup
+from foldline.cli.option_types import IntegerType
+from foldline.cli.output import Output, one_line, plural, write_json, write_text
+from foldline.context.built_context import Context
+from foldline.context.comparison import Case
+from foldline.context.settings import ContextConfig
+from foldline.context.sources import ContextSource, files, source
+from foldline.core.validation import named
+from foldline.errors import InputError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MOST_BYTES: Final = 2_000_000
+"""Bytes of a prompt or a list of queries."""
+
+_FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+OPTIONS: Final = (
+    click.option("--notes", type=click.Path(path_type=Path, exists=True, file_okay=False),
+                 metavar="DIR", help="A folder of notes."),
+    click.option("--kb", type=_FILE, metavar="FILE", help="A knowledge base."),
+    click.option("--memory", type=_FILE, metavar="FILE", help="A file of memories."),
+    click.option("--user", metavar="NAME", default="default", help="Whose memories (default)."),
+    click.option("--file", "paths", multiple=True, metavar="PATH",
+                 type=click.Path(path_type=Path, exists=True),
+                 help="A text file, or a folder of them; may be given several times."),
+    click.option("--history", metavar="FILE", help="A conversation in any format; - is stdin."),
+    click.option("--system", metavar="FILE", help="Role and rules; - is stdin."),
+    click.option("--budget", type=IntegerType(1), metavar="N",
+                 help="The most that the context takes, in tokens (3000)."),
+)  # fmt: skip
+
+
+def input_options(command: Command) -> Command:
+    """Give a command the options that say what a context is built from."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class ContextInputs:
+    """What there is to build from."""
+
+    sources: tuple[ContextSource, ...]
+    history: tuple[Any, ...] = field(repr=False)
+    instructions: str | None = field(repr=False)
+
+
+@contextmanager
+def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInputs]:
+    """
+    Open what the options of `input_options` name, and close it afterwards.
+
+    Args:
+        settings: The options; they are taken out.
+        output: Tells what could not be read.
+    """
+    folder, kb, memory = (settings.pop(name) for name in ("notes", "kb", "memory"))
+    user, paths = settings.pop("user"), settings.pop("paths")
+    history, system = settings.pop("history"), settings.pop("system")
+    if history == system == "-":
+        raise click.UsageError("Only one of --history and --system can be stdin.")
+    with ExitStack() as stack:
+        sources = list[ContextSource]()
+        # Imported where they are named: each of them loads a store.
+        if folder is not None:
+            from foldline.notes import Notes
+
+            sources.append(source(stack.enter_context(Notes.open(folder)), "notes", "note"))
+        if kb is not None:
+            from foldline.memory.knowledge import Knowledge
+
+            store = stack.enter_context(Knowledge.open(kb))
+            sources.append(source(store, "knowledge", "knowledge"))
+        if memory is not None:
+            from foldline.memory import Memory
+
+            kept = stack.enter_context(Memory.open(memory, user=user))
+            sources.append(source(kept, "memory", "memory"))
+        if paths:
+            sources.append(files(paths))
+        yield ContextInputs(
+            tuple(sources),
+            () if history is None else _conversation(history, output),
+            None if system is None else read_text(system),
+        )
+
+
+def _conversation(file: str, output: Output) -> tuple[Any, ...]:
+    from foldline.cli.reading import open_input
+
+    there = open_input(file, None, None, output)
+    output.warn(there.warnings)
+    return tuple(there.transcript.messages)
+
+
+def read_text(file: str) -> str:
+    """
+    Read a text of a moderate size from a file or from stdin.
+
+    Raises:
+        InputError: It cannot be read, or is too large.
+    """
+    try:
+        if file == "-":
+            data: bytes = sys.stdin.buffer.read(MOST_BYTES + 1)
+        elif not Path(file).is_file():
+            raise InputError(f"{file} is no file that can be read", hint="Name a text file.")
+        else:
+            with Path(file).open("rb") as stream:
+                data = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{file} is larger than {MOST_BYTES:,} bytes", hint="Give less of it.")
+    return data.decode("utf-8-sig", "replace")
+
+
+def build_config(settings: dict[str, str], **fixed: Any) -> ContextConfig:
+    """
+    Return a configuration.
+
+    Args:
+        settings: Values by name, as people write them.
+        **fixed: Values that are read already; None leaves the default.
+
+    Raises:
+        BudgetError: There is no such setting, or the value makes no sense.
+    """
+    default: Any = ContextConfig()
+    values = {name: value for name, value in fixed.items() if value is not None}
+    for name, text in settings.items():
+        named("setting", name, [n for n in default.__slots__ if n != "section_budgets"])
+        values[name] = _read(text, type(getattr(default, name)))
+    return ContextConfig(**values)
+
+
+def _read(text: str, kind: Any) -> Any:
+    """Read a value as its default is; what it cannot be stays text, for the check to refuse."""
+    if kind is bool:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+BUILD_EPILOG = """\b
+Examples:
+  foldline context build --query "Why is the build red?" --notes notes --file src
+  foldline context build --query "如何优化内存占用?" --history session.jsonl --lang zh --explain
+  foldline context build --query "What is open?" --notes notes --json | jq .report.score
+"""
+
+
+@click.command("build", epilog=BUILD_EPILOG, short_help="Build the context for one question.")
+@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@input_options
+@click.option("--lang", type=click.Choice(("auto", "en", "zh")), help="Language of the headings.")
+@click.option("--form", type=click.Choice(("brackets", "xml")), help="Notation of the sections.")
+@click.option(
+    "--order", type=click.Choice(("standard", "cache")), help="What comes first (standard)."
+)
+@click.option("--explain", is_flag=True, help="Say on stderr where each packet went, and why.")
+@options.output
+def build(
+    query: str,
+    budget: int | None,
+    lang: str | None,
+    form: str | None,
+    order: str | None,
+    explain: bool,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """
+    Build the context for one question: gather, select, structure, compress, judge.
+
+    The context goes to stdout, its figures and the advice to stderr.
+    """
+    from foldline.context.builder import ContextBuilder
+
+    config = build_config({}, max_tokens=budget, language=lang, form=form, order=order)
+    with open_inputs(rest, output) as given:
+        builder = ContextBuilder(config=config, sources=given.sources)
+        context = builder.build(query, given.history, given.instructions)
+    output.result("context/1", _as_json(context), text=context.text)
+    _report(context, explain, output)
+
+
+def _as_json(context: Context) -> dict[str, Any]:
+    return {
+        "text": context.text,
+        "messages": context.messages,
+        "tokens": context.tokens,
+        "packets": context.explain(),
+        "sources": [
+            {"name": s.name, "packets": s.packets, "error": s.error} for s in context.sources
+        ],
+        "report": context.report.to_dict(),
+    }
+
+
+def _report(context: Context, explain: bool, output: Output) -> None:
+    report = context.report
+    output.note(
+        f"{context.tokens:,} of {report.max_tokens:,} tokens, {len(context.packets)} packets in, "
+        f"{len(context.left_out)} left out; score {report.score:.2f} (relevance "
+        f"{report.relevance.value:.2f}, completeness {report.completeness.value:.2f}, density "
+        f"{report.density.value:.2f}, redundancy {report.redundancy.value:.2f})."
+    )
+    for sentence in report.advice:
+        output.note(f"- {sentence}")
+    for row in context.explain() if explain else ():
+        place = row["section"] or "out"
+        output.note(
+            f"  {place:<8} {row['tokens']:>6,} of {row['whole']:>6,}  {row['relevance']:.2f}  "
+            f"{row['method']:<8}  {row['packet']}: {row['why']}"
+        )
+
+
+COMPARE_EPILOG = """\b
+FILE has one question a line: plain text, or JSON such as
+  {"query": "Which port?", "facts": ["8443"]}
+where facts are words that a good context holds; they make the recall.
+
+\b
+Examples:
+  foldline context compare queries.txt --file docs --with min_relevance=0.3
+  foldline context compare queries.jsonl --notes notes --base order=standard --with order=cache
+"""
+
+
+@click.command(
+    "compare", epilog=COMPARE_EPILOG, short_help="Compare two configurations over questions."
+)
+@click.argument("file", metavar="FILE")
+@input_options
+@click.option("--base", multiple=True, metavar="KEY=VALUE", help="A setting of the first one.")
+@click.option(
+    "--with", "changed", multiple=True, required=True, metavar="KEY=VALUE",
+    help="A setting of the second one; it has those of the first besides.",
+)  # fmt: skip
+@options.output
+def compare(
+    file: str,
+    budget: int | None,
+    base: tuple[str, ...],
+    changed: tuple[str, ...],
+    output: Output,
+    **rest: Any,
+) -> None:
+    """Build the context of every question under two configurations, and show what differs."""
+    from foldline.context.builder import ContextBuilder
+    from foldline.context.comparison import compare as compared
+
+    first = _pairs(base)
+    second = {**first, **_pairs(changed)}
+    configs = [build_config(pairs, max_tokens=budget) for pairs in (first, second)]
+    text = read_text(file)
+    with open_inputs(rest, output) as given:
+        cases = _cases(text, given.history, given.instructions)
+        one, other = (ContextBuilder(config=config, sources=given.sources) for config in configs)
+        names = (" ".join(base) or "as it is", " ".join(changed))
+        with output.working("Building", long=len(cases) > 20):
+            result = compared(cases, one, other, names)
+    rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
+    value = {"cases": result.cases, "names": names, "rows": rows}
+    output.result("comparison/1", value, text=result.table())
+    if any(result.failed):
+        output.note(f"Not built, what is mandatory does not fit: {result.failed}.")
+
+
+def _pairs(settings: Iterable[str]) -> dict[str, str]:
+    pairs = [setting.partition("=") for setting in settings]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise click.UsageError(f"{name!r} is no setting; write KEY=VALUE.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> list[Case]:
+    cases = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        query, facts = line.strip(), list[Any]()
+        if query.startswith("{"):
+            try:
+                value = json.loads(query)
+                query, facts = value["query"], value.get("facts", [])
+            except (ValueError, KeyError, RecursionError) as error:
+                raise InputError(
+                    f"line {number} is no question", hint='Write {"query": "…"} or plain text.'
+                ) from error
+        if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
+            raise InputError(f"line {number}: the query and its facts are texts")
+        cases.append(Case(query, history, instructions, facts=tuple(facts)))
+    return cases
+
+
+@click.command("lint", short_help="Look for what makes a system prompt brittle or empty.")
+@click.argument("file", metavar="FILE")
+@click.option("--strict", is_flag=True, help="Exit with 3 if there is a warning.")
+@options.output
+def lint(file: str, strict: bool, output: Output) -> int:
+    """
+    Look for programs in prose, empty wishes, rules given twice, and contradictions.
+
+    FILE is a system prompt in English or Chinese; "-" is stdin.
+    """
+    from foldline.context.prompt_lint import lint as look
+
+    problems = look(read_text(file))
+    warnings = sum(problem.severity == "warning" for problem in problems)
+    if output.json:
+        write_json("lint/1", {"file": file, "problems": [asdict(p) for p in problems]})
+    for problem in () if output.json else problems:
+        other = f" (and line {problem.other})" if problem.other else ""
+        write_text(
+            f"{file}:{problem.line}: {problem.severity}: {problem.rule}{other}: "
+            f"{one_line(problem.quote, 120)}\n    {problem.why}\n    {problem.instead}"
+        )
+    counts = f"{plural(warnings, 'warning')}, {plural(len(problems) - warnings, 'hint')}."
+    output.note(counts if problems else "Nothing to say against it.")
+    return 3 if strict and warnings else 0
+
+
+EPILOG = """\b
+Examples:
+  foldline context build --query "Why is the build red?" --notes notes --file src --budget 4000
+  foldline context lint prompt.md
+  foldline context compare queries.txt --file docs --with min_relevance=0.3
+"""
+
+
+@click.group(
+    "context",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Build, judge and compare contexts.",
+)
+def command() -> None:
+    """Build what a model sees for one question, judge a prompt, compare two ways to build."""
+
+
+command.add_command(build)
+command.add_command(lint)
+command.add_command(compare)

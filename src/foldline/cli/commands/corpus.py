@@ -1,0 +1,212 @@
+"""``foldline corpus``: statistics, compaction, retention and a search over many sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from foldline.cli import options
+from foldline.cli.option_types import BUDGET, WINDOW
+from foldline.cli.output import Output, console, plural, shorten_path
+from foldline.core.budget import Amount
+from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
+from foldline.corpus.operation import Operation
+from foldline.corpus.runner import Progress
+from foldline.errors import InputError
+from foldline.formats.registry import DIALECTS
+from foldline.settings import load
+
+EPILOG = """\b
+Examples:
+  foldline corpus scan ~/logs -o out/scan
+  foldline corpus compact 'logs/**/*.jsonl' --budget 25% -o out/compact --workers 8
+  foldline corpus measure s3://bucket/sessions -o out/measure --engine dask
+  foldline corpus index ~/logs -o out/index --scheduler tcp://10.0.0.5:8786
+  foldline corpus search out/index "connection refused"
+
+\b
+PATTERN is a file, a folder or a pattern, here or in a store (s3://, gs://, https://).
+OUT gets parts/*.parquet, a row for every conversation, and manifest.json. Run the same command
+again to go on after an interruption. Nothing that is read is changed or sent.
+"""
+MOST_TOLD = 5
+"""Failures that are named; the tables have them all."""
+
+
+@click.group("corpus", epilog=EPILOG, short_help="Work on many sessions, on many cores.")
+def command() -> None:
+    """Work on many sessions at once, on the cores of this machine or on a Dask cluster."""
+
+
+def _run_options(made: Callable[..., object]) -> Callable[..., object]:
+    """Give a command what all runs take."""
+    for option in (
+        click.option("--workers", metavar="N", type=click.IntRange(1, 1_024), help="Processes."),
+        click.option(
+            "--scheduler", metavar="ADDRESS", help="A Dask scheduler: tcp://10.0.0.5:8786."
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(("local", "dask")),
+            default="local",
+            help="A pool of processes, or a Dask cluster, on this machine (local).",
+        ),
+        click.option("-o", "--output", "out", metavar="OUT", required=True, help="A folder."),
+        click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True),
+    ):
+        made = option(made)
+    return options.output(made)
+
+
+@command.command("scan", short_help="Count messages, calls and tokens.")
+@options.model
+@_run_options
+def scan(model: str | None, output: Output, **rest: Any) -> None:
+    """Count messages, calls and tokens of every conversation."""
+    _run(Scan(model), output, rest)
+
+
+@command.command("compact", short_help="Compact every conversation.")
+@click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of each.")
+@click.option("--window", metavar="N", type=WINDOW, help="Or the window of the model: 200k.")
+@options.policy
+@options.model
+@click.option(
+    "--to",
+    metavar="FMT",
+    type=click.Choice(tuple(DIALECTS)),
+    default="openai-chat",
+    help="Write messages in this wire format (openai-chat).",
+)
+@_run_options
+def compact(
+    budget: Amount | None,
+    window: Amount | None,
+    policy: str | None,
+    model: str | None,
+    to: str,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """Bring every conversation within a budget, with its receipt; no model is asked."""
+    if (budget is None) == (window is None):
+        raise click.UsageError("Give --budget or --window.", click.get_current_context())
+    config = load().config
+    size = None if budget is None else _share(budget)
+    span = None if window is None else window.tokens
+    _run(Compact(size, span, policy or "", model, to, config), output, rest)
+
+
+@command.command("measure", short_help="Measure what is kept, and what sessions cost.")
+@options.budgets
+@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Repeatable (default).")
+@options.priced_model
+@click.option("--window", metavar="N", type=WINDOW, help="Replayed in it (the model's).")
+@_run_options
+def measure(
+    budgets: tuple[Amount, ...],
+    policies: tuple[str, ...],
+    model: str,
+    window: Amount | None,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """Measure what compaction keeps of every session, and what replaying it would cost."""
+    sizes = tuple(map(_share, budgets))
+    span = None if window is None else window.tokens
+    _run(MeasureRetention(sizes, policies, model, span, load().config), output, rest)
+
+
+@command.command("index", short_help="Index the words of every conversation.")
+@_run_options
+def index(output: Output, **rest: Any) -> None:
+    """Index the words of every conversation, for 'foldline corpus search'."""
+    _run(BuildIndex(), output, rest)
+
+
+@command.command("search", short_help="Search an index.")
+@click.argument("out", metavar="OUT")
+@click.argument("query", metavar="QUERY...", nargs=-1, required=True)
+@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="The most (10).")
+@options.output
+def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
+    """Find conversations by their words in OUT, which 'foldline corpus index' has written."""
+    found = search(out, " ".join(query), most)
+    rows = [
+        (
+            shorten_path(one.path, 56),
+            one.offset,
+            str(one.message),
+            f"{one.score:.2f}",
+            " ".join(one.matched),
+        )
+        for one in found
+    ]
+    value = {"matches": [{name: getattr(one, name) for name in one.__slots__} for one in found]}
+    columns = ("session", ">byte", ">message", ">score", "*matched")
+    output.records("corpus-search/1", value, columns, rows)
+
+
+def _share(amount: Amount) -> float:
+    """Return what an operation takes: tokens, or a share below 1."""
+    return min(amount.share, 0.999_999) or float(amount.tokens)
+
+
+def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
+    with _progress(output) as progress:
+        report = run(operation, progress=progress, **rest)
+    _report(report, output)
+    if report.sessions == report.failed:
+        raise InputError(f"no session of {report.sessions:,} could be read")
+    totals = _readable(report.totals)
+    rows = [
+        (name, f"{value:,.4f}" if isinstance(value, float) else value) for name, value in totals
+    ]
+    schema = f"corpus-{operation.name}/1"
+    output.records(schema, _as_json(report), ("sum of all sessions", ">"), rows)
+
+
+def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Go through sums; those of fractions become means."""
+    for name, value in totals.items():
+        before, _, last = name.rpartition("/")
+        mean = before.startswith("retention/") and last != "count"
+        yield (f"{name} (mean)", value / totals[f"{before}/count"]) if mean else (name, value)
+
+
+@contextmanager
+def _progress(output: Output) -> Iterator[Progress | None]:
+    """Show how much is done, on a terminal."""
+    if not output.is_live:
+        yield None
+        return
+    from rich.progress import Progress as Bars
+
+    with Bars(console=console(err=True), transient=True) as bars:
+        bar = bars.add_task("Working", total=None)
+        yield lambda done, whole: bars.update(bar, completed=done, total=whole)
+
+
+def _report(report: CorpusReport, output: Output) -> None:
+    earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
+    parts = f"{plural(report.parts, 'part')}{earlier}"
+    output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
+    for path, offset, why in report.failures[:MOST_TOLD]:
+        output.note(f"failed {path}{f' at byte {offset}' if offset else ''}: {why}")
+    if report.failed > MOST_TOLD:
+        output.note(f"{report.failed:,} sessions failed; the column 'error' has every reason.")
+
+
+def _as_json(report: CorpusReport) -> dict[str, Any]:
+    return {
+        "out": report.out,
+        "sessions": report.sessions,
+        "failed": report.failed,
+        "parts": report.parts,
+        "resumed": report.resumed,
+        "totals": dict(report.totals),
+        "failures": [{"path": p, "offset": at, "why": why} for p, at, why in report.failures],
+    }

@@ -1,0 +1,58 @@
+"""``foldline formats``: what is read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from foldline.cli import options
+from foldline.cli.output import Output, console, table, write_json
+
+EPILOG = """\b
+Examples:
+  foldline formats
+  foldline formats --json
+"""
+
+
+@click.command("formats", epilog=EPILOG, short_help="List the formats that are read and written.")
+@options.output
+def command(output: Output) -> None:
+    """
+    List the wire formats and the kinds of transcript files that are read and written.
+
+    Every file is recognised by its content; --from names a format where it is not. A compacted
+    file is written in its own format, or with --to as messages in one of the wire formats.
+    """
+    from foldline.formats.files import FILE_FORMATS, UNREADABLE
+    from foldline.formats.registry import DIALECTS
+
+    wires = [(name, wire.title) for name, wire in DIALECTS.items()]
+    kinds = [(name, kind.title) for name, kind in FILE_FORMATS.items()]
+    if output.json:
+        write_json(
+            "formats/1",
+            {
+                "wire": _rows(wires, to=True),
+                "files": _rows(kinds, to=False),
+                "not_read": UNREADABLE,
+            },
+        )
+        return
+    not_read = list(UNREADABLE.items())
+    for heading, rows in (
+        ("wire format", wires),
+        ("kind of file", kinds),
+        ("known, not read", not_read),
+    ):
+        console().print(table(heading, "*what it is", rows=rows))
+        console().print()
+    output.note("All but the last are read and written, gzip is read. --to takes wire formats.")
+
+
+def _rows(names: list[tuple[str, str]], *, to: bool) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "title": title, "reads": True, "writes": True, "converts_to": to}
+        for name, title in names
+    ]

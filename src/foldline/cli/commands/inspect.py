@@ -1,0 +1,288 @@
+"""``foldline inspect``: what a model saw, what it no longer sees, and what that cost."""
+
+from __future__ import annotations
+
+import re
+import time
+import webbrowser
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+
+from foldline.archive import Archive
+from foldline.cli import options, stores
+from foldline.cli.agent_sessions import SessionFile, find_sessions, named_file, project_folder
+from foldline.cli.output import Output, write_bytes, write_json
+from foldline.cli.reading import open_input
+from foldline.cli.writing import check_output, write_whole
+from foldline.core.config import Config
+from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
+from foldline.inspector.pages.sessions import SessionSurvey
+from foldline.inspector.session_cache import SessionCache, SessionEntry, archive_entries
+from foldline.inspector.trace import SessionTrace
+from foldline.settings import load
+
+MAGIC: Final = b"SQLite format 3\0"
+"""What an archive begins with."""
+
+MOST: Final = 2_000
+"""Sessions that are listed: those that were changed last."""
+
+_HANDLE: Final = re.compile(r"[0-9a-fA-F]{6,32}(?:\.\d{1,6})?")
+
+EPILOG = """\b
+Examples:
+  foldline inspect
+  foldline inspect session.jsonl
+  foldline inspect agent.db
+  foldline inspect 1f0c2a9b
+  foldline inspect session.jsonl -o report.html
+
+\b
+Without an argument: the sessions of the agents on this machine, and the archive.
+The page is on this machine only, behind the link that is printed. Ctrl-C ends it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to begin: ``path`` is a file, a folder or an archive, ``handle`` of what it holds."""
+
+    kind: Literal["machine", "folder", "file", "archive"]
+    path: Path
+    format: str = "auto"
+    handle: str = ""
+
+
+@click.command("inspect", epilog=EPILOG, short_help="See what the model sees, and what not.")
+@click.argument("what", metavar="[FILE|DIR|ARCHIVE|HANDLE]", required=False)
+@options.from_format
+@options.conversation
+@options.model
+@options.output_file("Write one self-contained HTML file instead; '-' is stdout.")
+@click.option("--session", metavar="NAME", help="Which session of an archive is written.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Of the page (any free).")
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@options.archive
+@options.output
+def command(
+    what: str | None,
+    source_format: str | None,
+    conversation: str | None,
+    model: str | None,
+    out: Path | None,
+    session: str | None,
+    port: int,
+    opens: bool,
+    archive_path: Path | None,
+    output: Output,
+) -> None:
+    """
+    See in a browser what a model saw, what it no longer sees, why, and what that cost.
+
+    Takes a transcript, a folder, an archive, or a handle that the archive knows.
+    """
+    config = load().config
+    archive = stores.archive_file(archive_path)
+    target = _find_target(what, archive, source_format or "auto")
+    if out is not None:
+        if out != options.STDOUT:
+            check_output(out, str(target.path))
+        with output.working(f"Reading {target.path}", long=True):
+            if target.kind == "file":
+                trace = _file_trace(target, config, model or "", conversation)
+            else:
+                trace = _archive_trace(target, config, model or "", session)
+        _write(trace, out, target, output)
+        return
+    shelf = SessionCache(lambda: _list_sessions(target, archive), config, model or "")
+    _serve(shelf, target, SessionSurvey(config, model or ""), port, opens=opens, output=output)
+
+
+def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
+    """
+    Find out what was named.
+
+    Raises:
+        InputError: There is nothing of this name.
+    """
+    if what is None:
+        return Target("machine", archive)
+    path = Path(what)
+    if path.is_dir():
+        return Target("folder", path)
+    if path.exists():
+        return Target("archive", path) if _is_archive(path) else Target("file", path, format)
+    if _HANDLE.fullmatch(what) and archive.exists():
+        return Target("archive", archive, handle=what)
+    raise InputError(
+        f"There is no file, folder or archive {what}",
+        hint="Name one, or a handle that the archive knows; without a name, all sessions are "
+        "listed.",
+    )
+
+
+def _is_archive(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def _list_sessions(target: Target, archive: Path) -> Iterator[SessionEntry]:
+    """List the sessions that can be looked at; those that cannot be listed are left out."""
+    if target.kind == "archive":
+        yield from archive_entries(target.path)
+        return
+    if target.kind == "file":
+        yield _listing(replace(named_file(target.path), agent=""), format=target.format)
+        return
+    places = (target.path,) if target.kind == "folder" else ()
+    found = [one for one in find_sessions(places) if isinstance(one, SessionFile)]
+    for file in sorted(found, key=lambda one: -one.changed)[:MOST]:
+        yield _listing(file)
+    if target.kind == "machine" and archive.exists():
+        try:
+            yield from archive_entries(archive)
+        except StoreError:
+            return
+
+
+def _listing(found: SessionFile, format: str = "auto") -> SessionEntry:  # noqa: A002  # as the option
+    return SessionEntry(
+        title=found.path.name,
+        agent=found.agent or "transcript",
+        origin="file",
+        place=found.path,
+        project=project_folder(found),
+        size=found.size,
+        changed=found.changed,
+        format=format,
+    )
+
+
+# --- one file -------------------------------------------------------------------------------
+
+
+def _file_trace(
+    target: Target, config: Config, model: str, conversation: str | None
+) -> SessionTrace:
+    from foldline.inspector.loading import from_file
+
+    index, path, format = None, target.path, target.format  # noqa: A001  # as the option
+    if conversation is not None:
+        known = None if format == "auto" else format
+        index = open_input(str(path), known, conversation, Output(quiet=True)).index
+    return from_file(path, config, _no_progress, conversation=index, model=model, format=format)
+
+
+def _archive_trace(
+    target: Target, config: Config, model: str, session: str | None
+) -> SessionTrace:
+    """
+    Read the one session of an archive that is to be written.
+
+    Raises:
+        InputError: More than one may be meant.
+    """
+    from foldline.inspector.loading import from_archive
+
+    if target.kind != "archive":
+        raise InputError(
+            "A report is of one session",
+            hint="Name its file, or an archive with --session NAME.",
+        )
+    name = session
+    if name is None:
+        name = _find_message(target)[0] if target.handle else archive_entries(target.path)[0].name
+    return from_archive(target.path, name, config, _no_progress, model=model)
+
+
+def _no_progress(_: float, __: str) -> None:
+    """Ignore how far the work is."""
+
+
+def _write(trace: SessionTrace, out: Path, target: Target, output: Output) -> None:
+    from foldline.inspector.report import report
+
+    data = report(trace, time.time()).encode("utf-8", "replace")
+    if out == options.STDOUT:
+        write_bytes(data)
+        return
+    write_whole(out, data, str(target.path))
+    note = f"Wrote {out}, {len(data):,} bytes. It needs no network and no server."
+    output.result("inspect/1", {"report": str(out), "bytes": len(data)}, note)
+
+
+# --- the page -------------------------------------------------------------------------------
+
+
+def _serve(
+    shelf: SessionCache,
+    target: Target,
+    survey: SessionSurvey,
+    port: int,
+    *,
+    opens: bool,
+    output: Output,
+) -> None:
+    """
+    Serve the pages until Ctrl-C.
+
+    Raises:
+        MissingExtra: What serves pages is not installed.
+    """
+    try:
+        from foldline.inspector.web import listen, serve
+    except ModuleNotFoundError as error:
+        raise MissingExtra(error.name or "starlette", "inspect") from error
+    from foldline.inspector.site import InspectorSite
+    from foldline.inspector.web import Access
+
+    first = _first_page(shelf, target)
+    place = listen(port)
+    access = Access(place.getsockname()[1])
+    link = access.link(first)
+    if output.json:
+        write_json("inspect/1", {"link": link})
+    else:
+        click.echo(link)
+        output.note("Open this link; only this machine can. Ctrl-C ends it.")
+    if opens:
+        webbrowser.open(link)
+    serve(InspectorSite(shelf, survey, access.token), access, place)
+
+
+def _first_page(shelf: SessionCache, target: Target) -> str:
+    """Return the page to begin with: the one session that was named, or the table of all."""
+    found = shelf.sessions()
+    if target.kind == "file":
+        return f"/s/{found[0].key}"
+    if target.handle:
+        name, message = _find_message(target)
+        listed = next(one for one in found if one.name == name)
+        return f"/s/{listed.key}/messages/{message}"
+    return "/"
+
+
+def _find_message(target: Target) -> tuple[str, str]:
+    """
+    Return the session that has a message under a handle, and the id of the message.
+
+    Raises:
+        RecallError: None has.
+    """
+    wanted = target.handle.partition(".")[0].lower()
+    with Archive.open(target.path) as archive:
+        archive.recall(target.handle)  # raises where it names nothing
+        for info in archive.sessions():
+            for message in archive.messages(info.head.name):
+                if message.id.startswith(wanted):
+                    return info.head.name, message.id
+    raise FoldlineError(
+        f"{target.handle} is a snapshot, not a message.", hint="Open its session instead."
+    )

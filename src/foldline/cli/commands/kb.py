@@ -1,0 +1,281 @@
+"""``foldline kb``: documents, and what is found in them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.cli import options
+from foldline.cli.groups import NamingGroup
+from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.output import (
+    Output,
+    console,
+    local_time,
+    moment,
+    one_line,
+    plural,
+    shorten_path,
+    size,
+    write_json,
+    write_text,
+)
+from foldline.cli.stores import existing, make_folder
+from foldline.errors import InputError
+from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
+from foldline.memory.knowledge.knowledge_base import THRESHOLD
+from foldline.memory.knowledge.values import Outcome
+from foldline.settings.folders import data_folder
+
+EPILOG = """\b
+Examples:
+  foldline kb add docs/ README.md
+  foldline kb add src/ --only '*.py'
+  foldline kb search "how are retries limited?"
+  foldline kb search "retries" --budget 2000 > evidence.txt
+  foldline kb ls
+  foldline kb rm docs/old.md
+
+\b
+Nothing is sent anywhere. Documents that have not changed are left as they are.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeTarget:
+    """Which knowledge is meant."""
+
+    file: Path
+    namespace: str
+
+
+@click.group(
+    "kb",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Search documents, with their sources.",
+)
+@click.option(
+    "--file",
+    "file",
+    metavar="PATH",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the knowledge (default: knowledge.db in FOLDLINE_HOME, or in the data "
+    "folder of the user).",
+)
+@click.option("--namespace", metavar="NAME", default="default", show_default=True)
+@click.pass_context
+def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
+    """Put documents into a store, and find what they say."""
+    ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
+
+
+def _open(target: KnowledgeTarget) -> Knowledge:
+    """
+    Open the store.
+
+    Raises:
+        StoreError: There is none.
+    """
+    file = existing(target.file, "knowledge", made_by="kb add", option="--file")
+    return Knowledge.open(file, namespace=target.namespace)
+
+
+@command.command("add", short_help="Add files and folders.")
+@click.argument("paths", metavar="PATH|-…", nargs=-1, required=True)
+@click.option("--name", metavar="NAME", default="", help="What to call a file, or stdin.")
+@click.option("--only", metavar="PATTERN", default="", help="Of folders, only these: '*.md'.")
+@options.output
+@click.pass_obj
+def add(
+    target: KnowledgeTarget, /, paths: tuple[str, ...], name: str, only: str, output: Output
+) -> None:
+    """
+    Add files, or all text files of folders; "-" is stdin, which needs --name.
+
+    What has changed is replaced, what has not is left, and what is gone from a folder is removed.
+    """
+    if name and len(paths) > 1:
+        raise click.UsageError("--name is for one file.", click.get_current_context())
+    with Knowledge.open(make_folder(target.file), namespace=target.namespace) as knowledge:
+        reports = [_add_path(knowledge, path, name, only, output) for path in paths]
+    report = IngestReport(
+        tuple(one for r in reports for one in r.documents),
+        tuple(one for r in reports for one in r.skipped),
+        tuple(one for r in reports for one in r.removed),
+    )
+    if output.json:
+        write_json("kb.add/1", _as_json(report))
+        return
+    for one in report.documents:
+        output.warn(f"{one.document}: {warning}" for warning in one.warnings)
+    output.note_unreadable([(one.path, one.why) for one in report.skipped])
+    output.note(_summary(report))
+
+
+def _add_path(
+    knowledge: Knowledge, path: str, name: str, only: str, output: Output
+) -> IngestReport:
+    if path == "-":
+        return IngestReport((_add_stdin(knowledge, name),))
+    with output.working(f"Reading {path}", long=Path(path).is_dir()):
+        return knowledge.add(path, name=name, only=only)
+
+
+def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
+    from foldline.memory.documents import ReadLimits, read_document
+
+    if not name:
+        raise click.UsageError("stdin needs a --name.", click.get_current_context())
+    limits = ReadLimits()
+    data = sys.stdin.buffer.read(limits.bytes + 1)
+    if len(data) > limits.bytes:
+        raise InputError(f"stdin has more than {limits.bytes:,} bytes")
+    reading = read_document(data, name, limits)
+    return knowledge.add_reading(name, reading)
+
+
+def _summary(report: IngestReport) -> str:
+    full = IngestReport(tuple(one for one in report.documents if one.chunks))
+    outcomes: tuple[Outcome, ...] = ("added", "replaced", "unchanged")
+    counts: list[tuple[int, str]] = [(full.count(outcome), outcome) for outcome in outcomes]
+    counts += [(len(report.documents) - len(full.documents), "without text")]
+    counts += [(len(report.removed), "removed")]
+    parts = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    return f"Documents: {parts}." if parts else "No document was found."
+
+
+def _as_json(report: IngestReport) -> dict[str, Any]:
+    return {
+        "documents": [asdict(one) for one in report.documents],
+        "skipped": [{"path": str(one.path), "why": one.why} for one in report.skipped],
+        "removed": list(report.removed),
+    }
+
+
+@command.command("search", short_help="Find what documents say.")
+@click.argument("query")
+@click.option("--limit", metavar="N", type=IntegerType(1, 200), default=5, show_default=True)
+@click.option(
+    "--min-strength",
+    "threshold",
+    metavar="X",
+    type=NumberType(0, 1),
+    default=THRESHOLD,
+    show_default=True,
+    help="What it takes to be evidence, 0 to 1.",
+)
+@click.option(
+    "--budget",
+    metavar="TOKENS",
+    type=IntegerType(1),
+    help="Write the evidence as a part of a prompt, within so many tokens.",
+)
+@options.output
+@click.pass_obj
+def search(
+    target: KnowledgeTarget,
+    /,
+    query: str,
+    limit: int,
+    threshold: float,
+    budget: int | None,
+    output: Output,
+) -> None:
+    """Find the passages that QUERY means, the best first, with their sources."""
+    with _open(target) as knowledge:
+        if budget is not None:
+            packed = knowledge.evidence(query, budget, limit=limit, threshold=threshold)
+            found = packed.findings
+            text = packed.text
+        else:
+            found, text = knowledge.search(query, limit, threshold=threshold), ""
+    if output.json:
+        extra = {} if budget is None else {"text": text}
+        rows = [passage.to_dict() for passage in found]
+        head = {"evidence": found.evidence, "strongest": round(found.strongest, 4)}
+        write_json("kb.search/1", {**head, "results": rows, **extra})
+        return
+    if text:
+        write_text(text)
+    elif found and budget is None:
+        _show(found)
+    output.note(found.message)
+
+
+def _show(found: KnowledgeResult) -> None:
+    for number, passage in enumerate(found, 1):
+        head = f"[{number}] {passage.source}  ({passage.strength:.0%})"
+        write_text(f"{one_line(head, 400)}\n{passage.text.strip(chr(10))}\n")
+
+
+@command.command("ls", short_help="List the documents.")
+@options.output
+@click.pass_obj
+def list_documents(target: KnowledgeTarget, /, output: Output) -> None:
+    """List the documents by name."""
+    with _open(target) as knowledge:
+        found = knowledge.documents()
+    records = [asdict(one) | {"added": moment(one.added).isoformat()} for one in found]
+    room = max(20, console().width - 60)
+    output.records(
+        "kb.ls/1",
+        {"documents": records},
+        ("*document", "*title", "kind", ">chunks", ">tokens", "added"),
+        [
+            (
+                shorten_path(one.name, room),
+                one_line(one.title, 40),
+                one.kind,
+                one.chunks,
+                one.tokens,
+                local_time(one.added),
+            )
+            for one in found
+        ],
+        empty="There is no document.",
+        noun="document",
+    )
+
+
+@command.command("rm", short_help="Remove documents.")
+@click.argument("names", metavar="NAME…", nargs=-1, required=True)
+@options.output
+@click.pass_obj
+def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -> None:
+    """Remove documents, by the names that 'ls' shows or the paths of their files."""
+    removed, missing = list[str](), list[str]()
+    with _open(target) as knowledge:
+        for name in names:
+            path = str(Path(name).absolute())
+            found = next((one for one in (name, path) if knowledge.remove(one)), None)
+            (missing if found is None else removed).append(found or name)
+    value = {"removed": removed, "missing": missing}
+    output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
+    if missing:
+        hint = "'foldline kb ls' lists the names."
+        raise InputError(f"there is no document {missing[0][:80]!r}", hint=hint)
+
+
+@command.command("stats", short_help="Show what the store holds.")
+@options.output
+@click.pass_obj
+def stats(target: KnowledgeTarget, /, output: Output) -> None:
+    """Show how many documents, chunks and tokens there are."""
+    with _open(target) as knowledge:
+        found = knowledge.stats()
+    others = ", ".join(name for name in found.namespaces if name != found.namespace)
+    text = (
+        f"{plural(found.documents, 'document')}, {plural(found.chunks, 'chunk')}, "
+        f"{found.tokens:,} tokens in the namespace {one_line(found.namespace, 80)}; "
+        f"{size(found.bytes)} in all"
+    )
+    notes = (f"Other namespaces: {one_line(others, 400)}.",) if others else ()
+    output.result("kb.stats/1", asdict(found), *notes, text=text)
+
+
+options.accept_after_subcommand(command)

@@ -1,0 +1,297 @@
+"""``foldline maintain``: explore, analyze and plan for a codebase, over days."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from foldline.cli import options
+from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.output import Output, one_line, write_json, write_text
+from foldline.errors import FoldlineError, InputError
+
+if TYPE_CHECKING:
+    from foldline.agents import Event
+    from foldline.agents.maintainer import CodebaseMaintainer, Mode
+    from foldline.agents.maintainer.questions import MaintainerAnswer
+
+EPILOG = """\b
+Examples:
+  foldline maintain . --mode analyze
+  foldline maintain shop "Where are orders priced?" --model anthropic:claude-sonnet-4-5
+  foldline maintain shop --model openai:gpt-5-mini          (a conversation)
+  foldline maintain shop --resume --model openai:gpt-5-mini
+  foldline maintain shop --mode analyze --page report.html
+
+\b
+Without --model the report is counted, and says what a model would add. What is known lies in a
+folder of its own, outside of the codebase; --home names another. Nothing in PATH is changed.
+"""
+
+QUESTIONS = {
+    "auto": "Where does this codebase stand?",
+    "explore": "Explore the code structure of the whole codebase.",
+    "analyze": "Analyze the quality of the code.",
+    "plan": "Plan the next steps by what is known so far.",
+}
+"""What is asked where nobody says what."""
+
+
+@click.command("maintain", epilog=EPILOG, short_help="Explore, analyze and plan for a codebase.")
+@click.argument("path", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("question", required=False)
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "explore", "analyze", "plan"]),
+    default="auto",
+    show_default=True,
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    envvar="MAINTAIN_MODEL",
+    help="Who answers, such as anthropic:claude-sonnet-4-5 (or MAINTAIN_MODEL).",
+)
+@click.option("--window", metavar="N", type=IntegerType(1_000), help="Of an unknown model.")
+@click.option(
+    "--max-usd",
+    "usd",
+    metavar="N",
+    type=NumberType(0, min_open=True),
+    help="Pay the model no more for a question.",
+)
+@click.option("--resume", is_flag=True, help="Go on with a question that was broken off.")
+@click.option("--project", metavar="NAME", help="Its name (default: that of the folder).")
+@click.option(
+    "--home",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where what is known is kept.",
+)
+@click.option(
+    "--notes",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the notes are, if elsewhere.",
+)
+@click.option(
+    "--page",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report as a page of HTML, too.",
+)
+@options.output
+def command(path: Path, question: str | None, output: Output, **rest: Any) -> None:
+    """
+    Maintain the codebase in PATH: answer a QUESTION, or hold a conversation.
+
+    The answer, or with --json one object, goes to stdout; what is done for it to stderr.
+    """
+    page, resume, mode = (rest.pop(name) for name in ("page", "resume", "mode"))
+    if resume and not rest["model"]:
+        raise click.UsageError("--resume needs the --model that goes on.")
+    if question is not None and not rest["model"]:
+        output.note(
+            "Nobody answers the question: it needs a --model. This is what can be counted without."
+        )
+    talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
+    with ExitStack() as stack:
+        one = stack.enter_context(_open(path, rest))
+        if resume:
+            output.warn(one.check().lines())
+        if talks and not output.json:
+            talk(one, output, mode, resume=resume)
+            return
+        asked = None if resume else question or QUESTIONS[mode]
+        _show(one, answer(one, output, asked, mode), output, page)
+
+
+def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
+    """Open the maintainer; whoever sits at the terminal is asked for approvals."""
+    from foldline.agents import AgentLimits
+    from foldline.agents.maintainer import CodebaseMaintainer
+    from foldline.agents.maintainer.folder import MaintainerFolder
+    from foldline.tools.approvals import Approvals, TerminalPrompt
+
+    codebase = path.resolve()
+    project = given["project"] or codebase.name or "project"
+    place = MaintainerFolder.of(project, codebase, given["home"], given["notes"])
+    asks = Approvals(TerminalPrompt(), audit=place.approvals) if sys.stdin.isatty() else None
+    return CodebaseMaintainer(
+        project,
+        codebase,
+        given["model"],
+        home=place.folder,
+        notes=place.notes,
+        window=given["window"],
+        limits=AgentLimits(usd=given["usd"]),
+        approvals=asks,
+    )
+
+
+def _show(one: CodebaseMaintainer, found: Any, output: Output, page: Path | None) -> None:
+    from foldline.agents.maintainer.reports import report_page as drawn
+
+    report = one.generate_report(save_to_file=False) if page or output.json else {}
+    if page is not None:
+        try:
+            page.write_text(drawn(report, one.survey()), encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise InputError(f"{page} cannot be written: {error.strerror}") from error
+        output.note(f"The page is {page}.")
+    if output.json:
+        write_json("maintain/1", {"answer": found.to_dict(), "report": report})
+    else:
+        write_text(str(found))
+
+
+HELP: Final = """\
+/mode NAME   auto, explore, analyze or plan      /notes    what is recorded
+/check       what does not hold any more         /report   write a report
+/resume      go on with what was broken off      /quit     leave (or Ctrl-D)
+Ctrl-C breaks off an answer; nothing of it is lost."""
+
+LONGEST_HISTORY: Final = 1_000
+
+
+def answer(
+    one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode
+) -> MaintainerAnswer:
+    """Ask one question, or go on with one, and tell on stderr what is done for it."""
+    if question is not None and one.opened is None:
+        with output.working("Counting", long=True):
+            return one.run(question, mode)
+    return one.collect_answer(_report_events(one.stream(question, mode), output), mode)
+
+
+def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
+    from foldline.agents import ContextCompacted, ModelRetried, RunResumed, ToolCalled
+
+    for event in events:
+        match event:
+            case ToolCalled(call):
+                output.note(f"  {call.name} {one_line(call.arguments, 100)}")
+            case ContextCompacted(receipt):
+                before, after = receipt.tokens_before, receipt.tokens_after
+                output.note(f"  compacted: {before:,} → {after:,} tokens")
+            case ModelRetried(reason=reason):
+                output.note(f"  asked again: {one_line(reason, 100)}")
+            case RunResumed(changes=changes):
+                output.note(f"  resumed; changed meanwhile: {changes}")
+        yield event
+
+
+def talk(one: CodebaseMaintainer, output: Output, mode: Mode, *, resume: bool) -> None:
+    """Hold a conversation until the person leaves."""
+    talking = MaintainerPrompt(one, output, mode)
+    output.note(f"{one.project_name} in {one.root.path}. Ask, or type /help.")
+    with _history(one):
+        if resume:
+            talking.ask(None)
+        while True:
+            try:
+                line = input(f"{talking.mode}> ").strip()
+            except EOFError:
+                output.note("")
+                return
+            except KeyboardInterrupt:
+                output.note("")
+                continue
+            if line in ("/quit", "/exit"):
+                return
+            if line:
+                talking.take(line)
+
+
+class MaintainerPrompt:
+    """What a line of a conversation does."""
+
+    def __init__(self, one: CodebaseMaintainer, output: Output, mode: Mode) -> None:
+        self.mode = mode
+        self._one = one
+        self._output = output
+        self._commands: dict[str, Callable[[str], None]] = {
+            "/help": lambda _: self._say(HELP),
+            "/mode": self._change_mode,
+            "/notes": self._notes,
+            "/check": lambda _: self._say("\n".join(one.check().lines()) or "All of it holds."),
+            "/report": lambda _: self._say(one.generate_report()["report_page"]),
+            "/resume": lambda _: self.ask(None),
+        }
+
+    def take(self, line: str) -> None:
+        """Do what a line says; errors are reported, and the conversation goes on."""
+        word, _, rest = line.partition(" ")
+        try:
+            if not line.startswith("/"):
+                self.ask(line)
+            elif word in self._commands:
+                self._commands[word](rest.strip())
+            else:
+                self._say(f"There is no command {word[:40]}.\n{HELP}")
+        except FoldlineError as error:
+            self._say(f"{error}")
+
+    def ask(self, question: str | None) -> None:
+        """Ask, or go on where ``question`` is None; Ctrl-C breaks it off."""
+        try:
+            found = answer(self._one, self._output, question, self.mode)
+        except KeyboardInterrupt:
+            self._output.note("\nBroken off; /resume goes on.")
+            return
+        except FoldlineError as error:
+            self._say(f"{error}\n/resume goes on.")
+            return
+        write_text(str(found))
+        if found.status != "done" and found.result is not None:
+            self._output.note(f"Ended early: {found.result.note}.")
+
+    def _change_mode(self, name: str) -> None:
+        from foldline.agents.maintainer.questions import MODES
+
+        found = next((mode for mode in MODES if mode == name), None)
+        if found is None:
+            self._say(f"The modes are {', '.join(MODES)}.")
+        else:
+            self.mode = found
+
+    def _notes(self, query: str) -> None:
+        rows = self._one.knowledge.look_up(query, limit=30)
+        self._say("\n".join(map(_line, rows)) or "Nothing is recorded yet.")
+
+    def _say(self, text: str) -> None:
+        write_text(text)
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Return a note or a memory on one line; a star marks what has to be looked at again."""
+    stale = " *" if "attention" in row else ""
+    title = one_line(row.get("title") or row["content"], 70)
+    return (
+        f"{row.get('type', 'memory'):11} {row.get('note_id') or row['memory_id']}  {title}{stale}"
+    )
+
+
+@contextlib.contextmanager
+def _history(one: CodebaseMaintainer) -> Iterator[None]:
+    """Let lines be edited, and remember them, where this system can."""
+    try:
+        import readline
+    except ImportError:  # pragma: no cover  # not on every system
+        yield
+        return
+    path = str(one.place.history)
+    with contextlib.suppress(OSError):
+        readline.read_history_file(path)
+    readline.set_history_length(LONGEST_HISTORY)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            readline.write_history_file(path)

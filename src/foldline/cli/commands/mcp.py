@@ -1,0 +1,120 @@
+"""``foldline mcp``: recall, past sessions, notes and memory as tools for any agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from foldline.cli import options, stores
+from foldline.cli.output import Output
+from foldline.errors import MissingExtra
+from foldline.mcp.tools import (
+    archive_opener,
+    compact_tool,
+    limit_answers,
+    memory_tool,
+    notes_tool,
+    recall_tool,
+    search_tool,
+    stats_tool,
+)
+from foldline.settings import load
+from foldline.tokens.choose import choose_counter
+from foldline.tools.recall import MOST
+from foldline.tools.spec import Tool
+from foldline.values.tokens import TokenCounter
+
+EPILOG = """\b
+Examples:
+  claude mcp add foldline -- foldline mcp
+  foldline mcp --write --notes ./notes
+  foldline mcp --http 8765
+
+\b
+Tools: recall, search, stats, note, memory; with --write also compact, and notes and memory can
+be changed. Over stdio unless --http says a port; then the first line is the address.
+"""
+
+LIMIT: Final = MOST
+"""Tokens that an answer takes at most."""
+
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command("mcp", epilog=EPILOG, short_help="Offer recall and search to agents, over MCP.")
+@click.option("--write", is_flag=True, help="Allow compact, and changes of notes and memory.")
+@click.option(
+    "--notes",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+)
+@click.option(
+    "--memory",
+    metavar="PATH",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the memory (default: beside the archive of the user).",
+)
+@click.option("--user", metavar="NAME", default="default", help="Whose memory.")
+@click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(200, 100_000),
+    default=LIMIT,
+    help=f"The most that an answer takes ({LIMIT:,}).",
+)
+@click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
+@click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")
+@click.option("--token", metavar="TEXT", envvar="FOLDLINE_TOKEN", help="Ask clients for this.")
+@options.archive
+@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+def command(
+    write: bool,
+    notes: Path | None,
+    memory: Path | None,
+    user: str,
+    max_tokens: int,
+    port: int | None,
+    host: str,
+    token: str | None,
+    archive_path: Path | None,
+) -> None:
+    """Offer recall, search over past sessions, stats, notes and memory to an agent, over MCP."""
+    if port is not None and host not in LOCAL and not token:
+        raise click.UsageError(
+            f"{host} can be reached by others: say --token (or FOLDLINE_TOKEN), which clients "
+            "send as 'Authorization: Bearer …'.",
+            click.get_current_context(),
+        )
+    tools = (
+        *archive_tools(stores.archive_file(archive_path), max_tokens, write=write),
+        notes_tool(stores.notes_folder(notes), write=write),
+        memory_tool(stores.memory_file(memory), user, write=write),
+    )
+    counter = TokenCounter(choose_counter())
+    _serve([limit_answers(tool, max_tokens, counter) for tool in tools], port, host, token or "")
+
+
+def archive_tools(path: Path, limit: int, *, write: bool) -> Iterable[Tool]:
+    """Return the tools over an archive, with those that change it if they may."""
+    opens = archive_opener(path)
+    yield from (recall_tool(opens, limit), search_tool(opens, limit), stats_tool(opens))
+    if write:
+        yield compact_tool(path, opens, load().config)
+
+
+def _serve(tools: Sequence[Tool], port: int | None, host: str, token: str) -> None:
+    try:
+        from foldline.mcp.server import PATH, serve_http, serve_stdio
+    except ImportError as error:
+        raise MissingExtra("mcp", "mcp") from error
+    if port is None:
+        serve_stdio(tools)
+        return
+    click.echo(f"http://{host}:{port}{PATH}")
+    if not token:
+        Output().note("Every user of this machine can connect; --token keeps others out.")
+    serve_http(tools, host, port, token)

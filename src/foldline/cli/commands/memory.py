@@ -1,0 +1,350 @@
+"""``foldline memory``: what agents remember between conversations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from foldline.cli import options
+from foldline.cli.groups import NamingGroup
+from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.output import Output, moment
+from foldline.cli.stores import existing, make_folder, memory_file
+from foldline.errors import InputError
+from foldline.memory import Memory, MemoryItem
+from foldline.memory.items import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTarget:
+    """Which memory is meant."""
+
+    file: Path
+    user: str
+
+
+def _open(target: MemoryTarget) -> Memory:
+    """
+    Open the memory.
+
+    Raises:
+        StoreError: There is none.
+    """
+    file = existing(target.file, "memory", made_by="memory add", option="--file")
+    return Memory.open(file, user=target.user)
+
+
+def seconds(when: datetime | None) -> float | None:
+    """Return a time as seconds since 1970; a date without a zone is in UTC."""
+    return None if when is None else when.replace(tzinfo=UTC).timestamp()
+
+
+def memories(number: int) -> str:
+    """Write a number of memories."""
+    return f"{number:,} memory" if number == 1 else f"{number:,} memories"
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _filter_options(taking: Command) -> Command:
+    """Give a command the options that narrow down which memories are meant."""
+    for option in (
+        click.option("--session", metavar="NAME", help="Only of this conversation."),
+        click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
+        click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
+        click.option(
+            "--min-importance",
+            metavar="X",
+            type=NumberType(0, 1),
+            default=0.0,
+            help="Only what is at least so important, 0 to 1.",
+        ),
+        click.option(
+            "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind."
+        ),
+    ):
+        taking = option(taking)
+    return taking
+
+
+@click.command("search", short_help="Find what has to do with a question.")
+@click.argument("query")
+@click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=10, show_default=True)
+@click.option(
+    "--min-strength",
+    metavar="X",
+    type=NumberType(0, 1),
+    default=0.0,
+    help="Only what is at least so strong evidence, 0 to 1.",
+)
+@_filter_options
+@options.output
+@click.pass_obj
+def search(target: MemoryTarget, /, query: str, output: Output, **rest: Any) -> None:
+    """Find what has to do with QUERY, the most relevant first."""
+    with _open(target) as memory:
+        found = memory.search(query, **_filters(rest))
+    records = [
+        one.item.to_dict()
+        | {"score": one.score, "strength": one.strength, "parts": dict(one.parts)}
+        for one in found
+    ]
+    output.records(
+        "memory.search/1",
+        {"results": records},
+        _columns("evidence"),
+        [_cells(one.item, f"{one.strength:.0%}") for one in found],
+        empty="Nothing is remembered about that.",
+    )
+
+
+@click.command("list", short_help="Go through memories.")
+@click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=50, show_default=True)
+@click.option(
+    "--order",
+    type=click.Choice(("added", "happened", "importance")),
+    default="added",
+    show_default=True,
+)
+@_filter_options
+@options.output
+@click.pass_obj
+def list_memories(target: MemoryTarget, /, output: Output, **rest: Any) -> None:
+    """Go through memories, the latest or most important first."""
+    with _open(target) as memory:
+        items = memory.items(**_filters(rest))
+    output.records(
+        "memory.list/1",
+        {"memories": [item.to_dict() for item in items]},
+        _columns("importance"),
+        [_cells(item, f"{item.importance:.2f}") for item in items],
+        empty="Nothing is remembered.",
+    )
+
+
+@click.command("show", short_help="Show one memory with its history.")
+@click.argument("id")
+@options.output
+@click.pass_obj
+def show(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as the argument is called
+    """Show the memory ID; its earlier revisions go to stderr."""
+    with _open(target) as memory:
+        found, history = memory.get(id), memory.history(id)
+    if not history:
+        raise InputError(f"there is no memory {id[:60]!r}", field="id")
+    past = [item.to_dict() | {"state": state} for item, state in history]
+    output.result(
+        "memory.show/1",
+        {"memory": None if found is None else found.to_dict(), "history": past},
+        *(f"{i.name}  {moment(i.added):%Y-%m-%d %H:%M}  {state}" for i, state in history),
+        text="" if found is None else found.content,
+    )
+
+
+@click.command("stats", short_help="Show what a memory holds.")
+@options.output
+@click.pass_obj
+def stats(target: MemoryTarget, /, output: Output) -> None:
+    """Show how much is remembered, by kind."""
+    with _open(target) as memory:
+        figures, summary = memory.stats(), memory.summary(5)
+    output.result("memory.stats/1", figures, text=summary)
+
+
+def _filters(given: dict[str, Any]) -> dict[str, Any]:
+    out = dict(given)
+    until = seconds(out.pop("until"))
+    return out | {"time_range": (seconds(out.pop("since")), until)}
+
+
+def _columns(figure: str) -> tuple[str, ...]:
+    return "id", "kind", f">{figure}", "happened", "*content"
+
+
+def _cells(item: MemoryItem, figure: str) -> tuple[str, ...]:
+    return item.id, item.kind, figure, f"{moment(item.happened):%Y-%m-%d}", item.content
+
+
+DAY: Final = 86_400.0
+
+MOST_READ: Final = 1 << 20
+"""Characters that are read from stdin for one memory."""
+
+
+@click.command("add", short_help="Remember something.")
+@click.argument("content", metavar="TEXT|-")
+@click.option("--kind", type=click.Choice(KINDS), default="episodic", show_default=True)
+@click.option("--importance", metavar="X", type=NumberType(0, 1), default=0.5, show_default=True)
+@click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
+@click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
+@click.option("--author", metavar="NAME", default="", help="Who said it.")
+@click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
+@options.output
+@click.pass_obj
+def add(
+    target: MemoryTarget, /, content: str, happened: datetime | None, output: Output, **rest: Any
+) -> None:
+    """Remember TEXT, or stdin; the same words again refresh what is there."""
+    with Memory.open(make_folder(target.file), user=target.user) as memory:
+        done = memory.add(_read_content(content), happened=seconds(happened), **rest)
+    item = None if done.item is None else done.item.to_dict()
+    note = "Known already; refreshed." if done.status == "known" else "Added."
+    output.result(
+        "memory.add/1",
+        {"status": done.status, "memory": item, "evicted": list(done.evicted)},
+        note if item else "Nothing was added: all of it came out of a memory.",
+        text="" if done.item is None else done.item.id,
+    )
+
+
+@click.command("rm", short_help="Forget one memory.")
+@click.argument("id")
+@options.output
+@click.pass_obj
+def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A002  # as above
+    """Forget the memory ID; 'undo' brings it back."""
+    with _open(target) as memory:
+        done = memory.remove(id)
+    _report_forgotten(output, done.batch, done.ids)
+
+
+@click.command("forget", short_help="Forget what matters little, is old, or is too much.")
+@click.option(
+    "--by",
+    type=click.Choice(("importance", "time", "capacity")),
+    default="importance",
+    show_default=True,
+)
+@click.option(
+    "--below",
+    metavar="X",
+    type=NumberType(0, 1),
+    default=0.1,
+    show_default=True,
+    help="Importance below which a memory goes.",
+)
+@click.option(
+    "--older-than",
+    metavar="DAYS",
+    type=NumberType(0),
+    default=30.0,
+    show_default=True,
+    help="Days after which a memory goes.",
+)
+@click.option(
+    "--keep",
+    metavar="N",
+    type=IntegerType(0),
+    default=1000,
+    show_default=True,
+    help="How many stay, the most important first.",
+)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
+@options.output
+@click.pass_obj
+def forget(
+    target: MemoryTarget, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
+) -> None:
+    """Forget what matters little, is old, or is too much; 'undo' brings it back."""
+    with _open(target) as memory:
+        done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
+    _report_forgotten(output, done.batch, done.ids)
+
+
+@click.command("undo", short_help="Bring back what was forgotten.")
+@click.argument("batch", type=IntegerType(1))
+@options.output
+@click.pass_obj
+def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
+    """Bring back what was forgotten together, by the number that 'forget' or 'rm' printed."""
+    with _open(target) as memory:
+        ids = memory.undo(batch)
+    output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
+
+
+@click.command("consolidate", short_help="Take over what matters into another kind.")
+@click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
+@click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
+@click.option(
+    "--min-importance", metavar="X", type=NumberType(0, 1), default=0.7, show_default=True
+)
+@options.output
+@click.pass_obj
+def consolidate(
+    target: MemoryTarget, /, source: Any, into: Any, min_importance: float, output: Output
+) -> None:
+    """Take over what matters from one kind into another."""
+    with _open(target) as memory:
+        made = memory.consolidate(source, into, min_importance=min_importance)
+    value = {"memories": [item.to_dict() for item in made]}
+    note = f"Consolidated {memories(len(made))} from {source} to {into}."
+    output.result("memory.consolidate/1", value, note)
+
+
+@click.command("clear", short_help="Erase all memories of the user for good.")
+@click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
+@options.output
+@click.pass_obj
+def clear(target: MemoryTarget, /, yes: bool, output: Output) -> None:
+    """Erase all memories of the user, their history included; nothing brings them back."""
+    if not yes:
+        raise click.UsageError("This cannot be undone; say --yes.", click.get_current_context())
+    with _open(target) as memory:
+        count = memory.clear()
+    output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
+
+
+def _read_content(content: str) -> str:
+    return sys.stdin.read(MOST_READ) if content == "-" else content
+
+
+def _report_forgotten(output: Output, batch: int, ids: tuple[str, ...]) -> None:
+    undo = f" 'foldline memory undo {batch}' brings them back." if ids else ""
+    note = f"Forgot {memories(len(ids))}.{undo}"
+    output.result("memory.forget/1", {"batch": batch, "ids": list(ids)}, note)
+
+
+EPILOG = """\b
+Examples:
+  foldline memory add "The launch moved to May" --importance 0.8
+  git log -1 --format=%B | foldline memory add - --kind episodic
+  foldline memory search "when is the launch?"
+  foldline memory forget --by time --older-than 90
+  foldline memory undo 17
+
+\b
+Nothing is overwritten or erased, except by 'clear'.
+"""
+
+
+@click.group(
+    "memory",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Remember, search and forget.",
+)
+@click.option(
+    "--file",
+    "file",
+    metavar="PATH",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the memory (default: memory.db in FOLDLINE_HOME, or in the data folder of "
+    "the user).",
+)
+@click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
+@click.pass_context
+def command(ctx: click.Context, file: Path | None, user: str) -> None:
+    """Look into a memory, and change it."""
+    ctx.obj = MemoryTarget(memory_file(file), user)
+
+
+for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
+    command.add_command(one)
+options.accept_after_subcommand(command)

@@ -1,0 +1,313 @@
+"""``foldline note``: notes and tasks in files that people can edit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
+from foldline.cli.groups import NamingGroup
+from foldline.cli.option_types import IntegerType
+from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
+from foldline.cli.stores import open_notes
+from foldline.errors import InputError
+from foldline.notes import KINDS, LEVELS, STATUSES, Note, NoteMetadata, NoteSummary, SkippedFile
+from foldline.notes.note import Level
+
+kind_option = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of note.")
+level_option = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
+tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
+limit_option = click.option(
+    "--limit", metavar="N", type=IntegerType(0, 10_000), default=20, help="How many at most."
+)
+
+
+LARGEST_INPUT: Final = 1 << 20
+"""Bytes that are read from stdin."""
+
+
+def show_note(note: Note, output: Output) -> None:
+    """Show what is known about a note on stderr, and its content on stdout."""
+    if output.json:
+        write_json("note/1", {"note": note.to_dict()})
+        return
+    tags = f", tags {', '.join(note.tags)}" if note.tags else ""
+    output.note(note.title)
+    output.note(f"{note.id}: {note.type}, {note.level}, version {note.version}{tags}")
+    if note.status:
+        needs = f", needs {', '.join(note.needs)}" if note.needs else ""
+        outcome = f": {note.outcome}" if note.outcome else ""
+        output.note(f"task, {note.status}{outcome}{needs}")
+    if note.source:
+        output.note(f"from {note.source}")
+    write_text(note.content)
+
+
+def show_list(notes: Sequence[Note], output: Output) -> None:
+    """Show notes in a table."""
+    columns = ("id", "type", "level", "*title", "*tags", ">version", "changed")
+    value = {"notes": [note.to_dict() for note in notes]}
+    output.records("notes/1", value, columns, map(_cells, notes), noun="note")
+
+
+def show_summary(summary: NoteSummary, output: Output) -> None:
+    """Show how many notes there are of which kind, and those that changed last."""
+    value = {
+        "total": summary.total,
+        "by_type": dict(summary.by_type),
+        "by_level": dict(summary.by_level),
+        "by_status": dict(summary.by_status),
+        "recent": [card.to_dict() for card in summary.recent],
+        "troubles": [{"name": one.name, "why": one.why} for one in summary.troubles],
+    }
+    counts = {"type": summary.by_type, "level": summary.by_level, "task": summary.by_status}
+    rows = [(what, *item) for what, by_name in counts.items() for item in sorted(by_name.items())]
+    output.records("note-summary/1", value, ("what", "*which", ">notes"), rows)
+    if output.json:
+        return
+    for card in summary.recent:
+        output.note(f"{card.updated_at:%Y-%m-%d} {short_id(card)} {one_line(card.title, 80)}")
+    warn_of(summary.troubles, output)
+    output.note(f"{plural(summary.total, 'note')}.")
+
+
+def warn_of(troubles: Iterable[SkippedFile], output: Output) -> None:
+    """Name the files that are no notes, and why; they are left alone."""
+    output.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
+
+
+def _cells(card: NoteMetadata) -> tuple[Any, ...]:
+    kind = card.type if card.status is None else card.status
+    changed = local_time(card.updated_at.timestamp())
+    tags = ", ".join(card.tags)
+    return short_id(card), kind, card.level, card.title, tags, card.version, changed
+
+
+@click.command("show")
+@click.argument("note_id", metavar="ID")
+@click.option(
+    "--version", type=IntegerType(1), help="What it was, by a number that --history lists."
+)
+@click.option("--history", is_flag=True, help="List its earlier versions instead.")
+@on_notes
+def show(note_id: str, version: int | None, history: bool, output: Output, **rest: Any) -> None:
+    """Show a note: what is known about it to stderr, its content to stdout."""
+    with open_notes(rest["folder"]) as notes:
+        note = notes.read(note_id)
+        past = notes.history(note.id) if history or version is not None else ()
+    if history:
+        show_list([one.note for one in past], output)
+        return
+    if version is not None:
+        known = {one.number: one.note for one in past} | {note.version: note}
+        if version not in known:
+            listed = ", ".join(map(str, sorted(known)))
+            raise InputError(f"there is no version {version} of it", hint=f"Known: {listed}.")
+        note = known[version]
+    show_note(note, output)
+
+
+@click.command("search")
+@click.argument("query")
+@kind_option
+@level_option
+@tags_option
+@limit_option
+@on_notes
+def search(query: str, kind: str | None, limit: int, output: Output, **rest: Any) -> None:
+    """Find notes by what they say, the best first; English, Chinese and mixed."""
+    with open_notes(rest["folder"]) as notes:
+        found = notes.search(
+            query,
+            type=kind,  # type: ignore[arg-type]  # click checked it
+            level=rest["level"],
+            tags=rest["tags"],
+            limit=limit,
+        )
+        warn_of(notes.troubles, output)
+    if output.json:
+        records = [
+            {"note": f.note.to_dict(), "score": f.score, "strength": f.strength} for f in found
+        ]
+        write_json("note-search/1", {"found": records})
+        return
+    show_list([one.note for one in found], output)
+
+
+@click.command("ls")
+@kind_option
+@level_option
+@tags_option
+@click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
+@click.option("--deleted", is_flag=True, help="Only what is in the trash.")
+@click.option("--start", metavar="N", type=IntegerType(0), default=0, help="Pass over N.")
+@limit_option
+@on_notes
+def ls(
+    kind: str | None, deleted: bool, start: int, limit: int, output: Output, **rest: Any
+) -> None:
+    """List notes, the one that was changed last first."""
+    with open_notes(rest["folder"]) as notes:
+        if deleted:
+            listed = notes.deleted()[start : start + limit]
+        else:
+            listed = notes.list(
+                type=kind,  # type: ignore[arg-type]  # click checked it
+                level=rest["level"],
+                tags=rest["tags"],
+                status=rest["status"],
+                limit=limit,
+                start=start,
+            )
+        warn_of(notes.troubles, output)
+    show_list(listed, output)
+
+
+@click.command("summary")
+@on_notes
+def summary(output: Output, **rest: Any) -> None:
+    """Count the notes, and name the files that are none."""
+    with open_notes(rest["folder"]) as notes:
+        found = notes.summary()
+    show_summary(found, output)
+
+
+@click.command("new")
+@click.argument("title")
+@click.option("-c", "--content", default="", help='Markdown; "-" reads it from stdin.')
+@kind_option
+@level_option
+@tags_option
+@click.option("--source", default="", help="Where it comes from, such as a file and line.")
+@click.option("--needs", metavar="ID", multiple=True, help="Make a task that needs this one.")
+@click.option("--task", "is_task", is_flag=True, help="Make a task.")
+@on_notes
+def new(
+    title: str,
+    content: str,
+    kind: str | None,
+    needs: tuple[str, ...],
+    is_task: bool,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """Make a note; its id goes to stdout."""
+    text = _content(content)
+    with open_notes(rest["folder"], make=True) as notes:
+        if is_task or needs:
+            if kind not in (None, "task_state") or rest["source"]:
+                raise click.UsageError("A task has no --type and no --source.")
+            ids = [notes.resolve(one) for one in needs]
+            level: Level = rest["level"] or "task"
+            note = notes.tasks.add(title, text, needs=ids, tags=rest["tags"], level=level)
+        else:
+            note = notes.create(
+                title,
+                text,
+                type=kind or "general",  # type: ignore[arg-type]  # click checked it
+                tags=rest["tags"],
+                level=rest["level"] or "task",
+                source=rest["source"],
+            )
+    done = f"Noted {one_line(note.title, 60)!r} in {notes.folder}."
+    output.result("note/1", {"note": note.to_dict()}, done, text=note.id)
+
+
+@click.command("edit")
+@click.argument("note_id", metavar="ID")
+@click.option("--title", help="A new title.")
+@click.option("-c", "--content", help='New Markdown, all of it; "-" reads it from stdin.')
+@kind_option
+@level_option
+@click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags, all of them.")
+@click.option(
+    "--revert", metavar="N", type=IntegerType(1), help="Make it what it was in this version."
+)
+@on_notes
+def edit(
+    note_id: str,
+    content: str | None,
+    kind: str | None,
+    revert: int | None,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """Change a note; without options, in your editor. What it was stays in its history."""
+    folder = rest.pop("folder")
+    given = {name: value for name, value in rest.items() if value not in (None, ())}
+    given |= {"type": kind} if kind else {}
+    given |= {} if content is None else {"content": _content(content)}
+    with open_notes(folder) as notes:
+        before = notes.read(note_id)
+        if revert is not None:
+            note = notes.revert(before.id, revert)
+        else:
+            given = given or _edit_content(before.content) | {"version": before.version}
+            note = notes.update(before.id, **given)
+    same = note.version == before.version
+    done = "Nothing was changed." if same else f"{note.id} has now version {note.version}."
+    output.result("note/1", {"note": note.to_dict()}, done)
+
+
+@click.command("rm")
+@click.argument("note_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--undo", is_flag=True, help="Bring them back from the trash instead.")
+@on_notes
+def rm(note_ids: tuple[str, ...], undo: bool, output: Output, **rest: Any) -> None:
+    """Move notes to the trash, from which --undo brings them back."""
+    with open_notes(rest["folder"]) as notes:
+        done = [notes.restore(one) if undo else notes.delete(one) for one in note_ids]
+    became = "is back" if undo else "was deleted; --undo brings it back"
+    output.result(
+        "note-rm/1",
+        {"ids": [card.id for card in done], "undone": undo},
+        *(f"{card.id} {one_line(card.title, 60)!r} {became}." for card in done),
+    )
+
+
+def _content(given: str) -> str:
+    if given != "-":
+        return given
+    data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
+    if len(data) > LARGEST_INPUT:
+        raise InputError(f"stdin has more than {LARGEST_INPUT:,} bytes", field="content")
+    return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+def _edit_content(content: str) -> dict[str, Any]:
+    """Let a person edit a content; nothing comes back where they did not save."""
+    saved = click.edit(f"{content}\n", extension=".md")
+    return {} if saved is None else {"content": saved.removesuffix("\n")}
+
+
+EPILOG = """\b
+Examples:
+  foldline note new "Login fails since 1.4" --type blocker --tag auth -c "Only with SSO."
+  git log -3 | foldline note new "Last changes" --content -
+  foldline note search "登录 timeout"
+  foldline note edit 3F7K --type conclusion
+  foldline note tasks
+
+\b
+An id may be cut to its last letters. The folder is ./notes, unless --notes or FOLDLINE_NOTES
+names another.
+"""
+
+
+@click.group(
+    "note",
+    cls=NamingGroup,
+    epilog=EPILOG,
+    short_help="Keep notes and tasks in files that people can edit.",
+)
+@folder_option
+def command(folder: Path | None) -> None:  # its subcommands take it
+    """Keep notes, and tasks that need each other, in Markdown files that people can edit."""
+
+
+for one in (new, show, edit, rm, search, ls, summary, tasks, task, tidy):
+    command.add_command(one)

@@ -1,0 +1,155 @@
+"""``foldline note tasks``, ``task`` and ``tidy``: tasks that need each other, and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from foldline.cli import options
+from foldline.cli.output import Output, one_line, write_json
+from foldline.cli.stores import open_notes
+from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, TaskState
+
+TAIL: Final = 8
+"""Letters at the end of an id that a table shows; they are random, so they tell it apart."""
+
+
+def _or_before(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    """Take the folder that was named before the subcommand where none is named after it."""
+    return value or (ctx.parent.params.get("folder") if ctx.parent else None)
+
+
+folder_option = click.option(
+    "--notes",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=_or_before,
+    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+)
+
+
+def on_notes(command: Callable[..., object]) -> Callable[..., object]:
+    """Give a command the folder of the notes as ``folder``, and its `Output`."""
+    return folder_option(options.output(command))
+
+
+def short_id(metadata: NoteMetadata) -> str:
+    """Return the end of the id of a note, which is enough to name it."""
+    return metadata.id[-TAIL:]
+
+
+@click.command("tasks")
+@click.option("--ready", is_flag=True, help="Only those that can begin now.")
+@on_notes
+def tasks(ready: bool, output: Output, **rest: Any) -> None:
+    """List tasks: how each stands, and what keeps it from beginning."""
+    with open_notes(rest["folder"]) as notes:
+        graph = notes.tasks.graph()
+    standings = graph.in_state("ready") if ready else _in_order(graph)
+    value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
+    rows = [
+        (short_id(t.metadata), t.state, t.metadata.title, t.why or t.metadata.outcome)
+        for t in standings
+    ]
+    columns = ("id", "state", "*title", "*why")
+    output.records("note-tasks/1", value, columns, rows, noun="task")
+
+
+@click.command("task")
+@click.argument("what", type=click.Choice(("start", "done", "fail", "cancel", "reopen", "need")))
+@click.argument("note_id", metavar="ID")
+@click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
+@on_notes
+def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
+    """Say what became of a task, or which tasks it needs."""
+    outcome = " ".join(words)
+    with open_notes(rest["folder"]) as notes:
+        one, on = notes.resolve(note_id), notes.tasks
+        match what:
+            case "start":
+                note = on.start(one)
+            case "done":
+                note = on.finish(one, outcome)
+            case "fail":
+                note = on.fail(one, outcome)
+            case "cancel":
+                note = on.cancel(one, outcome)
+            case "reopen":
+                note = on.reopen(one)
+            case _:
+                note = on.need(one, *(notes.resolve(word) for word in words))
+        free = [metadata for metadata in on.ready() if one in metadata.needs]
+    output.result(
+        "note-task/1",
+        {"note": note.to_dict(), "now_ready": [metadata.id for metadata in free]},
+        f"{one_line(note.title, 60)!r} is {note.status}.",
+        *(f"Now ready: {one_line(metadata.title, 60)!r} ({metadata.id})." for metadata in free),
+    )
+
+
+@click.command("tidy")
+@click.option("--plan", "only_plan", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--undo", metavar="ID", help="Take back what was done under this id.")
+@on_notes
+def tidy(only_plan: bool, undo: str | None, output: Output, **rest: Any) -> None:
+    """Merge, promote and expire temporary notes, so that it can be undone."""
+    with open_notes(rest["folder"]) as notes:
+        if undo is not None:
+            _undo(notes, undo, output)
+            return
+        done = None if only_plan else notes.consolidate()
+        plan = notes.plan() if done is None else done.plan
+    if output.json:
+        write_json("note-tidy/1", {"id": done.id if done else None, **_plan(plan)})
+        return
+    for merge in plan.merges:
+        output.note(f"{', '.join(merge.sources)} into {merge.into} ({merge.likeness:.0%} alike)")
+    for one in plan.promotions:
+        output.note(f"{one.id} from {one.before} to {one.after}: {one.why}")
+    for gone in plan.expired:
+        output.note(f"{gone} expires; it goes to the trash")
+    if not plan:
+        output.note("There is nothing to do.")
+    elif done is not None:
+        output.note(f"Done; 'foldline note tidy --undo {done.id}' takes it back.")
+
+
+def _undo(notes: Notes, undo: str, output: Output) -> None:
+    done = notes.undo(undo)
+    value = {"reverted": done.reverted, "restored": done.restored, "kept": done.kept}
+    output.result(
+        "note-undo/1",
+        {name: list(ids) for name, ids in value.items()},
+        f"{len(done.reverted)} as they were, {len(done.restored)} back from the trash, "
+        f"{len(done.kept)} changed since and kept.",
+    )
+
+
+def _in_order(graph: TaskGraph) -> tuple[TaskState, ...]:
+    """Return the tasks in the order in which they can be done, the impossible ones last."""
+    behind = sorted(graph.tasks.keys() - set(graph.order))
+    return tuple(graph.standings[one] for one in (*graph.order, *behind))
+
+
+def _row(one: TaskState) -> dict[str, Any]:
+    return {
+        **one.metadata.to_dict(),
+        "state": one.state,
+        "why": one.why,
+        "because": list(one.because),
+    }
+
+
+def _plan(plan: ConsolidationPlan) -> dict[str, Any]:
+    return {
+        "merges": [{"into": m.into, "sources": list(m.sources)} for m in plan.merges],
+        "promotions": [
+            {"id": p.id, "before": p.before, "after": p.after, "why": p.why}
+            for p in plan.promotions
+        ],
+        "expired": list(plan.expired),
+    }

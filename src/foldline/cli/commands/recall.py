@@ -1,0 +1,102 @@
+"""``foldline recall``: show what a compaction removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldline.archive import Archive
+from foldline.cli import options, stores
+from foldline.cli.commands.sessions import list_sessions
+from foldline.cli.option_types import IntegerType
+from foldline.cli.output import Output, json_text, write_json, write_text
+from foldline.session.codec import freeze
+
+EPILOG = """\b
+Examples:
+  foldline recall 1f0c2a9b
+  foldline recall 1f0c2a9b --query 'why did the build fail' --max-tokens 250
+  foldline recall 1f0c2a9b --grep 'Error|FAILED' --context 5
+  foldline recall 1f0c2a9b --lines -50:
+  foldline recall 1f0c2a9b --json-path '$.items[0].name'
+  foldline recall --list
+"""
+
+
+@click.command("recall", epilog=EPILOG, short_help="Show what a compaction removed.")
+@click.argument("handle", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the sessions of the archive instead.")
+@click.option("--session", metavar="NAME", help="Look in this session only.")
+@click.option("--query", metavar="WORDS", help="The passages that answer a question best.")
+@click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
+@click.option(
+    "--context", metavar="N", type=IntegerType(0, 10_000), default=2, help="Lines around a hit."
+)
+@click.option("--lines", metavar="A:B", help="Only these lines, from 1; -50: are the last 50.")
+@click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
+@click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
+@click.option("--max-tokens", metavar="N", type=IntegerType(1), help="The most to show.")
+@click.option(
+    "--start",
+    metavar="N",
+    type=IntegerType(0),
+    default=0,
+    help="Go on from this match or character.",
+)
+@options.archive
+@options.output
+def command(
+    handle: str | None,
+    listed: bool,
+    archive_path: Path | None,
+    session: str | None,
+    raw: bool,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """
+    Show the original text under HANDLE, which a receipt, a stub or a snapshot names.
+
+    All of it goes to stdout as it was; a note about what is left out goes to stderr.
+    """
+    if (handle is None) == (not listed):
+        raise click.UsageError("Give a HANDLE or --list.", click.get_current_context())
+    with stores.open_archive(archive_path) as archive:
+        if handle is None:
+            list_sessions(archive.sessions(), output)
+        else:
+            _recall(archive, handle, session, raw, output, rest)
+
+
+def _recall(
+    archive: Archive,
+    handle: str,
+    session: str | None,
+    raw: bool,
+    output: Output,
+    access: dict[str, Any],
+) -> None:
+    found = archive.recall(handle, session=session, **access)
+    if output.json:
+        write_json(
+            "recall/1",
+            {
+                "handle": found.handle,
+                "message_id": found.message_id,
+                "role": found.role,
+                "note": found.note,
+                "text": found.text,
+                **({"raw": _wire(found.raw)} if raw else {}),
+            },
+        )
+        return
+    write_text(json_text(_wire(found.raw)) if raw else found.text)
+    if found.note and not raw:
+        output.note(found.note)
+
+
+def _wire(raw: Any) -> Any:
+    """Return an original as the JSON value that is kept of it; some messages are objects."""
+    return [freeze(item) for item in raw] if isinstance(raw, list) else freeze(raw)

@@ -1,0 +1,248 @@
+"""What ``foldline compact`` reports: the receipt as JSON, in a panel or in a few lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldline.api import Compaction
+from foldline.archive import Archive
+from foldline.cli.bars import bar, legend, segments
+from foldline.cli.output import console, flexible, one_line, plural, printable, share, table
+from foldline.cli.policy_options import bill
+from foldline.cli.reading import Input
+from foldline.cli.stores import make_folder
+from foldline.engine.receipt import Receipt
+from foldline.values.edits import Drop, Fold, Rewrite
+from foldline.values.protect import is_snapshot
+from foldline.values.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """A compaction; ``archive`` and ``session`` are where its originals are kept, if anywhere."""
+
+    opened: Input
+    result: Compaction[None]
+    counter: TokenCounter
+    archive: Path | None = None
+    session: str = ""
+
+    @property
+    def receipt(self) -> Receipt:
+        """The receipt of the compaction."""
+        return self.result.receipt
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be read, and what else the receipt warns of, each once."""
+        return tuple(dict.fromkeys((*self.opened.warnings, *self.receipt.warnings)))
+
+    def to_dict(self, to: str | None, out: Path | None, content: bytes | None) -> dict[str, Any]:
+        """
+        Return what was done as JSON values.
+
+        Args:
+            to: The wire format that was asked for.
+            out: Where the result was written; None for stdout.
+            content: The result where it was written nowhere else.
+        """
+        opened = self.opened
+        return {
+            **opened.to_dict(),
+            "to": to,
+            "output": None if out is None else str(out),
+            "archive": None if self.archive is None else str(self.archive),
+            "session": self.session or None,
+            "receipt": self.receipt.to_dict() | {"warnings": list(self.warnings)},
+            "result": None if content is None else _value(content),
+        }
+
+
+def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResult:
+    """
+    Keep the original where handles are recalled from, before anything names one.
+
+    Args:
+        done: A compaction.
+        path: The archive; None to keep nothing.
+
+    Raises:
+        StoreError: It cannot be kept.
+    """
+    if path is None or done.receipt.status != "compacted":
+        return done
+    make_folder(path)
+    with Archive.open(path) as archive:
+        session = archive.save(_title(done.opened), done.result.transcript, done.receipt)
+    return replace(done, archive=path, session=session)
+
+
+def _title(opened: Input) -> str:
+    """Name the session after the file; what came through a pipe after its first message."""
+    messages = opened.transcript.messages
+    first = f" {messages[0].id[:8]}" if opened.name == "stdin" and messages else ""
+    name = opened.name.encode("utf-8", "replace").decode()  # of a file: any bytes
+    return f"{name}{first}" + (f" ({opened.place})" if opened.place else "")
+
+
+def _value(content: bytes) -> Any:
+    """Return a result as a JSON value where it is one, else as text."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode("utf-8", "replace")
+
+
+def show(done: CompactionResult, out: Path | None) -> None:
+    """Report on stderr what was done: in a panel on a terminal, in a few lines elsewhere."""
+    if not sys.stderr.isatty():
+        _plain(done)
+        return
+    from rich.console import Group
+    from rich.panel import Panel
+    from rich.text import Text
+
+    screen = console(err=True)
+    width = min(screen.width, 100)
+    rows: list[RenderableType] = [_bars(done, screen, width - 4), Text()]
+    if done.receipt.status == "compacted":
+        rows += [_rungs(done), Text()]
+    rows.append(_facts(done, out))
+    title = Text(one_line(f" {done.opened.name} ", width - 8), style="bold")
+    screen.print(Panel(Group(*rows), title=title, title_align="left", width=width))
+
+
+def _plain(done: CompactionResult) -> None:
+    lines = [str(done.receipt), *(f"warning: {warning}." for warning in done.warnings)]
+    lines += [
+        f"{rung.name}, without a model: {rung.reason}"
+        for rung in done.receipt.rungs
+        if rung.outcome == "fallback"
+    ]
+    if done.receipt.spent.attempts:
+        lines.append(f"asked: {bill(done.receipt.spent)}")
+    if done.session:
+        lines.append(f"recall: foldline recall HANDLE, session {done.session!r} in {done.archive}")
+    sys.stderr.write("\n".join(map(printable, lines)) + "\n")
+
+
+def _bars(done: CompactionResult, screen: Console, width: int) -> RenderableType:
+    """Draw what it took before and what it takes now to the same scale."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    receipt = done.receipt
+    before = segments(done.result.transcript.messages, done.counter)
+    after = segments(done.result.shown.messages, done.counter)
+    lines = []
+    for name, parts, tokens in (
+        ("before", before, receipt.tokens_before),
+        ("after", after, receipt.tokens_after),
+    ):
+        percent = "" if name == "before" else f" {share(tokens, receipt.tokens_before)}"
+        numbers = f" {tokens:>9,}{percent:>6}"
+        room = max(10, width - len("before ") - 16)
+        line = Text(f"{name:7}", style="bold")
+        line.append(bar(parts, receipt.tokens_before, room, screen.encoding))
+        lines.append(line.append(numbers))
+    seen = {segment.name: segment for segment in (*before, *after)}
+    key = Table.grid()
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, screen.encoding))
+    return Group(*lines, key)
+
+
+def _rungs(done: CompactionResult) -> Table:
+    grid = table("rung", ">tokens freed", "*what it did")
+    for rung in done.receipt.rungs:
+        freed = f"{rung.freed:,}" if rung.is_in_effect else ""
+        words = _describe_edits(done, rung.name) if rung.is_in_effect else rung.reason
+        if rung.outcome == "fallback":
+            words = f"{words}; without a model: {rung.reason}"
+        style = "" if rung.is_in_effect else "dim"
+        grid.add_row(rung.name, freed, flexible(words), style=style)
+    return grid
+
+
+_REWRITTEN = {
+    "clear": ("tool result", "cleared"),
+    "dedupe": ("superseded result", "cleared"),
+    "reasoning": ("piece", "of old reasoning left out"),
+    "truncate": ("part", "cut"),
+}
+"""What the rewrites of a rung are called: a noun that is counted, and what became of it."""
+
+
+def _describe_edits(done: CompactionResult, kind: str) -> str:
+    """Say what the edits of a rung were."""
+    edits = [edit for edit in done.receipt.edits if edit.kind == kind]
+    rewritten = sum(isinstance(edit, Rewrite) for edit in edits)
+    dropped = sum(len(edit.messages) for edit in edits if isinstance(edit, Drop))
+    folded = sum(len(edit.messages) for edit in edits if isinstance(edit, Fold))
+    words = []
+    if rewritten:
+        noun, done_to = _REWRITTEN.get(kind, ("part", "rewritten"))
+        words.append(f"{plural(rewritten, noun)} {done_to}")
+    if folded:
+        words.append(f"{plural(folded, 'message')} folded into a snapshot")
+    if dropped:
+        words.append(f"{plural(dropped, 'message')} left out")
+    return ", ".join(words) or plural(len(edits), "repair")
+
+
+def _facts(done: CompactionResult, out: Path | None) -> Table:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    receipt = done.receipt
+    if receipt.status == "compacted":
+        grid.add_row("kept", printable(_messages_left(done)))
+        grid.add_row("recall", printable(_how_to_recall(done)))
+    else:
+        grid.add_row("unchanged", f"{receipt.reason}; the output is the input")
+    exact = "" if done.counter.texts.exact else ", not exact"
+    allowed = f"the messages may take {receipt.budget:,} tokens"
+    grid.add_row("counted", f"with {receipt.counter}{exact}; {allowed}")
+    if receipt.spent.attempts:
+        grid.add_row("asked", printable(bill(receipt.spent)))
+    if out is not None:
+        grid.add_row("written", printable(str(out)))
+    for warning in done.warnings:
+        grid.add_row("warning", printable(warning), style="yellow")
+    return grid
+
+
+def _messages_left(done: CompactionResult) -> str:
+    messages = done.result.shown.messages
+    whole = sum(message.intact and not is_snapshot(message) for message in messages)
+    roles = Counter(message.role for message in messages if not is_snapshot(message))
+    snapshots = len(messages) - roles.total()
+    listed = ", ".join(
+        [f"{count:,} {role}" for role, count in roles.items()]
+        + ([plural(snapshots, "snapshot")] if snapshots else [])
+    )
+    return (
+        f"{whole:,} of {plural(done.receipt.messages_before, 'message')} word for word; "
+        f"now {plural(len(messages), 'message')}" + (f" ({listed})" if listed else "")
+    )
+
+
+def _how_to_recall(done: CompactionResult) -> str:
+    handles = list(done.receipt.recall)
+    if not handles:
+        return "nothing was taken out of sight"
+    if not done.session:
+        return f"{plural(len(handles), 'handle')}, but nothing was archived: keep the input"
+    where = f"one of {plural(len(handles), 'handle')} in {done.archive}"
+    return f"foldline recall {handles[0]}   ({where})"

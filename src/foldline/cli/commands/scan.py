@@ -1,0 +1,249 @@
+"""``foldline scan``: the agent sessions on this machine, and what compaction would save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from foldline.api import compact_transcript
+from foldline.cli import options
+from foldline.cli.agent_sessions import MeasuringRun, SessionFile, homes, project_folder
+from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
+from foldline.cli.output import (
+    Output,
+    console,
+    local_time,
+    moment,
+    one_line,
+    plural,
+    share,
+    size,
+    table,
+    write_json,
+)
+from foldline.cli.policy_options import build_policy
+from foldline.cli.reading import counter_for
+from foldline.core.budget import Amount, Budget
+from foldline.core.config import Config
+from foldline.core.strategy import Policy
+from foldline.errors import BudgetError, InputError
+from foldline.formats.files import read_file
+from foldline.settings import load
+
+DEFAULT_GOAL: Final = Amount("20%", share=0.2)
+
+EPILOG = """\b
+Examples:
+  foldline scan
+  foldline scan ~/logs --limit 50 --sort saved
+  foldline scan --window 200k --json
+
+\b
+Without DIR: Claude Code (CLAUDE_CONFIG_DIR), Codex (CODEX_HOME), pi
+(PI_CODING_AGENT_DIR) and Gemini CLI (GEMINI_CLI_HOME) sessions. Nothing is changed or sent.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSession:
+    """
+    A session with its size.
+
+    ``tokens`` is what its current conversation takes, ``after`` what it would take compacted.
+    """
+
+    found: SessionFile
+    agent: str
+    project: str
+    messages: int
+    tokens: int
+    after: int
+    status: str
+
+    @property
+    def saved(self) -> int:
+        """Tokens that compaction would save."""
+        return self.tokens - self.after
+
+
+def measure_session(
+    found: SessionFile,
+    goal: Amount,
+    policy: Policy,
+    config: Config,
+    *,
+    window: bool,
+) -> MeasuredSession:
+    """
+    Read a session and compact it, in memory only.
+
+    Args:
+        found: The file.
+        goal: The budget, or the window.
+        policy: How to compact.
+        config: The thresholds, and what may be spent.
+        window: Whether ``goal`` is the window.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    recording = read_file(found.path)
+    there = recording.current.transcript
+    counter = counter_for(there, None)
+    tokens = counter.messages(there.messages)
+    after, status = tokens, "unchanged"
+    try:
+        overhead = counter.overhead(there.system, there.tools) if window else 0
+        budget = (
+            config.budget(goal.tokens, overhead=overhead)
+            if window
+            else Budget.of_tokens(goal.of(tokens))
+        )
+        receipt = compact_transcript(there, counter, budget, policy, config=config).receipt
+        status = receipt.status
+        after = receipt.tokens_after if status == "compacted" else tokens
+    except BudgetError:
+        status = "failed"
+    agent = recording.format
+    return MeasuredSession(
+        found, agent, project_folder(found), len(there.messages), tokens, after, status
+    )
+
+
+_KEYS: dict[str, Callable[[MeasuredSession], float]] = {
+    "newest": lambda session: -session.found.changed,
+    "biggest": lambda session: -session.tokens,
+    "saved": lambda session: -session.saved,
+}
+
+
+@click.command("scan", epilog=EPILOG, short_help="Find agent sessions, and what could be saved.")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--budget", metavar="N", type=BUDGET, help="Compact to: 8k, or 20% of each (20%).")
+@click.option("--window", metavar="N", type=WINDOW, help="Or for a window: 200k.")
+@options.policy
+@click.option("--limit", type=IntegerType(1, 100_000), default=20, help="Sessions (20).")
+@click.option(
+    "--sort",
+    type=click.Choice(tuple(_KEYS)),
+    default="newest",
+    help="Order; 'biggest' takes the largest files first (newest).",
+)
+@click.option("--seconds", type=IntegerType(1, 3_600), default=60, help="Time to take (60).")
+@options.output
+def command(
+    folder: Path | None,
+    budget: Amount | None,
+    window: Amount | None,
+    policy: str | None,
+    limit: int,
+    sort: str,
+    seconds: int,
+    output: Output,
+) -> None:
+    """
+    Find the sessions of coding agents, and show what compaction would save.
+
+    Looks where agents keep their sessions, or in DIR and everything below it.
+    """
+    if budget is not None and window is not None:
+        raise click.UsageError("Give --budget or --window, not both.", click.get_current_context())
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"{folder} is no folder", hint="'foldline stats' is for one file.")
+    config = load().config
+    ladder = build_policy(policy, (), config)
+    goal = window or budget or DEFAULT_GOAL
+    run = MeasuringRun[MeasuredSession]()
+    files = run.find(() if folder is None else (folder,))
+    files.sort(key=lambda file: -file.changed if sort == "newest" else -file.size)
+    run.measure(
+        files,
+        lambda file: measure_session(file, goal, ladder, config, window=window is not None),
+        output,
+        limit=limit,
+        seconds=seconds,
+    )
+    run.measured.sort(key=_KEYS[sort])
+    if output.json:
+        value = {"goal": {"budget" if window is None else "window": goal.text}}
+        write_json("scan/1", value | _as_json(run))
+        return
+    if run.measured:
+        _show(run.measured, goal.text if window is None else f"a window of {goal.text}")
+    else:
+        output.note(_explain_nothing(run, folder))
+    run.note(output)
+
+
+def _as_json(run: MeasuringRun[MeasuredSession]) -> dict[str, Any]:
+    return {
+        "sessions": [_row(session) for session in run.measured],
+        "not_measured": run.left,
+        "others": run.others,
+        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
+    }
+
+
+def _row(session: MeasuredSession) -> dict[str, Any]:
+    return {
+        "path": str(session.found.path),
+        "agent": session.agent,
+        "project": session.project,
+        "changed": moment(session.found.changed).isoformat(),
+        "bytes": session.found.size,
+        "messages": session.messages,
+        "tokens": session.tokens,
+        "tokens_after": session.after,
+        "saved": session.saved,
+        "status": session.status,
+    }
+
+
+def _show(sessions: list[MeasuredSession], goal: str) -> None:
+    screen = console()
+    wide = screen.width >= 100
+    sizes = (">size", ">messages") if wide else ()
+    dated = ("changed",) if screen.width >= 56 else ()
+    rows = [
+        (
+            one_line(session.agent, 16),
+            _place(session),
+            *(local_time(session.found.changed)[5:] for _ in dated),
+            *((size(session.found.size), session.messages) if wide else ()),
+            session.tokens,
+            session.after,
+            _saving(session),
+        )
+        for session in sessions
+    ]
+    columns = ("agent", "*session", *dated, *sizes, ">tokens", ">after", ">saved")
+    screen.print(table(*columns, rows=rows))
+    before = sum(session.tokens for session in sessions)
+    after = sum(session.after for session in sessions)
+    screen.print(
+        f"\n{plural(len(sessions), 'session')}: {before:,} tokens, "
+        f"{after:,} when compacted to {goal}: {share(before - after, before)} saved."
+    )
+
+
+def _saving(session: MeasuredSession) -> str:
+    if session.status == "compacted":
+        return share(session.saved, session.tokens)
+    return "cannot" if session.status == "failed" else "fits"
+
+
+def _place(session: MeasuredSession) -> str:
+    """Name a session by the end of its project's folder and its file."""
+    return f"{Path(session.project).name or session.project}/{session.found.path.name}"
+
+
+def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:
+    if folder is not None:
+        return f"No agent session was found in {folder}."
+    searched = ", ".join(str(home.folder) for home in homes())
+    hint = "" if run.unreadable else " 'foldline scan DIR' looks elsewhere."
+    return f"No agent session was found; looked in {searched}.{hint}"

@@ -1,0 +1,161 @@
+"""``foldline serve``: a proxy between an agent that nobody changes and its provider."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from foldline.cli import options, stores
+from foldline.cli.option_types import PERIOD, SIZE
+from foldline.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from foldline.proxy.request_rewriting import ProxyOptions
+    from foldline.stores.protocol import Store
+
+EPILOG = """\b
+Examples:
+  foldline serve --upstream anthropic --port 8080
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8080 claude
+  foldline serve --upstream http://127.0.0.1:11434 --window 32000 --dry-run
+
+\b
+The first line on stdout is the address. Keys come from the client with every request; none is
+kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for every request.
+"""
+
+
+@click.command("serve", epilog=EPILOG, short_help="Run a proxy that compacts what agents send.")
+@click.option(
+    "--upstream",
+    metavar="NAME|URL",
+    required=True,
+    help="The provider: anthropic, openai, or the address of another one.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="The port to listen at; 0, as by default, takes a free one.",
+)
+@click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where sessions are kept (default: archive.db in FOLDLINE_HOME, or in the data folder "
+    "of the user).",
+)
+@click.option(
+    "--window", type=click.IntRange(1_000), help="Tokens of the window; default the model's own."
+)
+@click.option(
+    "--token",
+    default="",
+    envvar="FOLDLINE_SERVE_TOKEN",
+    help="What every request has to bring in x-foldline-token; also in FOLDLINE_SERVE_TOKEN.",
+)
+@options.policy
+@click.option(
+    "--summarizer",
+    type=click.Choice(("same", "light", "none")),
+    default="none",
+    show_default=True,
+    help="A model that says in the background what happened, paid with the client's own key: the "
+    "one that it asks, or its cheaper sibling.",
+)
+@click.option(
+    "--spend",
+    metavar="USD",
+    type=click.FloatRange(0.0),
+    default=1.0,
+    show_default=True,
+    help="The most that such summaries may cost in all, as long as the proxy runs.",
+)
+@click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
+@click.option(
+    "--no-archive", is_flag=True, help="Keep sessions in memory only; nothing can be recalled."
+)
+@click.option("--keep", metavar="TIME", type=PERIOD, help="Delete sessions that are older: 30d.")
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    type=SIZE,
+    help="Delete the oldest sessions while the archive is larger: 1GB.",
+)
+@click.option("--redact", is_flag=True, help="Take what looks like a key out of what is kept.")
+@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+@click.option("-q", "--quiet", is_flag=True, help="No lines for requests on stderr.")
+def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> None:
+    """
+    Stand between an agent and its provider, and keep the agent inside its context window.
+
+    The agent sends its whole history each time; the proxy sends what a session shows of it, and
+    everything else as it came. If anything fails in here, the original request goes out.
+    """
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(missing[0], "serve")
+    # Imported here: they load the network, which the help does not need.
+    from foldline.proxy.server import ProxyServer
+    from foldline.stores.retention import Retention
+
+    most = settings["max_size"]
+    service = ProxyServer(
+        upstream,
+        _options(upstream, **settings),
+        _store(db, **settings),
+        settings["host"],
+        settings["port"],
+        settings["token"],
+        log=None if quiet else sys.stderr,
+        retention=Retention(settings["keep"], most and int(most)),
+    )
+    service.run(lambda address: click.echo(address))
+
+
+def _options(
+    upstream: str,
+    *,
+    window: int | None,
+    policy: str | None,
+    dry_run: bool,
+    summarizer: Literal["same", "light", "none"],
+    spend: float,
+    **_: Any,
+) -> ProxyOptions:
+    from foldline.cli.policy_options import build_policy
+    from foldline.models.endpoint import Endpoint
+    from foldline.proxy.background_summaries import BackgroundSummarizers
+    from foldline.proxy.request_rewriting import ProxyOptions
+    from foldline.proxy.server import resolve_upstream
+    from foldline.settings.loading import load_config
+
+    config, summarizers = load_config(), None
+    if summarizer != "none":
+        summarizers = BackgroundSummarizers(
+            Endpoint(resolve_upstream(upstream)), summarizer, spend
+        )
+        # One account costs no more than all of them may; and a price that is not known, too much.
+        config = config.replace(memory={"enabled": True}, limits={"usd": spend})
+    ladder = build_policy(policy, ()) if policy else None
+    return ProxyOptions(config, window, ladder, dry_run, summarizers)
+
+
+def _store(
+    db: Path | None, *, no_archive: bool, dry_run: bool, redact: bool, **_: Any
+) -> Store | None:
+    if no_archive or dry_run:
+        return None
+    from foldline.redaction import redacted
+    from foldline.stores.redacting import RedactingStore
+    from foldline.stores.sqlite import SqliteStore
+
+    path = stores.archive_file(db)
+    stores.make_folder(path)
+    # The client has the whole history: after a power cut it sends it again.
+    store = SqliteStore(path, durability="process")
+    return RedactingStore(store, redacted) if redact else store

@@ -1,0 +1,253 @@
+"""The sessions of an archive as tables, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from foldline.archive import Archive
+from foldline.cli import options, stores
+from foldline.cli.option_types import PERIOD, SIZE
+from foldline.cli.output import (
+    Output,
+    console,
+    local_time,
+    moment,
+    one_line,
+    plural,
+    size,
+    table,
+    write_json,
+    write_text,
+)
+from foldline.cli.writing import check_output, write_whole
+from foldline.engine.receipt import Receipt
+from foldline.errors import InputError
+from foldline.session.export import export as export_messages
+from foldline.stores.protocol import SessionInfo
+from foldline.stores.retention import Retention
+
+
+def list_sessions(sessions: Sequence[SessionInfo], output: Output) -> None:
+    """Write a list of sessions to stdout."""
+    output.records(
+        "sessions/1",
+        {"sessions": [_row(info) for info in sessions]},
+        ("*session", "format", ">messages", ">compactions", ">size", "changed"),
+        [
+            (
+                info.head.name,
+                one_line(info.head.dialect, 20),
+                info.messages,
+                info.batches,
+                size(info.size),
+                local_time(info.updated),
+            )
+            for info in sessions
+        ],
+        empty="The archive is empty.",
+        noun="session",
+    )
+
+
+def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output) -> None:
+    """Write a session and the receipts of what was tried on it to stdout."""
+    if output.json:
+        listed = [receipt.to_dict() for receipt in receipts]
+        write_json("sessions.show/1", {**_row(info), "receipts": listed})
+        return
+    window = f" of {info.head.window:,} tokens" if info.head.window else ""
+    rows = (
+        ("format", info.head.dialect or "not known yet"),
+        ("model", f"{info.head.model or 'not named'}{window}"),
+        ("started", local_time(info.head.created)),
+        ("changed", local_time(info.updated)),
+        ("messages", f"{info.messages:,}, {size(info.size)}"),
+    )
+    console().print(table("session", "*" + one_line(info.head.name), rows=rows))
+    done = [receipt for receipt in receipts if receipt.status == "compacted"]
+    if done:
+        console().print()
+        console().print(_receipts(done))
+    saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
+    output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens taken out of sight.")
+
+
+def _receipts(receipts: Sequence[Receipt]) -> Table:
+    return table(
+        *(">#", ">before", ">after", ">messages", "*by", ">model"),
+        rows=[
+            (
+                number,
+                receipt.tokens_before,
+                receipt.tokens_after,
+                f"{receipt.messages_before:,} → {receipt.messages_after:,}",
+                receipt.reason,
+                f"${receipt.spent.usd:.4f}" if receipt.spent.attempts else "",
+            )
+            for number, receipt in enumerate(receipts, 1)
+        ],
+    )
+
+
+def _row(info: SessionInfo) -> dict[str, Any]:
+    return {
+        "name": info.head.name,
+        "format": info.head.dialect,
+        "model": info.head.model,
+        "window": info.head.window,
+        "messages": info.messages,
+        "compactions": info.batches,
+        "bytes": info.size,
+        "created": moment(info.head.created).isoformat(),
+        "updated": moment(info.updated).isoformat(),
+    }
+
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+EPILOG = """\b
+Examples:
+  foldline sessions
+  foldline sessions show agent-1
+  foldline sessions export agent-1 -o agent-1.jsonl
+  foldline sessions delete agent-1 agent-2
+  foldline sessions delete --keep 30d --max-size 1GB --yes
+
+\b
+The archive holds what was said in plain text, readable by you only. What is deleted is
+overwritten in the file; copies and backups of it are yours to delete.
+"""
+
+
+@click.group(
+    "sessions",
+    epilog=EPILOG,
+    short_help="List, show, export and delete what the archive holds.",
+    invoke_without_command=True,
+)
+@options.archive
+@click.pass_context
+def command(ctx: click.Context, archive_path: Path | None) -> None:
+    """List, show, export and delete the sessions of the archive; without a verb, list them."""
+    ctx.obj = archive_path
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_command, as_json=False, quiet=False, archive_path=None)
+
+
+def _archive(ctx: click.Context, given: Path | None) -> Archive:
+    """Open the archive that a verb or the group names; it must exist."""
+    return stores.open_archive(given or ctx.obj)
+
+
+@command.command("list", short_help="List the sessions, the newest first.")
+@options.archive
+@options.output
+@click.pass_context
+def list_command(ctx: click.Context, /, archive_path: Path | None, output: Output) -> None:
+    """List the sessions, the one that was changed last first."""
+    with _archive(ctx, archive_path) as archive:
+        list_sessions(archive.sessions(), output)
+
+
+@command.command("show", short_help="Show a session and its compactions.")
+@click.argument("name")
+@options.archive
+@options.output
+@click.pass_context
+def show(ctx: click.Context, /, name: str, archive_path: Path | None, output: Output) -> None:
+    """Show how large the session NAME is, and what each compaction of it did."""
+    with _archive(ctx, archive_path) as archive:
+        receipts = archive.receipts(name)
+        info = next(info for info in archive.sessions() if info.head.name == name)
+    show_session(info, receipts, output)
+
+
+@command.command("export", short_help="Write a session out as it was on the wire.")
+@click.argument("name")
+@options.output_file("Where to write; '-' or nothing is stdout.")
+@options.archive
+@options.output
+@click.pass_context
+def export(
+    ctx: click.Context, /, name: str, out: Path | None, archive_path: Path | None, output: Output
+) -> None:
+    """Write every message of the session NAME as it came, one JSON value a line."""
+    target = None if out == options.STDOUT else out
+    source = str(stores.archive_file(archive_path or ctx.obj))
+    if target is not None:
+        check_output(target, source)
+    lines = StringIO()  # so that an error leaves no half of an export behind
+    with _archive(ctx, archive_path) as archive:
+        count = export_messages(archive.messages(name), lines)
+    text = lines.getvalue()
+    if target is None:
+        write_text(text)
+    else:
+        write_whole(target, text.encode(), source)
+    if output.json and target is not None:
+        write_json("sessions.export/1", {"name": name, "messages": count, "file": str(target)})
+    output.note(f"{plural(count, 'message')}.")
+
+
+@command.command("delete", short_help="Delete sessions for good.")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--keep", metavar="TIME", type=PERIOD, help="All that are older: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", type=SIZE, help="The oldest, until the rest is 1GB.")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
+@options.archive
+@options.output
+@click.pass_context
+def delete(
+    ctx: click.Context,
+    /,
+    names: tuple[str, ...],
+    keep: float | None,
+    max_size: float | None,
+    everything: bool,
+    yes: bool,
+    archive_path: Path | None,
+    output: Output,
+) -> None:
+    """
+    Delete the sessions NAME, or those that --keep, --max-size or --all say.
+
+    Their bytes are overwritten; what another session holds too stays. Nothing brings them back.
+    """
+    limits = keep is not None or max_size is not None
+    if not (names or limits or everything):
+        raise click.UsageError("Name sessions, or say --keep, --max-size or --all.", ctx)
+    if (limits or everything) and not yes:
+        raise click.UsageError("This cannot be undone; say --yes.", ctx)
+    with _archive(ctx, archive_path) as archive:
+        gone = _check_names(archive, names)
+        if everything:
+            gone = tuple(info.head.name for info in archive.sessions())
+        archive.delete(*gone)
+        if limits:
+            most = None if max_size is None else int(max_size)
+            gone += archive.prune(Retention(keep, most))
+        left = archive.size()
+    output.result(
+        "sessions.delete/1",
+        {"deleted": list(gone), "bytes_left": left},
+        f"Deleted {plural(len(gone), 'session')}; the archive takes {size(left)} now.",
+    )
+
+
+def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of sessions that are there; one that is not is an error before any goes."""
+    there = {info.head.name for info in archive.sessions()} if names else set()
+    for name in names:
+        if name not in there:
+            raise InputError(
+                f"there is no session {name[:80]!r}; nothing was deleted",
+                hint="'foldline sessions' lists them.",
+            )
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,201 @@
+"""``foldline stats``: where the tokens of a conversation go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from foldline.cli import options
+from foldline.cli.bars import STYLES, BarSegment, bar
+from foldline.cli.option_types import IntegerType
+from foldline.cli.output import (
+    Output,
+    console,
+    one_line,
+    plural,
+    share,
+    shorten_path,
+    table,
+    write_json,
+)
+from foldline.cli.reading import Input, counter_for, open_input
+from foldline.evaluation.breakdown import WASTE, TokenStats, measure
+from foldline.values.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+EPILOG = """\b
+Examples:
+  foldline stats session.jsonl
+  foldline stats session.jsonl --conversation 1 --top 20
+  foldline stats - --json < request.json
+"""
+
+
+@click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
+@options.input_file
+@options.from_format
+@options.max_bytes
+@options.conversation
+@options.model
+@click.option("--top", type=IntegerType(1, 1_000), default=8, help="Rows of each table (8).")
+@options.output
+def command(
+    file: str,
+    source_format: str | None,
+    max_bytes: int | None,
+    conversation: str | None,
+    model: str | None,
+    top: int,
+    output: Output,
+) -> None:
+    """
+    Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
+
+    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
+    """
+    opened = open_input(file, source_format, conversation, output, max_bytes)
+    output.warn(opened.warnings)
+    counter = counter_for(opened.transcript, model, output)
+    with output.working("Counting tokens", long=opened.long):
+        stats = measure(opened.transcript, counter, top)
+    if output.json:
+        write_json("stats/1", _as_json(opened, counter, stats))
+    else:
+        _show(opened, counter, stats)
+
+
+def _as_json(opened: Input, counter: TokenCounter, stats: TokenStats) -> dict[str, Any]:
+    return {
+        **opened.to_dict(),
+        "counter": {"name": counter.name, "exact": counter.texts.exact},
+        "tokens": stats.tokens,
+        "messages": stats.messages,
+        "overhead": {"system": stats.system, "tool_schemas": stats.tool_schemas},
+        "reported": asdict(stats.reported) if stats.reported else None,
+        "kinds": _rows(stats.kinds),
+        "tools": [{**asdict(tool), "tokens": tool.tokens} for tool in stats.tools],
+        "files": _rows(stats.files),
+        "largest": _rows(stats.largest),
+        "waste": _rows(stats.waste),
+        "warnings": list(opened.warnings),
+    }
+
+
+def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in items]
+
+
+def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
+    """Print everything that is known about a conversation."""
+    from rich.text import Text
+
+    screen = console()
+    segments = [BarSegment(kind.name, kind.tokens, STYLES[kind.name]) for kind in stats.kinds]
+    screen.print(Text(_title(opened), style="bold", overflow="ellipsis", no_wrap=True))
+    counted_by = counter.name if counter.texts.exact else f"{counter.name}, not exact"
+    sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
+    screen.print(f"{sizes} · counter {counted_by}")
+    screen.print(bar(segments, stats.tokens, min(screen.width, 100), screen.encoding))
+    for section in _sections(stats, screen):
+        if section.row_count:
+            screen.print()
+            screen.print(section)
+    for line in _around(stats):
+        screen.print()
+        screen.print(line)
+
+
+def _title(opened: Input) -> str:
+    from foldline.formats.files import file_format
+
+    kind = file_format(opened.recording.format).title.split(" (")[0]
+    place = f" · {opened.place}" if opened.place else ""
+    return one_line(f"{opened.name} · {kind}{place}")
+
+
+def _sections(stats: TokenStats, screen: Console) -> Iterable[Table]:
+    yield _kinds(stats, screen.encoding)
+    yield _tools(stats)
+    yield _files(stats, screen.width // 2 - 4)
+    yield table(
+        *(">#", "largest message", ">tokens", ">share", "*begins"),
+        rows=[
+            (m.index, one_line(m.what, 24), m.tokens, share(m.tokens, stats.tokens), m.text)
+            for m in stats.largest
+        ],
+    )
+    yield table(
+        *("waste", ">tokens", ">share", ">count", "*what it is"),
+        rows=[
+            (w.name, w.tokens, share(w.tokens, stats.tokens), w.count, WASTE[w.name])
+            for w in stats.waste
+        ],
+    )
+
+
+def _kinds(stats: TokenStats, encoding: str) -> Table:
+    from rich.text import Text
+
+    mark = "■" if encoding.lower().startswith("utf") else "#"
+    names = [
+        Text(f"{mark} ", style=STYLES[kind.name]).append(kind.name, style="default")
+        for kind in stats.kinds
+    ]
+    return table(
+        *("kind", ">tokens", ">share", ">parts"),
+        rows=[
+            (name, kind.tokens, share(kind.tokens, stats.tokens), kind.count)
+            for name, kind in zip(names, stats.kinds, strict=True)
+        ],
+    )
+
+
+def _tools(stats: TokenStats) -> Table:
+    return table(
+        *("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
+        rows=[
+            (
+                one_line(tool.name, 40),
+                tool.tokens,
+                share(tool.tokens, stats.tokens),
+                tool.calls,
+                tool.errors or "",
+                tool.call_tokens,
+                tool.result_tokens,
+            )
+            for tool in stats.tools
+        ],
+    )
+
+
+def _files(stats: TokenStats, width: int) -> Table:
+    rows = []
+    for file in stats.files:
+        done = ", ".join(
+            f"{name} {count}×" if count > 1 else name for name, count in file.operations.items()
+        )
+        path = shorten_path(file.path, width)
+        rows.append((path, file.tokens, share(file.tokens, stats.tokens), done))
+    return table("file", ">tokens", ">share", "*what was done", rows=rows)
+
+
+def _around(stats: TokenStats) -> Iterable[str]:
+    besides = [f"a system prompt of {stats.system:,} tokens"] if stats.system else []
+    if stats.schemas:
+        schemas = plural(stats.schemas, "tool schema")
+        besides.append(f"{schemas} of {stats.tool_schemas:,} tokens")
+    if besides:
+        yield f"Sent besides the messages: {' and '.join(besides)}."
+    if stats.reported:
+        used = stats.reported
+        cached = f", {used.cache_read:,} of it from the cache" if used.cache_read else ""
+        yield (
+            f"The provider counted {used.total - used.output:,} tokens of input for the newest "
+            f"request{cached}, and {used.output:,} of output."
+        )

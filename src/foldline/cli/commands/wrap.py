@@ -1,0 +1,355 @@
+"""``foldline wrap``: run a coding agent with the proxy and the MCP server, in one command."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+
+from foldline.cli import options, stores
+from foldline.cli.commands.coding_agents import (
+    CLIENTS,
+    WrappedClient,
+    shell_commands,
+    split_address,
+)
+from foldline.cli.option_types import WINDOW
+from foldline.cli.output import Output, write_text
+from foldline.core.budget import Amount
+from foldline.errors import FoldlineError, InputError
+
+EPILOG = """\b
+Examples:
+  foldline wrap claude
+  foldline wrap codex -- exec "Fix the build."
+  foldline wrap --window 100k opencode -- run "Fix the build."
+  foldline wrap --print codex
+
+\b
+What stands behind -- goes to the agent. Keys and logins stay where they are: the agent sends them
+with every request, and the proxy passes them on. The agent's exit code is the one of this command.
+"""
+
+
+@click.command("wrap", epilog=EPILOG, short_help="Run Claude Code, Codex or opencode through it.")
+@click.argument("client", type=click.Choice(tuple(CLIENTS)))
+@click.argument("arguments", metavar="[-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("--print", "printed", is_flag=True, help="Show how to do it by hand instead.")
+@click.option(
+    "--upstream",
+    "upstreams",
+    metavar="[NAME=]URL",
+    multiple=True,
+    help="Where its requests go, instead of where they go without Foldline; of a provider of "
+    "opencode by its NAME.",
+)
+@click.option("--window", metavar="N", type=WINDOW, help="Tokens of the window (the model's own).")
+@click.option("--no-mcp", is_flag=True, help="Do not register the MCP server.")
+@click.option("--write", is_flag=True, help="Let the agent compact, and keep notes and memory.")
+@click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
+@click.option("--no-archive", is_flag=True, help="Keep nothing; then nothing can be recalled.")
+@options.archive
+@click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was saved.")
+@click.option("--debug", is_flag=True, expose_value=False, hidden=True)
+def command(
+    client: str,
+    arguments: tuple[str, ...],
+    printed: bool,
+    upstreams: tuple[str, ...],
+    archive_path: Path | None,
+    quiet: bool,
+    **rest: Any,
+) -> int:
+    """Run CLIENT through a proxy that keeps it inside its context window, and ends with it."""
+    agent = CLIENTS[client]
+    archive = stores.archive_file(archive_path)
+    mcp = _mcp(archive, write=rest.pop("write")) if not rest.pop("no_mcp") else ()
+    if rest["no_archive"]:
+        mcp = ()  # there is nothing to recall from
+    addresses = _addresses(agent, upstreams)
+    if printed:
+        write_text(shell_commands(agent, addresses, mcp))
+        return 0
+    program = shutil.which(agent.program)
+    if program is None:
+        raise InputError(
+            f"{agent.program} is not installed", hint=f"Run: npm install -g {agent.package}"
+        )
+    stores.make_folder(archive)
+    split = {name: split_address(address) for name, address in addresses.items()}
+    wanted = {
+        name: ["--upstream", origin, "--db", str(archive), *_options(**rest)]
+        for name, (origin, _) in split.items()
+    }
+    with run_proxies(wanted, archive.parent / "proxy.log") as running:
+        bases = {name: running[name].address + path for name, (_, path) in split.items()}
+        setup = agent.setup(bases, mcp, os.environ)
+        code = run_client(
+            [program, *setup.arguments, *arguments], {**os.environ, **_no_proxy(), **setup.env}
+        )
+        totals = [one.totals() for one in running.values()]
+    Output(quiet=quiet).note(_closing_note(totals, archive.parent / "proxy.log"))
+    return code
+
+
+def _mcp(archive: Path, *, write: bool) -> tuple[str, ...]:
+    """Return the command of the MCP server; empty where its package is not installed."""
+    if find_spec("mcp") is None:
+        Output().note("The agent gets no recall without the extra: pip install 'foldline[mcp]'.")
+        return ()
+    # Said in so many words: not every client passes the environment on.
+    memory, notes = stores.memory_file(None), os.environ.get("FOLDLINE_NOTES")
+    words = [sys.executable, "-m", "foldline", "mcp", "--archive", str(archive.absolute())]
+    words += ["--memory", str(memory.absolute())]
+    return (*words, *(["--notes", notes] if notes else []), *["--write"] * write)
+
+
+def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the addresses of the providers, by name, as the user and the environment say."""
+    named, plain = dict[str, str](), list[str]()
+    for one in given:
+        name, equals, address = one.partition("=")
+        if equals and "/" not in name:
+            named[name] = address
+        else:
+            plain.append(one)
+    if not given:
+        return agent.providers(os.environ)
+    if plain:
+        known = list(agent.providers({}))
+        if len(plain) > 1 or len(known) > 1:
+            raise click.UsageError(
+                f"Say whose address it is: --upstream {known[-1]}=URL.",
+                click.get_current_context(),
+            )
+        named[known[0]] = plain[0]
+    for address in named.values():
+        split_address(address)
+    return named
+
+
+def _options(*, window: Amount | None, dry_run: bool, no_archive: bool) -> list[str]:
+    words = ["--window", str(window.tokens)] if window else []
+    return words + ["--dry-run"] * dry_run + ["--no-archive"] * no_archive
+
+
+def _no_proxy() -> Mapping[str, str]:
+    """Keep the requests to this machine away from a proxy of the company's network."""
+    local = "127.0.0.1,localhost"
+    return {
+        name: f"{os.environ[name]},{local}" if os.environ.get(name) else local
+        for name in ("NO_PROXY", "no_proxy")
+    }
+
+
+def _closing_note(totals: list[dict[str, Any]], log: Path) -> str:
+    if not all(totals):
+        return f"Foldline: the proxy ended before the agent did; {log} says why."
+    return savings_sentence(totals) or "Foldline: no request came through the proxy."
+
+
+STARTING: Final = 60.0
+"""Seconds that a proxy has for telling its address."""
+
+ENDING: Final = 15.0
+"""Seconds that it has for ending, after which it is killed."""
+
+ASKING: Final = 5.0
+"""Seconds in which it has to tell its totals."""
+
+LARGEST_LOG: Final = 10_000_000
+"""Bytes from which on the log of the proxies begins anew."""
+
+FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProxy:
+    """A proxy that runs: its address and its process."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+
+    def totals(self) -> dict[str, Any]:
+        """Ask for the totals; empty when the proxy does not answer."""
+        place = urlsplit(self.address)
+        connection = HTTPConnection(place.hostname or "", place.port, timeout=ASKING)
+        try:
+            connection.request("GET", "/healthz")
+            totals = json.loads(connection.getresponse().read(1 << 20))
+        except (OSError, HTTPException, ValueError):
+            return {}
+        finally:
+            connection.close()
+        return totals if isinstance(totals, dict) else {}
+
+
+@contextmanager
+def run_proxy(options: Sequence[str], log: Path) -> Iterator[RunningProxy]:
+    """
+    Run ``foldline serve`` on a free port, as long as the block runs.
+
+    Args:
+        options: Of the command.
+        log: A file for its lines.
+
+    Raises:
+        FoldlineError: It does not start; the error has its last line.
+    """
+    with _log(log) as lines:
+        start = lines.tell()
+        process = subprocess.Popen(  # noqa: S603  # this program itself
+            [sys.executable, "-m", "foldline", "serve", "--port", "0", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=lines,
+            # What is typed at the terminal is for the client.
+            start_new_session=True,
+        )
+    try:
+        yield RunningProxy(_address(process, log, start), process)
+    finally:
+        _end(process)
+
+
+def _log(path: Path) -> Any:
+    fresh = path.exists() and path.stat().st_size > LARGEST_LOG
+    flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND | (os.O_TRUNC if fresh else 0)
+    file = os.fdopen(os.open(path, flags, 0o600), "ab")
+    file.seek(0, os.SEEK_END)
+    return file
+
+
+def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
+    assert process.stdout is not None  # noqa: S101  # it was asked for
+    ready, _, _ = select.select([process.stdout], [], [], STARTING)
+    address = process.stdout.readline().decode("utf-8", "replace").strip() if ready else ""
+    if address.startswith("http://"):
+        return address
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read(4_000).decode("utf-8", "replace").strip()
+    reason = lines.splitlines()[-1] if lines else f"no output in {STARTING:.0f} seconds"
+    raise FoldlineError(f"The proxy did not start: {reason.removeprefix('foldline: ')}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+@contextmanager
+def run_proxies(
+    options: Mapping[str, Sequence[str]], log: Path
+) -> Iterator[Mapping[str, RunningProxy]]:
+    """Run a proxy for each provider, as long as the block runs; see `run_proxy`."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(run_proxy(one, log)) for name, one in options.items()}
+
+
+# --- the client ----------------------------------------------------------------------------
+
+
+def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """
+    Run a program in the foreground, pass signals on to it, and return its exit code.
+
+    One that a signal ended has the code that a shell gives it: 128 and the number of the signal.
+
+    Raises:
+        InputError: It cannot be run.
+    """
+    with _forward_signals() as forward:
+        try:
+            client = subprocess.Popen(list(command), env=dict(env))  # noqa: S603  # the user's own
+        except OSError as error:
+            raise InputError(f"{command[0]} cannot be run: {error.strerror or error}") from error
+        forward(client)
+        code = client.wait()
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Pass signals on to a client, as soon as there is one."""
+    clients, early = list[subprocess.Popen[bytes]](), list[int]()
+
+    def passed(number: int, _: object) -> None:
+        if not clients:
+            early.append(number)
+        elif not (number in (signal.SIGINT, signal.SIGQUIT) and _at_terminal()):
+            clients[0].send_signal(number)
+
+    def forward(client: subprocess.Popen[bytes]) -> None:
+        clients.append(client)
+        for number in early:
+            client.send_signal(number)
+
+    before = {number: signal.signal(number, passed) for number in FORWARDED}
+    try:
+        yield forward
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _at_terminal() -> bool:
+    """Return True if the terminal itself sends the client what is typed, such as Ctrl-C."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+# --- what was saved ------------------------------------------------------------------------
+
+
+def savings_sentence(totals: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about what passed, for people; "" when nothing did."""
+    requests = _sum(totals, "requests")
+    if not requests:
+        return ""
+    before, less = _sum(totals, "tokens_before"), _sum(totals, "tokens_saved")
+    usage = [one.get("usage", {}) for one in totals]
+    cached = _sum(usage, "cache_read")
+    given = cached + _sum(usage, "input") + _sum(usage, "cache_write")
+    words = [f"{requests:,} requests, {_sum(totals, 'compactions'):,} compactions"]
+    if before:
+        words.append(f"{less:,} of {before:,} tokens of input were not sent ({less / before:.0%})")
+    if given:
+        words.append(f"the provider read {cached / given:.0%} of its input from its cache")
+    failed = _sum(totals, "failed_open")
+    if failed:
+        words.append(f"{failed:,} requests went out as they came, because something failed here")
+    return f"Foldline: {'; '.join(words)}."
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], key: str) -> int:
+    return sum(int(row.get(key) or 0) for row in rows)

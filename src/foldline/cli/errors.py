@@ -1,0 +1,164 @@
+"""Exit codes, and the one place where errors become a sentence for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import click
+
+from foldline.errors import (
+    BudgetError,
+    CannotFit,
+    FoldlineError,
+    InputError,
+    MissingExtra,
+    RecallError,
+    StoreError,
+)
+from foldline.redaction import explained
+
+
+class Exit(IntEnum):
+    """What a script learns from how a command ended."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    INPUT = 3
+    CANNOT_FIT = 4
+    STORE = 5
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class ReaderGone(Exception):
+    """Whoever read the output stopped reading."""
+
+
+class OutputError(FoldlineError):
+    """The result cannot be written where it was to go."""
+
+
+_CODES: tuple[tuple[type[FoldlineError], Exit], ...] = (
+    (BudgetError, Exit.USAGE),
+    (InputError, Exit.INPUT),
+    (RecallError, Exit.INPUT),
+    (CannotFit, Exit.CANNOT_FIT),
+    (StoreError, Exit.STORE),
+    (MissingExtra, Exit.USAGE),
+    (OutputError, Exit.USAGE),
+)
+
+
+def exit_code(error: FoldlineError) -> Exit:
+    """Return the exit code of an error."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.UNEXPECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFailure:
+    """Why a command ended: the class of the error, its sentences, and what else it knows."""
+
+    kind: str
+    code: Exit
+    message: str
+    hint: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) -> int:
+    """
+    Run a command to its end.
+
+    Args:
+        command: What to run; an integer that it returns is the exit code.
+        debug: Whether to show where an error came from.
+        as_json: Whether an error is one JSON object on stdout, too.
+
+    Returns:
+        The exit code. Errors have been reported on stderr, in one sentence and a hint.
+    """
+    try:
+        result = command()
+        sys.stdout.flush()
+    except (BrokenPipeError, ReaderGone):
+        return _end_quietly()
+    except click.ClickException as error:
+        if error.format_message().startswith("Usage:"):  # no command at all: its help
+            click.echo(error.format_message(), err=True)
+            return Exit.USAGE
+        return _report(_usage(error), debug, as_json)
+    except (click.Abort, KeyboardInterrupt):
+        words = "Interrupted; nothing was left half done."
+        return _report(CommandFailure("Interrupted", Exit.INTERRUPTED, words), debug, as_json)
+    except Exception as error:  # noqa: BLE001  # the last line of defence: a sentence, not a dump
+        return _report(_failure(error), debug, as_json)
+    return result if isinstance(result, int) else Exit.DONE
+
+
+def _failure(error: Exception) -> CommandFailure:
+    kind = type(error).__name__
+    if isinstance(error, FoldlineError):
+        known = {k: v for k, v in vars(error).items() if k not in ("message", "hint")}
+        return CommandFailure(kind, exit_code(error), _sentence(error), error.hint, known)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return CommandFailure(kind, Exit.UNEXPECTED, f"{where}{error.strerror or error}.")
+    what = explained(error) if str(error) else kind
+    hint = "This is a bug in Foldline; run it again with --debug to see where."
+    return CommandFailure(kind, Exit.UNEXPECTED, f"Unexpected {what[:300]}.", hint)
+
+
+def _usage(error: click.ClickException) -> CommandFailure:
+    """Say what is wrong with the command line, and where its help is."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "foldline"
+    message = " ".join(error.format_message().split())
+    stop = "" if message.endswith((".", "?", "!", ")")) else "."
+    return CommandFailure("UsageError", Exit.USAGE, message + stop, f"Try '{path} --help'.")
+
+
+def _sentence(error: FoldlineError) -> str:
+    """Return the message, closed with a full stop where it has none."""
+    message = error.message[:1].upper() + error.message[1:] if _is_prose(error) else error.message
+    return message if message.endswith((".", "!", "?")) else f"{message}."
+
+
+def _is_prose(error: FoldlineError) -> bool:
+    """Return True if a message begins with a word of ours rather than with a file name."""
+    first = error.message.split(" ", 1)[0].rstrip(":")
+    return first in ("message", "field", "line", "there", "expected", "what", "the", "a", "no")
+
+
+def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
+    from foldline.cli.output import printable, write_json
+
+    if debug:
+        click.echo(printable(traceback.format_exc()), err=True)
+    colour = False if os.environ.get("NO_COLOR") else None
+    click.secho("foldline: ", err=True, fg="red", bold=True, nl=False, color=colour)
+    click.echo(printable(f"{failure.message} {failure.hint}".strip()), err=True)
+    if as_json:
+        known = {"type": failure.kind, "message": failure.message, "hint": failure.hint}
+        error = {**known, "exit_code": int(failure.code), **failure.details}
+        with suppress(OSError, OutputError):  # the failure may be that of stdout
+            write_json("error/1", {"error": error})
+    return failure.code
+
+
+def _end_quietly() -> int:
+    """Nobody reads on: go quietly, and keep the interpreter from complaining at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+    return Exit.BROKEN_PIPE

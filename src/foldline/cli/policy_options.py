@@ -1,0 +1,208 @@
+"""Options that say how to compact: the policy, its settings, pins, and the summarizer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from foldline.cli.option_types import NumberType
+from foldline.core.config import Config
+from foldline.core.settings_codec import leaves, unknown
+from foldline.core.spending import Spent
+from foldline.core.strategy import Policy
+from foldline.core.summary_settings import TEMPLATE_NAMES
+from foldline.engine.policies import POLICIES, tuning
+from foldline.engine.policies import policy as named_policy
+from foldline.errors import BudgetError, InputError
+from foldline.settings.sources import read_template, read_text
+from foldline.values.handles import handles
+from foldline.values.transcript import Transcript
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizerOptions:
+    """Who is asked for an account, about what, in which form, and for how much money."""
+
+    summarizer: str | None = None
+    focus: str = ""
+    template: str | None = None
+    usd: float | None = None
+
+    @classmethod
+    def take(cls, rest: dict[str, Any]) -> SummarizerOptions:
+        """Take the options of `summarizer_options` out of those of a command."""
+        return cls(
+            rest.pop("summarizer"), rest.pop("focus"), rest.pop("template"), rest.pop("usd")
+        )
+
+    def apply_to(self, config: Config) -> Config:
+        """Return a configuration in which these options hold."""
+        changes: dict[str, Any] = {}
+        if self.summarizer is not None:
+            changes["summarizer"] = self.summarizer
+        if self.template is not None:
+            changes["summary"] = {"template": self.template}
+        if self.usd is not None:
+            changes["limits"] = {"usd": self.usd}
+        return config.replace(**changes) if changes else config
+
+
+def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Read the template that a file holds; a name stays a name."""
+    if value is None or value in TEMPLATE_NAMES:
+        return value
+    if not Path(value).is_file():
+        known = ", ".join(TEMPLATE_NAMES)
+        raise click.BadParameter(
+            f"{value[:80]!r} is neither a file nor one of {known}.", context, option
+        )
+    return read_template(Path(value))
+
+
+def summarizer_options(command: Command) -> Command:
+    """Give a command the options of `SummarizerOptions`."""
+    for option in (
+        click.option(
+            "--max-usd", "usd", metavar="N", type=NumberType(0), help="Pay a model no more."
+        ),
+        click.option(
+            "--template",
+            metavar="NAME|FILE",
+            callback=_template,
+            help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file that says it.",
+        ),
+        click.option(
+            "--focus", metavar="TEXT", default="", help="What is to be remembered above all."
+        ),
+        click.option(
+            "--summarizer",
+            metavar="MODEL",
+            help="Ask this model for an account: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def bill(spent: Spent) -> str:
+    """Say in a few words what a model was paid; "" when none was asked."""
+    if not spent.attempts:
+        return ""
+    tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
+    requests = "1 request" if spent.attempts == 1 else f"{spent.attempts} requests"
+    price = f", ${spent.usd:.4f}" if spent.usd else ""
+    return f"{spent.model or 'a model'}: {requests}, {spent.seconds:.1f} s, {tokens}{price}"
+
+
+def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """
+    Part ``--set`` into what ``foldline config`` prints, and arguments of the policy.
+
+    Args:
+        settings: ``key=value``.
+
+    Returns:
+        Values by dotted key, and the settings that are arguments of the policy.
+
+    Raises:
+        BudgetError: A value is of another type than its setting.
+    """
+    known = {leaf.key: leaf for leaf in leaves(Config)}
+    found, rest = {}, []
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if equals and key in known:
+            found[key] = read_text(known[key], text, key)
+        elif "." in key:
+            raise unknown(key, list(known))
+        else:
+            rest.append(setting)
+    return found, tuple(rest)
+
+
+def build_policy(
+    name: str | None, settings: Sequence[str], config: Config | None = None
+) -> Policy:
+    """
+    Make a policy.
+
+    Args:
+        name: One of the policies that come with Foldline; None for the one of ``config``.
+        settings: ``key=value`` for arguments of the policy; ``_`` may be written ``-``.
+        config: What holds for the policy that it names; ``settings`` beat it.
+
+    Raises:
+        BudgetError: There is no such policy or key, or the value is of another type.
+    """
+    base = config or Config()
+    title = base.policy if name is None else name.replace("-", "_")
+    if title not in POLICIES:
+        return named_policy(title)  # tells which ones there are
+    known = inspect.signature(POLICIES[title]).parameters
+    arguments = tuning(base, title)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or key not in known:
+            what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
+            own = ", ".join(known) or "none"
+            hint = f"Its settings are: {own}; 'foldline config' prints those of everything."
+            raise BudgetError(what, hint=hint)
+        arguments[key] = _value(key, text.strip(), known[key].default)
+    return named_policy(title, **arguments)
+
+
+def _value(key: str, text: str, default: object) -> Any:
+    """Read a value as what the default is: a whole number, a number, or names."""
+    if not isinstance(default, (int, float)):
+        return tuple(name.strip() for name in text.split(",") if name.strip())
+    read: Callable[[str], float] = int if isinstance(default, int) else float
+    try:
+        value = read(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e9:
+        whole = isinstance(default, int)
+        wanted = "a whole number from 0 on" if whole else "a number such as 0.2"
+        raise BudgetError(f"{key} must be {wanted}, not {text[:40]!r}.")
+    return value
+
+
+def pin_messages(transcript: Transcript, pins: Sequence[str], keep: int) -> Transcript:
+    """
+    Pin messages of a transcript.
+
+    Args:
+        transcript: What is to be compacted.
+        pins: Positions (negative ones count from the end) or handles of messages.
+        keep: How many of the newest messages are pinned besides.
+
+    Raises:
+        InputError: A pin names no message.
+    """
+    size = len(transcript.messages)
+    chosen: list[int | str] = [_pin(transcript, pin) for pin in pins]
+    return transcript.pin([*chosen, *range(max(0, size - keep), size)])
+
+
+def _pin(transcript: Transcript, pin: str) -> int | str:
+    size, text = len(transcript.messages), pin.strip().lower()
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 10 and -size <= int(text) < size:
+        return int(text)
+    short = handles(transcript.messages)
+    found = [number for number in short if len(text) >= 6 and number.startswith(text)]
+    if len(found) != 1:
+        raise InputError(
+            f"there is no message {pin[:40]!r} to pin",
+            hint=f"Give a position from 0 to {size - 1}, -1 for the last, or a handle.",
+        )
+    return found[0]

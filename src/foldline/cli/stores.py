@@ -1,0 +1,102 @@
+"""Where the archive, notes, memory and knowledge are, and how commands open them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.errors import InputError, StoreError
+from foldline.settings.folders import data_folder
+
+if TYPE_CHECKING:
+    from foldline.archive import Archive
+    from foldline.notes import Notes
+
+
+def archive_file(given: Path | None) -> Path:
+    """Return the path of the archive: as given, in FOLDLINE_HOME, or in the user's data folder."""
+    return given or data_folder() / "archive.db"
+
+
+def memory_file(given: Path | None) -> Path:
+    """Return the path of the memory: as given, in FOLDLINE_HOME, or in the user's data folder."""
+    return given or data_folder() / "memory.db"
+
+
+def notes_folder(given: Path | None) -> Path:
+    """Return the folder of the notes: as given, FOLDLINE_NOTES, or ./notes."""
+    return given or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
+
+
+def open_archive(given: Path | None) -> Archive:
+    """
+    Open an archive that exists.
+
+    Raises:
+        StoreError: There is none.
+    """
+    from foldline.archive import Archive
+
+    path = archive_file(given)
+    return Archive.open(existing(path, "archive", made_by="compact", option="--archive"))
+
+
+def open_notes(given: Path | None, *, make: bool = False) -> Notes:
+    """
+    Open the folder of the notes.
+
+    Args:
+        given: As given on the command line.
+        make: Whether it is made where it is missing.
+
+    Raises:
+        InputError: It is missing.
+    """
+    from foldline.notes import Notes
+
+    path = notes_folder(given)
+    if not make and not path.is_dir():
+        raise InputError(
+            f"there is no folder of notes {path}",
+            hint="'foldline note new' makes it, --notes or FOLDLINE_NOTES names another.",
+        )
+    return Notes.open(path)
+
+
+def existing(path: Path, what: str, *, made_by: str, option: str) -> Path:
+    """
+    Return the path of a store that exists.
+
+    Args:
+        path: Where it is.
+        what: What it is called in the error.
+        made_by: The command that creates it.
+        option: The option that names another one.
+
+    Raises:
+        StoreError: There is nothing.
+    """
+    if not path.exists():
+        raise StoreError(
+            f"There is no {what} {path}.",
+            hint=f"'foldline {made_by}' makes it, {option} or FOLDLINE_HOME names another.",
+        )
+    return path
+
+
+def make_folder(path: Path) -> Path:
+    """
+    Create the folder of a store, for its owner only, and return the path of the store.
+
+    Raises:
+        StoreError: It cannot be created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {path.parent} cannot be made: {error.strerror}.",
+            hint="Name another archive with --archive, or go without one: --no-archive.",
+        ) from error
+    return path

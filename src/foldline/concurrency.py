@@ -1,0 +1,153 @@
+"""
+Threads, time limits and event loops: the one bridge between code that blocks and code that awaits.
+
+Code of others cannot be stopped from outside. So a call that takes too long is left behind in a
+daemon thread, and a coroutine is cancelled. Requests are written once, with ``async``: a program
+that blocks runs them on one event loop, in a thread of its own that starts with the first of
+them. A deadline then ends a request wherever it is, and so does Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from typing import Any, Final, TypeVar
+
+from foldline.errors import FoldlineError
+
+Result = TypeVar("Result")
+
+CANCEL_SECONDS: Final = 0.2
+"""Seconds that an interrupted program waits for its coroutine to be cancelled."""
+
+
+class DeadlineExceeded(Exception):
+    """A call took longer than it may."""
+
+
+# --- calls in threads --------------------------------------------------------------------------
+
+
+def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
+    """
+    Start a call in a daemon thread, which does not keep the program from ending.
+
+    Args:
+        call: What to run; it sees the context variables of the caller.
+        name: The name of the thread.
+    """
+    future: Future[Result] = Future()
+    # Whoever awaits it may be cancelled; the call itself cannot be.
+    future.set_running_or_notify_cancel()
+    context = copy_context()
+
+    def settle() -> None:
+        try:
+            future.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001  # raised where the result is awaited
+            future.set_exception(error)
+
+    threading.Thread(target=settle, name=name, daemon=True).start()
+    return future
+
+
+def run_with_timeout(call: Callable[[], Result], seconds: float, name: str) -> Result:
+    """
+    Return what a call returns, or raise what it raises.
+
+    Args:
+        call: What to run, in a thread of its own.
+        seconds: The time limit; after that the call is left behind in its thread.
+        name: The name of the thread.
+
+    Raises:
+        DeadlineExceeded: It took longer.
+    """
+    future = start_thread(call, name)
+    wait([future], timeout=seconds)
+    if not future.done():
+        raise DeadlineExceeded
+    return future.result()
+
+
+# --- coroutines in programs that block ---------------------------------------------------------
+
+_guard = threading.Lock()
+_running: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+
+def run_blocking(work: Coroutine[Any, Any, Result]) -> Result:
+    """
+    Run a coroutine to its end and return its result; an interruption cancels it.
+
+    Raises:
+        FoldlineError: This thread runs the very loop that would have to run the coroutine.
+    """
+    loop, ended = _start_loop(), threading.Event()
+    if _is_running_here(loop):
+        work.close()
+        raise FoldlineError(
+            "A blocking method was called from a task that a blocking method runs.",
+            hint="Await the method that begins with an a, such as arun.",
+        )
+
+    async def whole() -> Result:
+        try:
+            return await work
+        finally:
+            ended.set()
+
+    future = asyncio.run_coroutine_threadsafe(whole(), loop)
+    try:
+        return future.result()
+    except BaseException:
+        if future.cancel():
+            # What comes next may need what the work still holds.
+            ended.wait(CANCEL_SECONDS)
+        raise
+
+
+def iterate_blocking(work: AsyncIterator[Result]) -> Iterator[Result]:
+    """Yield what an async iterator yields; closing this generator closes the iterator."""
+    try:
+        while True:
+            try:
+                item = run_blocking(_next(work))
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        close = getattr(work, "aclose", None)
+        if close is not None:
+            run_blocking(close())
+
+
+async def _next(work: AsyncIterator[Result]) -> Result:
+    return await anext(work)
+
+
+def blocking_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the loop of `run_blocking`, None if it was never called in this process."""
+    return _running[1] if _running is not None and _running[0] == os.getpid() else None
+
+
+def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+def _start_loop() -> asyncio.AbstractEventLoop:
+    """Return the loop, started if need be; a forked process has none of its parent's threads."""
+    global _running  # one thread for the process, however many clients
+    with _guard:
+        if _running is None or _running[0] != os.getpid() or _running[1].is_closed():
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="foldline-loop", daemon=True).start()
+            _running = (os.getpid(), loop)
+        return _running[1]

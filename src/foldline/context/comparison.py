@@ -1,0 +1,204 @@
+"""Comparing: two ways to build, over the same questions, with a table of what differs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import comb
+from statistics import fmean
+from time import perf_counter
+from typing import Any, Final
+from unicodedata import normalize
+
+from foldline.context.builder import ContextBuilder
+from foldline.context.built_context import Context
+from foldline.context.packets import ContextPacket
+from foldline.errors import CannotFit, InputError
+
+FIGURES: Final[dict[str, bool]] = {
+    "recall": True,
+    "score": True,
+    "relevance": True,
+    "completeness": True,
+    "density": True,
+    "redundancy": False,
+    "tokens": False,
+    "same beginning": True,
+    "milliseconds": False,
+}
+"""What is compared, and whether more of it is better."""
+
+SURE: Final = 0.05
+"""Probability of chance below which a difference is called one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    One question to try.
+
+    Args:
+        query: The question.
+        history: What was said before.
+        instructions: Role and rules.
+        packets: Other pieces of information.
+        facts: Words that the context must hold to be answered from; they make the recall.
+    """
+
+    query: str
+    history: tuple[Any, ...] = ()
+    instructions: str | None = None
+    packets: tuple[ContextPacket, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """
+    One figure of both ways.
+
+    ``one`` and ``other`` are means, ``better`` and ``worse`` count the cases in which the other
+    way did better or worse, ``chance`` is the probability that such a count is chance (two-sided
+    sign test).
+    """
+
+    figure: str
+    one: float
+    other: float
+    better: int
+    worse: int
+    chance: float
+
+    @property
+    def verdict(self) -> str:
+        """One word: "better", "worse", or "same" where it may be chance."""
+        if self.chance > SURE or self.better == self.worse:
+            return "same"
+        return "better" if self.better > self.worse else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextComparison:
+    """Two ways over some cases; ``failed`` counts the cases that could not be built by each."""
+
+    names: tuple[str, str]
+    cases: int
+    rows: tuple[ComparisonRow, ...] = field(repr=False)
+    failed: tuple[int, int] = (0, 0)
+
+    def row(self, figure: str) -> ComparisonRow:
+        """
+        Return the row of a figure.
+
+        Raises:
+            InputError: There is none of this name.
+        """
+        for row in self.rows:
+            if row.figure == figure:
+                return row
+        raise InputError(f"there is no figure {figure[:40]!r}", field="figure")
+
+    def table(self) -> str:
+        """Write the comparison as a table in Markdown."""
+        one, other = self.names
+        lines = [f"| | {one} | {other} | better / worse | chance | {other} is |", "|---" * 6 + "|"]
+        for row in self.rows:
+            digits = 0 if row.figure in ("tokens", "same beginning") else 3
+            lines.append(
+                f"| {row.figure} | {row.one:.{digits}f} | {row.other:.{digits}f} "
+                f"| {row.better} / {row.worse} | {row.chance:.3f} | {row.verdict} |"
+            )
+        return "\n".join(lines)
+
+
+def compare(
+    cases: Iterable[Case],
+    one: ContextBuilder,
+    other: ContextBuilder,
+    names: tuple[str, str] = ("A", "B"),
+) -> ContextComparison:
+    """
+    Compare two builders over the same cases.
+
+    Args:
+        cases: The questions, in order; successive ones may share the beginning of their texts.
+        one: The builder that is in use.
+        other: The builder that may take its place.
+        names: What the table calls them.
+
+    Raises:
+        InputError: There is no case, or one of them is malformed.
+    """
+    return asyncio.run(acompare(cases, one, other, names))
+
+
+async def acompare(
+    cases: Iterable[Case],
+    one: ContextBuilder,
+    other: ContextBuilder,
+    names: tuple[str, str] = ("A", "B"),
+) -> ContextComparison:
+    """Compare two builders without blocking; see `compare`."""
+    listed = list(cases)
+    if not listed:
+        raise InputError("there is no case to compare", field="cases")
+    left = [await measured(one, case) for case in listed]
+    right = [await measured(other, case) for case in listed]
+    pairs = [(a, b) for a, b in zip(left, right, strict=True) if a and b]
+    figures = [name for name in FIGURES if all(name in a for a, _ in pairs)]
+    return ContextComparison(
+        names,
+        len(listed),
+        tuple(_row(name, [(a[name], b[name]) for a, b in pairs]) for name in figures if pairs),
+        (left.count(None), right.count(None)),
+    )
+
+
+async def measured(
+    builder: ContextBuilder, case: Case, clock: Callable[[], float] = perf_counter
+) -> dict[str, float] | None:
+    """Build a case and return its figures; None where it does not fit."""
+    began = clock()
+    try:
+        context = await builder.abuild(case.query, case.history, case.instructions, case.packets)
+    except CannotFit:
+        return None
+    seconds = clock() - began
+    report = context.report
+    found = {
+        "score": report.score,
+        "relevance": report.relevance.value,
+        "completeness": report.completeness.value,
+        "density": report.density.value,
+        "redundancy": report.redundancy.value,
+        "tokens": float(context.tokens),
+        "same beginning": float(context.shared_tokens),
+        "milliseconds": seconds * 1_000,
+    }
+    return found | ({"recall": recall(context, case.facts)} if case.facts else {})
+
+
+def recall(context: Context | str, facts: Sequence[str]) -> float:
+    """Return the fraction of facts that stand in a text, letter by letter but for case."""
+    text = _plain(str(context))
+    return fmean(_plain(fact) in text for fact in facts) if facts else 1.0
+
+
+def _plain(text: str) -> str:
+    return " ".join(normalize("NFKC", text).casefold().split())
+
+
+def _row(figure: str, pairs: Sequence[tuple[float, float]]) -> ComparisonRow:
+    sign = 1 if FIGURES[figure] else -1
+    gains = [sign * (b - a) for a, b in pairs]
+    better, worse = sum(g > 1e-9 for g in gains), sum(g < -1e-9 for g in gains)
+    one, other = fmean(a for a, _ in pairs), fmean(b for _, b in pairs)
+    return ComparisonRow(figure, one, other, better, worse, sign_test(better, worse))
+
+
+def sign_test(better: int, worse: int) -> float:
+    """Return how probable so uneven a count is by chance: the two-sided sign test, exactly."""
+    count = better + worse
+    tail = sum(comb(count, at) for at in range(min(better, worse) + 1))
+    return min(1.0, 2 * tail / 2**count) if count else 1.0

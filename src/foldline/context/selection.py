@@ -1,0 +1,366 @@
+"""Selection: what each packet is worth to a query, and which of them go into the room there is."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from foldline.context.packets import ContextPacket
+from foldline.context.settings import ContextConfig, Place, place_of
+from foldline.context.shorten import units
+from foldline.relevance.rarity import flat_rarity, overlap
+from foldline.relevance.terms import cut_terms, term_set
+from foldline.retrieval.documents import Document
+from foldline.retrieval.embedding import Embedder
+from foldline.retrieval.index import Index
+
+DAY: Final = 86_400.0
+
+LEAST_RECENCY: Final = 0.1
+
+MESSAGE_DECAY: Final = 0.02
+"""Loss of recency for each message since, where messages have no time."""
+
+FIRST: Final = 0.4
+"""Relevance of what a search put first, at least; that of rank r is this / (1 + r / 10)."""
+
+LEADER: Final = 0.25
+"""The part of a relevance that goes by how near a packet comes to the best one found."""
+
+TOGETHER: Final = 0.35
+"""The part that goes by how much of the query one single line or sentence of the packet holds."""
+
+LOOKED: Final = 100
+"""Packets whose lines are looked at, the best."""
+
+LONGEST_LOOK: Final = 20_000
+"""Characters of each that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPacket:
+    """
+    A packet with what it is worth.
+
+    ``tokens`` is its cost. ``relevance``, ``recency`` and ``score`` go from 0 to 1; ``recency`` is
+    None where time says nothing. ``parts`` tell where the relevance comes from: "given" by the
+    caller, "found" (share of the query's information that it holds), "lead" (nearness to the best
+    hit), "together" (what one line of it holds), "ranked" (by the search that gave it) or "recent"
+    (one of the newest messages). ``matched`` are terms of the query in it.
+    """
+
+    packet: ContextPacket
+    place: Place
+    tokens: int
+    terms: frozenset[str] = field(repr=False)
+    relevance: float
+    recency: float | None
+    score: float
+    parts: Mapping[str, float]
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PacketRelevance:
+    """How relevant a packet is to a query, and why."""
+
+    relevance: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
+    matched: tuple[str, ...] = ()
+
+
+def judge_relevance(
+    query: str, packets: Sequence[ContextPacket], embedder: Embedder | None = None
+) -> list[PacketRelevance]:
+    """
+    Judge packets by their words, by their neighbours in the conversation, and by meaning.
+
+    Args:
+        query: A question, in any language.
+        packets: What may answer it.
+        embedder: Judges meaning as well; None goes by words alone.
+
+    Returns:
+        For each packet a relevance that is comparable between queries; 0 where it shares nothing.
+    """
+    index = Index(map(_document, range(len(packets)), packets), embedder=embedder)
+    ranked = index.search(query, len(packets))
+    hits = {int(hit.id): hit for hit in ranked}
+    best = max((hit.score for hit in hits.values()), default=0.0)
+    says = _information(query, packets)
+    close = {n: _together(says, packets[n].content) for n in list(hits)[:LOOKED]}
+    out = []
+    for number in range(len(packets)):
+        hit = hits.get(number)
+        if hit is None:
+            out.append(PacketRelevance())
+            continue
+        lead = max(0.0, hit.score) / best if best > 0 else 0.0
+        strength = max(hit.strength, sum(says.get(term, 0.0) for term in hit.matched))
+        parts = {
+            "found": (1 - LEADER - TOGETHER) * strength,
+            "lead": LEADER * strength * lead,
+            "together": TOGETHER * close.get(number, 0.0),
+        }
+        out.append(PacketRelevance(min(1.0, sum(parts.values())), parts, hit.matched))
+    return out
+
+
+def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, float]:
+    """Return which share of the query's information each of its terms carries."""
+    asked = frozenset(cut_terms(query[:LONGEST_LOOK]))
+    spread = Counter(term for packet in packets for term in asked & term_set(packet.content))
+    says = {term: flat_rarity(spread[term], len(packets)) for term in asked}
+    total = sum(says.values())
+    return {term: value / total for term, value in says.items()}
+
+
+def _together(says: Mapping[str, float], text: str) -> float:
+    """Return the largest share of the query that one line or sentence holds."""
+    lines = (says.keys() & cut_terms(unit) for unit in units(text[:LONGEST_LOOK]))
+    return max((sum(says[term] for term in line) for line in lines), default=0.0)
+
+
+def _document(number: int, packet: ContextPacket) -> Document:
+    named = " ".join(str(packet.metadata.get(key, "")) for key in ("title", "path"))
+    position = packet.metadata.get("position")
+    said = packet.type == "conversation_history" and isinstance(position, int)
+    return Document(
+        str(number),
+        packet.content,
+        group="conversation" if said else "",
+        place=float(position) if said and isinstance(position, int) else 0.0,
+        terms=(*cut_terms(named), *cut_terms(packet.content)),
+    )
+
+
+def recency(seconds: float | None, now: float, decay: float) -> float | None:
+    """Return exp(-decay x days), at least 0.1; None without a time; the future counts as now."""
+    if seconds is None:
+        return None
+    return max(LEAST_RECENCY, math.exp(-decay * max(0.0, now - seconds) / DAY))
+
+
+def score_packets(
+    query: str,
+    packets: Sequence[ContextPacket],
+    costs: Sequence[int],
+    config: ContextConfig,
+    *,
+    now: float,
+    embedder: Embedder | None = None,
+) -> list[ScoredPacket]:
+    """
+    Score packets: weighted relevance and recency; relevance alone where there is no time.
+
+    Args:
+        query: What the context is for.
+        packets: The candidates.
+        costs: What each takes, in tokens.
+        config: The weights.
+        now: Seconds since 1970.
+        embedder: Judges meaning; see `judge_relevance`.
+    """
+    newest = max((_position(packet) for packet in packets), default=-1)
+    out = []
+    judged = judge_relevance(query, packets, embedder)
+    for packet, tokens, found in zip(packets, costs, judged, strict=True):
+        since = newest - _position(packet)
+        said = _position(packet) >= 0
+        relevance, parts = _relevance(
+            packet, found, said and since < config.recent_messages, config
+        )
+        age = recency(packet.seconds, now, config.decay)
+        if age is None and said:
+            age = max(LEAST_RECENCY, math.exp(-MESSAGE_DECAY * since))
+        score = relevance
+        if age is not None:
+            score = config.relevance_weight * relevance + config.recency_weight * age
+        words = term_set(packet.content)
+        place = place_of(packet)
+        out.append(
+            ScoredPacket(packet, place, tokens, words, relevance, age, score, parts, found.matched)
+        )
+    return out
+
+
+def _relevance(
+    packet: ContextPacket, found: PacketRelevance, recent: bool, config: ContextConfig
+) -> tuple[float, Mapping[str, float]]:
+    if packet.judged:
+        return packet.relevance_score, {"given": packet.relevance_score}
+    rank = packet.metadata.get("rank")
+    if isinstance(rank, int) and found.relevance < FIRST / (1 + rank / 10):
+        ranked = FIRST / (1 + rank / 10)
+        return ranked, {"ranked": ranked}
+    if recent and found.relevance < config.recent_relevance:
+        return config.recent_relevance, {"recent": config.recent_relevance}
+    return found.relevance, found.parts
+
+
+def _position(packet: ContextPacket) -> int:
+    """Return the place of a message in its conversation, -1 for anything else."""
+    position = packet.metadata.get("position")
+    is_said = packet.type == "conversation_history" and isinstance(position, int)
+    return position if is_said and isinstance(position, int) else -1
+
+
+Reason: TypeAlias = Literal["relevance", "repeats", "room", "section"]
+"""Below the threshold, the same as another, no room, no room in its section."""
+
+REPEATS: Final = 0.9
+"""Likeness from which on a packet says nothing new."""
+
+POOL: Final = 400
+"""Packets that are compared with each other, the best; the rest follow by score alone."""
+
+LEAST_CUT: Final = 80
+"""Tokens below which the rest of a packet is not worth showing."""
+
+MOST_CUTS: Final = 3
+"""Packets that are shortened only to fill the room that is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketChoice:
+    """A packet that is in; ``room`` is what it may take, in tokens: less than it has if cut."""
+
+    scored: ScoredPacket
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """
+    A packet that is not in, and why.
+
+    ``other`` names the packet that it repeats; ``score`` goes from 0 to 1.
+    """
+
+    packet: ContextPacket
+    reason: Reason
+    tokens: int
+    relevance: float
+    score: float
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSelection:
+    """What is in, in the order in which it was chosen, and what is not."""
+
+    chosen: tuple[PacketChoice, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class _Room:
+    """What is left of the whole room and of that of each section, in tokens."""
+
+    def __init__(self, whole: int, sections: Mapping[Place, float]) -> None:
+        self.whole = whole
+        self._sections = {place: int(share * whole) for place, share in sections.items()}
+
+    def at(self, place: Place) -> int:
+        return min(self.whole, self._sections.get(place, self.whole))
+
+    def take(self, place: Place, tokens: int) -> None:
+        self.whole -= tokens
+        if place in self._sections:
+            self._sections[place] -= tokens
+
+
+def select(
+    offered: Sequence[ScoredPacket], room: int, config: ContextConfig, query: str = ""
+) -> PacketSelection:
+    """
+    Choose packets for a room.
+
+    Args:
+        offered: The candidates, none of them mandatory.
+        room: What they may take together, in tokens.
+        config: Thresholds, diversity, section budgets.
+        query: What is asked; a message that only says it again is left out.
+
+    Returns:
+        The choice; deterministic, ties go to what was offered first.
+    """
+    out = [_leave_out(one, "relevance") for one in offered if one.relevance < config.min_relevance]
+    good = [one for one in offered if one.relevance >= config.min_relevance]
+    left = _Room(max(0, room), config.section_budgets)
+    cap = int(config.largest_share * left.whole)
+    shortens = config.enable_compression and cap >= LEAST_CUT
+    chosen: list[PacketChoice] = []
+    skipped: list[ScoredPacket] = []
+    said = {query.strip()} if query.strip() else set[str]()
+    for one, twin in _diverse(good, config.diversity):
+        text = one.packet.content.removeprefix("user: ").strip()
+        if twin or text in said:
+            out.append(_leave_out(one, "repeats", twin or "the task"))
+            continue
+        need = min(one.tokens, cap) if shortens else one.tokens
+        if need <= left.at(one.place):
+            left.take(one.place, need)
+            chosen.append(PacketChoice(one, need))
+            said.add(text)
+        else:
+            skipped.append(one)
+    if config.enable_compression:
+        _grow(chosen, left)
+        skipped = _fill(skipped, left, chosen)
+    out += [_leave_out(one, "room" if one.tokens > left.whole else "section") for one in skipped]
+    return PacketSelection(tuple(chosen), tuple(out))
+
+
+def _grow(chosen: list[PacketChoice], left: _Room) -> None:
+    """Give the room that is left to packets that were bounded to their share, the best first."""
+    for at, choice in enumerate(chosen):
+        more = min(choice.scored.tokens - choice.room, left.at(choice.scored.place))
+        if more > 0:
+            left.take(choice.scored.place, more)
+            chosen[at] = PacketChoice(choice.scored, choice.room + more)
+
+
+def _fill(
+    skipped: Iterable[ScoredPacket], left: _Room, chosen: list[PacketChoice]
+) -> list[ScoredPacket]:
+    """Shorten the best of what did not fit into the room that is left; return the rest."""
+    rest = []
+    cuts = 0
+    for one in skipped:
+        space = left.at(one.place)
+        if cuts < MOST_CUTS and space >= LEAST_CUT and one.tokens > space:
+            left.take(one.place, space)
+            chosen.append(PacketChoice(one, space))
+            cuts += 1
+        else:
+            rest.append(one)
+    return rest
+
+
+def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[ScoredPacket, str]]:
+    """
+    Yield packets by maximal marginal relevance, each with the name of what it repeats.
+
+    What repeats another counts as chosen only once: its likeness is to what was yielded before.
+    """
+    ranked = sorted(good, key=lambda one: -one.score)
+    pool, rest = ranked[:POOL], ranked[POOL:]
+    likeness = [0.0] * len(pool)
+    nearest = [""] * len(pool)
+    open_ = list(range(len(pool)))
+    while open_:
+        best = max(open_, key=lambda at: weight * pool[at].score - (1 - weight) * likeness[at])
+        open_.remove(best)
+        yield pool[best], nearest[best] if likeness[best] >= REPEATS else ""
+        for at in open_:
+            alike = overlap(pool[at].terms, pool[best].terms)
+            if alike > likeness[at]:
+                likeness[at], nearest[at] = alike, pool[best].packet.label
+    yield from ((one, "") for one in rest)
+
+
+def _leave_out(one: ScoredPacket, reason: Reason, other: str = "") -> LeftOut:
+    return LeftOut(one.packet, reason, one.tokens, one.relevance, one.score, other)

@@ -1,0 +1,200 @@
+"""A run over a corpus: list, plan, leave out what is done, work, and write the manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, Literal, TypeAlias
+
+import foldline
+from foldline.corpus.filesystem import list_files
+from foldline.corpus.local_pool import LocalPool
+from foldline.corpus.operation import Operation
+from foldline.corpus.output import OutputFolder, settings
+from foldline.corpus.planning import WorkTask, divided, plan
+from foldline.corpus.worker import Engine, Footer, FutureEngine, GraphEngine, give_up, process
+from foldline.errors import InputError
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+MOST_FAILURES: Final = 20
+"""Failures that a report and a manifest name; the tables name all of them."""
+
+WORKER_BYTES: Final = 1024 * 1024 * 1024
+"""What a Dask worker on this machine may take before it is started anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """
+    What a run has found.
+
+    Args:
+        out: The folder of the output.
+        sessions: How many there are, those that failed included.
+        failed: How many could not be read or worked on.
+        resumed: Parts that an earlier run had finished.
+        parts: All parts.
+        totals: Sums over all sessions, by name.
+        failures: The first failures: path, byte offset, reason.
+    """
+
+    out: str
+    sessions: int
+    failed: int
+    resumed: int
+    parts: int
+    totals: Mapping[str, float] = field(repr=False)
+    failures: tuple[tuple[str, int, str], ...] = field(repr=False)
+
+
+def run(
+    operation: Operation,
+    patterns: Sequence[str],
+    out: str,
+    *,
+    engine: Literal["local", "dask"] = "local",
+    scheduler: str | None = None,
+    client: Any = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> CorpusReport:
+    """
+    Do something with every session of a corpus.
+
+    The output is the same for any number of workers. A run that was ended goes on where it ended
+    when it is started again; a session that fails is a row with its reason.
+
+    Args:
+        operation: `Scan`, `Compact`, `Measure` or `Index`.
+        patterns: Files, folders and patterns, on this machine or addresses that fsspec knows.
+        out: The folder of the output, or an address.
+        engine: "local" for a pool of processes, "dask" for a Dask cluster on this machine.
+        scheduler: The address of a Dask scheduler, instead of an engine.
+        client: A client of one's own: a ``distributed.Client``, an executor of futures, or a
+            function that computes a Dask graph, such as ``ray.util.dask.ray_dask_get``.
+        workers: Processes on this machine; None for one a processor.
+        progress: Called with the bytes that are done, and those of the whole corpus.
+
+    Raises:
+        InputError: A pattern names nothing, or cannot be looked at.
+        MissingExtra: The extra ``cluster`` is not installed.
+        StoreError: The output cannot be written or holds something else, or a scheduler is gone.
+    """
+    place = OutputFolder(out)
+    files = list_files(patterns, place.folder)
+    if not files:
+        raise InputError("the corpus is empty", hint="Name files, folders or patterns.")
+    mark = _fingerprint(operation)
+    tasks = plan(files, mark)
+    with place.held():
+        place.begin(operation, mark)
+        footers = place.whole(tasks)
+        resumed = len(footers)
+        left = [task for task in tasks if task.key not in footers]
+        whole = sum(task.size for task in tasks)
+        size = whole - sum(task.size for task in left)
+        with _engine(engine, scheduler, client, workers, len(left)) as there:
+            lost = list[WorkTask]()
+            for task, footer in _worked(operation, place.folder, left, there):
+                if footer is None:
+                    lost.append(task)
+                    continue
+                footers[task.key] = footer
+                size += task.size
+                if progress is not None:
+                    progress(size, whole)
+            if lost:
+                footers |= _alone(operation, place.folder, lost, mark)
+                tasks = [one for task in tasks for one in _parts(task, lost, mark)]
+        found = _found([footers[task.key] for task in tasks])
+        place.finish(operation, mark, tasks, {"files": len(files), **found})
+    return _report(place.folder, found, resumed, len(tasks))
+
+
+def _report(out: str, found: Mapping[str, Any], resumed: int, parts: int) -> CorpusReport:
+    failures = tuple((path, offset, why) for path, offset, why in found["failures"])
+    sessions, failed = found["sessions"], found["failed"]
+    return CorpusReport(out, sessions, failed, resumed, parts, found["totals"], failures)
+
+
+def _worked(
+    operation: Operation, out: str, tasks: Sequence[WorkTask], engine: Engine
+) -> Iterator[tuple[WorkTask, Footer | None]]:
+    """Yield what the parts say; None of a task that no worker survived, unless it is one piece."""
+    with closing(engine.run(partial(process, operation, out), tasks)) as ended:
+        for done in ended:
+            footer = done.footer
+            if footer is None and len(done.task.pieces) == 1:
+                footer = give_up(operation, out, done.task, done.lost)
+            yield done.task, footer
+
+
+def _alone(
+    operation: Operation, out: str, lost: Sequence[WorkTask], mark: str
+) -> dict[str, Footer]:
+    """Work on every piece of lost tasks by itself, here, so that only the one at fault is lost."""
+    pieces = [piece for task in lost for piece in divided(task, mark)]
+    ended = _worked(operation, out, pieces, LocalPool(1))
+    return {task.key: footer for task, footer in ended if footer is not None}
+
+
+def _parts(task: WorkTask, lost: Sequence[WorkTask], mark: str) -> list[WorkTask]:
+    return divided(task, mark) if task in lost and len(task.pieces) > 1 else [task]
+
+
+@contextmanager
+def _engine(
+    name: str, scheduler: str | None, client: Any, workers: int | None, tasks: int
+) -> Iterator[Engine]:
+    """Choose what runs the tasks; what is started here ends here."""
+    if client is not None:
+        yield _own(client)
+    elif scheduler is None and (name == "local" or not tasks):
+        yield LocalPool(workers)
+    else:
+        from foldline.corpus.dask_pool import DaskPool, cluster, connected
+
+        with (
+            connected(scheduler)
+            if scheduler
+            else cluster(workers or os.cpu_count() or 1, WORKER_BYTES) as dask
+        ):
+            yield DaskPool(dask)
+
+
+def _own(client: Any) -> Engine:
+    if hasattr(client, "ncores"):
+        from foldline.corpus.dask_pool import DaskPool
+
+        return DaskPool(client)
+    if hasattr(client, "submit"):
+        return FutureEngine(client)
+    if callable(client):
+        return GraphEngine(client)
+    raise InputError(f"client is no Dask client, executor or function: {client!r:.60}")
+
+
+def _fingerprint(operation: Operation) -> str:
+    said = [foldline.__version__, operation.name, settings(operation)]
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _found(footers: Sequence[Footer]) -> dict[str, Any]:
+    """Add up what the parts say, in their order: a sum of fractions depends on it."""
+    totals, failures = dict[str, float](), list[Any]()
+    for footer in footers:
+        for name, value in footer["totals"].items():
+            totals[name] = totals.get(name, 0) + value
+        failures += footer["reasons"][: MOST_FAILURES - len(failures)]
+    return {
+        "sessions": sum(footer["sessions"] for footer in footers),
+        "failed": sum(footer["failed"] for footer in footers),
+        "totals": totals,
+        "failures": failures,
+    }

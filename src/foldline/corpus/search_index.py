@@ -1,0 +1,161 @@
+"""An index of the identifiers in a corpus, and the search in it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any, ClassVar, Final
+
+from foldline.corpus.operation import Row, Totals, Work
+from foldline.corpus.output import OutputFolder
+from foldline.corpus.parquet import read_rows
+from foldline.errors import InputError, StoreError
+from foldline.evaluation.future_use import said
+from foldline.formats.recording import Recording
+from foldline.relevance.terms import terms
+from foldline.values.messages import Message
+
+
+@dataclass(frozen=True)
+class BuildIndex:
+    """
+    Index the words of every conversation, for `foldline.corpus.search`.
+
+    A row is a term of a conversation: how often it stands there (``count``), among how many
+    (``length``), and the first message that has it (``message``, from 0).
+    """
+
+    name: ClassVar[str] = "index"
+    order: ClassVar[tuple[str, ...]] = ("term", "path", "offset", "number")
+    columns: ClassVar[dict[str, str]] = {
+        "term": "text",
+        "count": "int",
+        "length": "int",
+        "message": "int",
+    }
+
+    def start(self) -> Work:
+        """Return what cuts the conversations of a session into terms."""
+        return _rows
+
+    def totals(self, rows: Iterable[Row]) -> Totals:
+        """Count conversations, and the terms in them."""
+        lengths = {row["number"]: row["length"] for row in rows}
+        return {"conversations": len(lengths), "terms": sum(lengths.values())}
+
+
+def _rows(recording: Recording) -> Iterator[Row]:
+    for number, conversation in enumerate(recording.conversations, 1):
+        place = {"number": number, "conversation": conversation.name}
+        for row in _postings(conversation.transcript.messages):
+            yield {**place, **row}
+
+
+def _postings(messages: Iterable[Message]) -> Iterator[Row]:
+    counts, first, length = dict[str, int](), dict[str, int](), 0
+    for at, message in enumerate(messages):
+        for term in terms(said(message)):
+            counts[term] = counts.get(term, 0) + 1
+            first.setdefault(term, at)
+            length += 1
+    for term, count in counts.items():
+        yield {"term": term, "count": count, "length": length, "message": first[term]}
+
+
+SATURATION: Final = 1.2
+LENGTHS: Final = 0.75
+"""The usual constants of BM25 (Robertson and Zaragoza, 2009): k1 and b."""
+
+_PLACE: Final = ("path", "offset", "number", "conversation")
+
+MOST_TERMS: Final = 64
+"""Terms of a query that are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusMatch:
+    """
+    A conversation that was found.
+
+    ``offset`` is where its session begins in the file, in bytes; ``number`` counts from 1.
+    ``message`` is the first one, from 0, that has the rarest term of the query; ``matched`` are
+    the terms that stand in the conversation, as the index cuts them.
+    """
+
+    path: str
+    offset: int
+    number: int
+    conversation: str
+    score: float
+    message: int
+    matched: tuple[str, ...]
+
+
+def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
+    """
+    Find conversations in the index of a corpus.
+
+    Args:
+        out: The folder into which `BuildIndex` wrote.
+        query: Words, in any language.
+        k: The most that are returned.
+
+    Returns:
+        The best first; of two alike the first by path.
+
+    Raises:
+        InputError: ``k`` is not positive, or the query has no words.
+        StoreError: There is no whole index.
+    """
+    if k < 1:
+        raise InputError(f"k is {k}; it is a number of conversations", field="k")
+    wanted = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
+    if not wanted:
+        raise InputError("the query has no words to look for")
+    place = OutputFolder(out)
+    manifest = place.manifest()
+    if manifest.get("operation") != "index" or not manifest.get("complete"):
+        raise StoreError(f"{out} is no whole index.", hint="Run 'foldline corpus index' first.")
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for part in place.open_parts(manifest["parts"]):
+        for row in read_rows(part, "term", wanted):
+            found[tuple(row[name] for name in _PLACE)].append(row)
+    return nsmallest(
+        k,
+        _ranked(found, manifest["totals"]),
+        key=lambda match: (-match.score, match.path, match.offset, match.number),
+    )
+
+
+def _ranked(
+    found: dict[tuple[Any, ...], list[dict[str, Any]]], totals: dict[str, float]
+) -> list[CorpusMatch]:
+    count = totals["conversations"]
+    mean = max(1.0, totals["terms"] / max(1, count))
+    documents: dict[str, int] = defaultdict(int)
+    for rows in found.values():
+        for row in rows:
+            documents[row["term"]] += 1
+    rarity = {
+        term: math.log(1 + (count - number + 0.5) / (number + 0.5))
+        for term, number in documents.items()
+    }
+    return [
+        _match(place, sorted(rows, key=lambda row: -rarity[row["term"]]), rarity, mean)
+        for place, rows in found.items()
+    ]
+
+
+def _match(
+    place: tuple[Any, ...], rows: list[dict[str, Any]], rarity: dict[str, float], mean: float
+) -> CorpusMatch:
+    score = 0.0
+    for row in rows:
+        norm = SATURATION * (1 - LENGTHS + LENGTHS * row["length"] / mean)
+        score += rarity[row["term"]] * row["count"] * (SATURATION + 1) / (row["count"] + norm)
+    path, offset, number, conversation = place
+    matched = tuple(row["term"] for row in rows)
+    return CorpusMatch(path, offset, number, conversation, score, rows[0]["message"], matched)

@@ -1,0 +1,243 @@
+"""The work of one process: read a piece of the corpus, carry out the operation, write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, Final, Protocol, TypeAlias
+
+from foldline.corpus.filesystem import read_lines, read_whole, write_whole
+from foldline.corpus.operation import PLACE, Operation, Row, Work
+from foldline.corpus.parquet import parquet_bytes
+from foldline.corpus.planning import MAX_BYTES, WorkPiece, WorkTask, is_collection
+from foldline.errors import FoldlineError, InputError
+from foldline.formats.files import check_json, detect_file
+from foldline.formats.recording import Recording
+from foldline.formats.source import TranscriptSource, too_large
+
+LONGEST_REASON: Final = 500
+"""Characters of a reason that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRead:
+    """
+    One session of a corpus.
+
+    ``offset`` is where it begins in a file that has one in every line, in bytes. ``recording`` is
+    None where it cannot be read, for the reason in ``error``; ``passing`` if that may go away.
+    """
+
+    path: str
+    offset: int
+    recording: Recording | None = None
+    error: str = ""
+    passing: bool = False
+
+
+def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
+    """Read the sessions of a piece; never raises for what is in a file."""
+    path = piece.file.path
+    try:
+        if piece.file.problem:
+            raise InputError(f"{path} cannot be read: {piece.file.problem}")
+        if piece.end is not None:
+            yield from _lines(path, read_lines(path, piece.start, piece.end, MAX_BYTES))
+            return
+        source = TranscriptSource.of(
+            read_whole(path, MAX_BYTES), path.rsplit("/", 1)[-1], MAX_BYTES
+        )
+    except FoldlineError as error:
+        # A file that cannot be opened now may be there the next time; its content stays bad.
+        yield SessionRead(path, 0, error=reason(error), passing="cannot be read" in error.message)
+        return
+    if is_collection(source.data):
+        yield from _lines(path, _offsets(source))
+    else:
+        yield _session(path, 0, lambda: source)
+
+
+def reason(error: BaseException) -> str:
+    """Say in one bounded sentence what went wrong."""
+    text = str(error) if isinstance(error, FoldlineError) else f"{type(error).__name__}: {error}"
+    return " ".join(text[: LONGEST_REASON * 2].split())[:LONGEST_REASON]
+
+
+def _offsets(source: TranscriptSource) -> Iterator[tuple[int, bytes | None]]:
+    offset = 0
+    for line in source.lines:
+        yield offset, line
+        offset += len(line)
+
+
+def _lines(path: str, lines: Iterator[tuple[int, bytes | None]]) -> Iterator[SessionRead]:
+    for offset, line in lines:
+        if line is None or line.strip():
+            yield _session(path, offset, partial(_line, line, offset))
+
+
+def _line(line: bytes | None, offset: int) -> TranscriptSource:
+    name = f"the line at byte {offset}"
+    if line is None:
+        raise too_large(name, MAX_BYTES)
+    return TranscriptSource.of(line, name, MAX_BYTES)
+
+
+def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> SessionRead:
+    try:
+        there = source()
+        check_json(there)
+        return SessionRead(path, offset, detect_file(there).decode(there))
+    except Exception as error:  # noqa: BLE001  # one file never ends a run of thousands
+        return SessionRead(path, offset, error=reason(error))
+
+
+PARTS: Final = "parts"
+MOST_REASONS: Final = 5
+"""Failures that a part names in its footer; its rows name all of them."""
+
+Footer: TypeAlias = dict[str, Any]
+
+
+def process(operation: Operation, out: str, task: WorkTask) -> Footer:
+    """
+    Work on a task and write its part.
+
+    Args:
+        operation: What is done with a session.
+        out: The folder of the output.
+        task: The files.
+
+    Returns:
+        What the footer of the part says: totals, sessions, failures.
+
+    Raises:
+        StoreError: The part cannot be written.
+    """
+    footer = _empty()
+    rows = _rows(operation, task, footer)
+    return _write(operation, out, task, rows, footer)
+
+
+def give_up(operation: Operation, out: str, task: WorkTask, why: str) -> Footer:
+    """Write the part of a task that no worker survives: nothing but the reason, for every file."""
+    footer = _empty()
+    lost = (SessionRead(p.file.path, p.start, error=why, passing=True) for p in task.pieces)
+    rows = (_failure(session, footer) for session in lost)
+    return _write(operation, out, task, rows, footer)
+
+
+def _empty() -> Footer:
+    return {"sessions": 0, "failed": 0, "again": False, "totals": {}, "reasons": []}
+
+
+def _write(
+    operation: Operation, out: str, task: WorkTask, rows: Iterable[Row], footer: Footer
+) -> Footer:
+    if operation.order:
+        rows = sorted(
+            rows,
+            key=lambda row: [
+                (row.get(name) is not None, row.get(name)) for name in operation.order
+            ],
+        )
+    columns = {**PLACE, **operation.columns}
+    write_whole(f"{out}/{PARTS}/{task.name}", parquet_bytes(rows, columns, footer))
+    return footer
+
+
+def _rows(operation: Operation, task: WorkTask, footer: Footer) -> Iterator[Row]:
+    work = operation.start()
+    for piece in task.pieces:
+        for session in sessions(piece):
+            footer["sessions"] += 1
+            if session.recording is None:
+                yield _failure(session, footer)
+            else:
+                yield from _worked(operation, work, session, session.recording, footer)
+
+
+def _worked(
+    operation: Operation, work: Work, session: SessionRead, recording: Recording, footer: Footer
+) -> Iterable[Row]:
+    try:
+        rows = list(work(recording))
+        totals = operation.totals(rows)
+    except Exception as error:  # noqa: BLE001  # one session never ends a run of thousands
+        return [_failure(SessionRead(session.path, session.offset, error=reason(error)), footer)]
+    for name, value in totals.items():
+        footer["totals"][name] = footer["totals"].get(name, 0) + value
+    return [{**row, "path": session.path, "offset": session.offset} for row in rows]
+
+
+def _failure(session: SessionRead, footer: Footer) -> Row:
+    footer["failed"] += 1
+    footer["again"] = footer["again"] or session.passing
+    if len(footer["reasons"]) < MOST_REASONS:
+        footer["reasons"].append([session.path, session.offset, session.error])
+    return {"path": session.path, "offset": session.offset, "error": session.error}
+
+
+Function: TypeAlias = Callable[[WorkTask], Footer]
+Graph: TypeAlias = Callable[[dict[str, Any], list[str]], Sequence[Footer]]
+
+WINDOW = 64
+"""Tasks that are handed over at a time: a million would only fill the memory of a scheduler."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
+
+    task: WorkTask
+    footer: Footer | None
+    lost: str = ""
+
+
+class Engine(Protocol):
+    """Runs a function on tasks, in any order and anywhere."""
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as they end; closing the generator ends what still runs."""
+        ...
+
+
+class FutureEngine:
+    """Tasks in an executor of one's own, such as a ``ThreadPoolExecutor``."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as they end; an error of the function is raised."""
+        left, running = iter(tasks), dict[Future[Footer], WorkTask]()
+        try:
+            while True:
+                for task in islice(left, WINDOW - len(running)):
+                    running[self._executor.submit(function, task)] = task
+                if not running:
+                    return
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    yield Done(running.pop(future), future.result())
+        finally:
+            for future in running:
+                future.cancel()
+
+
+class GraphEngine:
+    """Tasks as Dask graphs, batch after batch, for a scheduler such as ``ray_dask_get``."""
+
+    def __init__(self, compute: Graph) -> None:
+        self._compute = compute
+
+    def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[Done]:
+        """Yield tasks as their batch ends; an error of the function is raised."""
+        left: Iterator[WorkTask] = iter(tasks)
+        while batch := list(islice(left, WINDOW)):
+            graph = {f"foldline-{task.key}": (function, task) for task in batch}
+            for task, footer in zip(batch, self._compute(graph, list(graph)), strict=True):
+                yield Done(task, footer)

@@ -1,0 +1,120 @@
+"""Reading Anthropic messages and their content blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+NAME = "anthropic"
+
+
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one message.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    wire = expect(item, dict, index, "")
+    named = expect(wire.get("role"), str, index, "role")
+    role = ROLES.get(named)
+    if role is None:
+        return unknown_role(wire, named, NAME, index)
+    parts = _parts(wire.get("content"), index)
+    if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
+        role = "tool"
+    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
+
+
+def _usage(value: Any) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    keys = ("input_tokens", "output_tokens", "cache_read_input_tokens")
+    counts = [value.get(key) for key in (*keys, "cache_creation_input_tokens")]
+    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
+    return Usage(*numbers) if any(numbers) else None
+
+
+def system_text(value: Any) -> str:
+    """Return the text of a system prompt, a string or a list of blocks."""
+    blocks = expect(value, (str, list, type(None)), None, "system")
+    if not isinstance(blocks, list):
+        return blocks or ""
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _parts(content: Any, index: int) -> tuple[Part, ...]:
+    content = expect(content, (str, list), index, "content")
+    if isinstance(content, str):
+        return (Text(content, raw=content),) if content else ()
+    return tuple(_part(block, index, f"content[{at}]") for at, block in enumerate(content))
+
+
+def _part(block: Any, index: int, field: str) -> Part:
+    wire = expect(block, dict, index, field)
+    match wire.get("type"):
+        case "tool_use":
+            number = expect(wire.get("id"), str, index, f"{field}.id")
+            name = expect(wire.get("name"), str, index, f"{field}.name")
+            return ToolCall(
+                number, name, arguments_text(wire.get("input"), index, f"{field}.input"), raw=wire
+            )
+        case "tool_result":
+            return _result(wire, index, field)
+        case "thinking":
+            text = expect(wire.get("thinking"), (str, type(None)), index, f"{field}.thinking")
+            return Thinking(text or "", signed=bool(wire.get("signature")), raw=wire)
+        case "redacted_thinking":
+            return Thinking("", signed=True, raw=wire)
+        case _:
+            return _content(wire, index, field)
+
+
+def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
+    number = expect(wire.get("tool_use_id"), str, index, f"{field}.tool_use_id")
+    content = expect(wire.get("content"), (str, list, type(None)), index, f"{field}.content")
+    pieces: tuple[Content, ...] = ()
+    if isinstance(content, list):
+        pieces = tuple(
+            _content(expect(block, dict, index, f"{field}.content[{at}]"), index, field)
+            for at, block in enumerate(content)
+        )
+    elif content:
+        pieces = (Text(content, raw=content),)
+    return ToolResult(number, pieces, is_error=bool(wire.get("is_error")), raw=wire)
+
+
+def _content(wire: dict[str, Any], index: int, field: str) -> Content:
+    kind = wire.get("type")
+    if kind == "text":
+        return Text(expect(wire.get("text"), str, index, f"{field}.text"), raw=wire)
+    source = wire.get("source")
+    spelled_out = isinstance(source, dict) and source.get("type") in ("text", "content")
+    if kind in ("image", "document") and not spelled_out:
+        media: Media | None = media_part(wire)
+        if media is not None:
+            return media
+    if kind == "document" and isinstance(source, dict) and isinstance(source.get("data"), str):
+        return Opaque(kind, f"{wire.get('title') or ''}\n{source['data']}".strip(), raw=wire)
+    return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), raw=wire)

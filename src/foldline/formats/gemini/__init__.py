@@ -1,0 +1,136 @@
+"""Gemini contents: turns of the roles user and model, made of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.formats.dialect import Violation, body, bounded_nesting
+from foldline.formats.foreign import START, adapt, is_own
+from foldline.formats.gemini.read import NAME, get, match_ids, read_message, read_surroundings
+from foldline.formats.gemini.rules import violations
+from foldline.formats.gemini.write import write_content
+from foldline.formats.tool_json import (
+    ToolSchema,
+    tool_schemas,
+)
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
+
+
+class GeminiDialect:
+    """The contents of ``generateContent``."""
+
+    name = NAME
+    title = "Gemini contents"
+    provider = "gemini"
+
+    def recognises(self, wire: Any) -> float:
+        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        items = wire.get("contents") if isinstance(wire, dict) else wire
+        if not isinstance(items, list) or not items:
+            return 0.0
+        if isinstance(wire, dict):
+            return 1.0
+        return 1.0 if any(map(_is_content, items)) else 0.0
+
+    def decode(self, wire: Any) -> Transcript:
+        """Read a list of contents, or a request with ``contents``, its system text and tools."""
+        items, envelope = body(wire, "contents")
+        system, tools = read_surroundings(envelope or {})
+        with bounded_nesting():
+            messages = match_ids([read_message(item, index) for index, item in enumerate(items)])
+            return Transcript.of(
+                messages, self.name, system=system, tools=tools, envelope=envelope
+            )
+
+    def encode(self, transcript: Transcript) -> Any:
+        """
+        Write a conversation in the shape in which it came.
+
+        One of another dialect becomes a list of contents, or a request when it has tools or a
+        system text, which have no place among contents.
+        """
+        if transcript.dialect == self.name:
+            items = self.messages(transcript.messages)
+            envelope = transcript.envelope
+            return {**envelope, "contents": items} if isinstance(envelope, dict) else items
+        lead, rest = _leading_system(transcript.messages)
+        items = self.messages(rest)
+        if items and items[0]["role"] == "model":
+            items.insert(0, {"role": "user", "parts": [{"text": START}]})
+        system = "\n\n".join(filter(None, (transcript.system, *lead)))
+        around: dict[str, Any] = {}
+        if system:
+            around["systemInstruction"] = {"parts": [{"text": system}]}
+        declared = [_declaration(schema) for schema in tool_schemas(transcript.tools)]
+        if declared:
+            around["tools"] = [{"functionDeclarations": declared}]
+        return {**around, "contents": items} if around else items
+
+    def messages(self, messages: Sequence[Message]) -> list[Any]:
+        """Write messages; results of one turn share a content, what says nothing is left out."""
+        out: list[Any] = []
+        last: Message | None = None
+        for message in adapt(messages, self.name):
+            content = write_content(message)
+            if content is None:
+                continue
+            if last is not None and _joins(last, message):
+                joined = [*out[-1]["parts"], *content["parts"]]
+                before = out[-2]["parts"] if len(out) > 1 else []
+                out[-1] = {**out[-1], "parts": _in_call_order(joined, before)}
+            else:
+                out.append(content)
+            last = message
+        return out
+
+    def validate(self, wire: Any) -> list[Violation]:
+        """Check the strict rules of the API."""
+        try:
+            return violations(body(wire, "contents")[0])
+        except InputError as error:
+            return [Violation(0, error.field, "type", error.message)]
+
+
+def _is_content(item: Any) -> bool:
+    # Pydantic AI's messages have parts too, and a kind.
+    return isinstance(item, dict) and isinstance(item.get("parts"), list) and "kind" not in item
+
+
+def _declaration(schema: ToolSchema) -> dict[str, Any]:
+    return {
+        "name": schema.name,
+        "description": schema.description,
+        "parameters": schema.parameters,
+    }
+
+
+def _leading_system(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
+    count = 0
+    while count < len(messages) and messages[count].role == "system":
+        count += 1
+    return [message.text for message in messages[:count]], messages[count:]
+
+
+def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
+    """Return responses in the order of their calls; anything else as it is."""
+    places: dict[tuple[Any, Any], int] = {}
+    for part in before:
+        call = get(part, "functionCall") if isinstance(part, dict) else None
+        if isinstance(call, dict):
+            places.setdefault((call.get("name"), call.get("id")), len(places))
+    answers = [get(part, "functionResponse") for part in parts]
+    if not all(isinstance(answer, dict) for answer in answers):
+        return parts
+    numbers = [places.get((a.get("name"), a.get("id")), len(places)) for a in answers if a]
+    order = sorted(range(len(parts)), key=numbers.__getitem__)
+    return [parts[index] for index in order]
+
+
+def _joins(before: Message, message: Message) -> bool:
+    """Return True if results belong into the content before, of which some were made here."""
+    if message.role != "tool" or not before.results:
+        return False
+    return not (is_own(before, NAME) and is_own(message, NAME))

@@ -1,0 +1,218 @@
+"""Reading Gemini contents and parts, in camelCase (REST) and snake_case (Python SDK)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import unknown_role
+from foldline.formats.tool_json import arguments_text, json_text
+from foldline.values.messages import (
+    Content,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+NAME = "gemini"
+
+
+ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
+
+
+def read_surroundings(envelope: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    """Return the system text and the tools; the Python SDK has both under ``config``."""
+    config = envelope.get("config")
+    places = [envelope, config] if isinstance(config, dict) else [envelope]
+    system = next((_system(p) for p in places if get(p, "systemInstruction") is not None), "")
+    tools: Any = next((p["tools"] for p in places if p.get("tools") is not None), [])
+    return system, tuple(expect(tools, list, None, "tools"))
+
+
+def _system(place: dict[str, Any]) -> str:
+    value = get(place, "systemInstruction")
+    if isinstance(value, str):
+        return value
+    field = spelling(place, "systemInstruction")
+    parts = expect(value, dict, None, field).get("parts")
+    parts = [parts] if isinstance(parts, dict) else expect(parts or [], list, None, field)
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one message.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    wire = expect(item, dict, index, "")
+    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        return unknown_role(wire, wire["role"], NAME, index)
+    blocks = expect(wire.get("parts"), (list, type(None)), index, "parts") or []
+    parts = tuple(_part(block, index, position) for position, block in enumerate(blocks))
+    if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
+        role = "tool"
+    return Message(role, parts, wire, NAME)
+
+
+def _part(block: Any, index: int, position: int) -> Part:
+    field = f"parts[{position}]"
+    return read_part(expect(block, dict, index, field), index, field)
+
+
+def match_ids(messages: list[Message]) -> list[Message]:
+    """
+    Agree on ids where only one side of a pair has one, so that calls and results find each other.
+
+    Clients send results with ids of their own for calls that came without, and the reverse.
+    """
+    waiting: dict[str, list[str | None]] = {}
+    known: Counter[str] = Counter()
+    out = []
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                waiting.setdefault(part.name, []).append(part.id)
+                known.update([part.id] if part.id else [])
+            elif isinstance(part, ToolResult):
+                part = _match_id(part, waiting.get(part.name, []), known)
+            parts.append(part)
+        out.append(replace(message, parts=tuple(parts)))
+    return out
+
+
+def _match_id(result: ToolResult, waiting: list[str | None], known: Counter[str]) -> ToolResult:
+    if result.call_id in waiting:
+        waiting.remove(result.call_id)
+        return result
+    if not waiting or (result.call_id and known[result.call_id]):
+        return result
+    if result.call_id is None:
+        return replace(result, call_id=waiting.pop(0))
+    if None in waiting:
+        waiting.remove(None)
+        return replace(result, call_id=None)
+    return result
+
+
+SNAKE: Mapping[str, str] = {
+    "functionCall": "function_call",
+    "functionResponse": "function_response",
+    "thoughtSignature": "thought_signature",
+    "executableCode": "executable_code",
+    "codeExecutionResult": "code_execution_result",
+    "inlineData": "inline_data",
+    "fileData": "file_data",
+    "systemInstruction": "system_instruction",
+}
+"""Both spellings of the fields that are read here."""
+
+
+ANSWER_KEYS = ("output", "error", "result", "content")
+"""Keys of a function response that hold the text, in the order in which they are looked for."""
+
+
+SMALL = 200
+"""Longest text, in characters, of a field that counts as a note beside the answer (exit codes)."""
+
+
+def spelling(wire: Mapping[str, Any], field: str) -> str:
+    """Return the key under which ``wire`` has a field, in its own spelling."""
+    return field if wire.get(field) is not None else SNAKE[field]
+
+
+def get(wire: Mapping[str, Any], field: str) -> Any:
+    """Return a field in either spelling; None where it is missing."""
+    return wire.get(spelling(wire, field))
+
+
+def read_part(wire: dict[str, Any], index: int, field: str) -> Part:
+    """
+    Read one part.
+
+    Raises:
+        InputError: A known field has a wrong type.
+    """
+    signed = get(wire, "thoughtSignature") is not None
+    if get(wire, "functionCall") is not None:
+        return _call(wire, signed, index, f"{field}.functionCall")
+    if get(wire, "functionResponse") is not None:
+        return _result(wire, index, f"{field}.functionResponse")
+    if wire.get("text") is not None:
+        text = expect(wire["text"], str, index, f"{field}.text")
+        if wire.get("thought") or (signed and not text):
+            return Thinking(text, signed, wire)
+        return Text(text, wire)
+    return media_part(wire) or _other(wire, signed)
+
+
+def _other(wire: dict[str, Any], signed: bool) -> Part:
+    for field, key in (("executableCode", "code"), ("codeExecutionResult", "output")):
+        inner = get(wire, field)
+        if isinstance(inner, dict):
+            return Opaque(field, _text(inner.get(key)), wire)
+    told = [key for key, value in wire.items() if value is not None]
+    if signed and set(told) <= {"thought", "thoughtSignature", "thought_signature"}:
+        return Thinking("", True, wire)
+    return Opaque(told[0] if told and isinstance(told[0], str) else "empty", raw=wire)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _call(wire: dict[str, Any], signed: bool, index: int, field: str) -> ToolCall:
+    call = expect(get(wire, "functionCall"), dict, index, field)
+    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
+    name = expect(call.get("name"), str, index, f"{field}.name")
+    arguments = arguments_text(call.get("args"), index, f"{field}.args")
+    return ToolCall(number or None, name, arguments, signed, wire)
+
+
+def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
+    answer = expect(get(wire, "functionResponse"), dict, index, field)
+    number = expect(answer.get("id"), (str, type(None)), index, f"{field}.id")
+    name = expect(answer.get("name"), (str, type(None)), index, f"{field}.name")
+    response = expect(answer.get("response"), (dict, type(None)), index, f"{field}.response")
+    failed = isinstance(response, dict) and response.get("error") is not None
+    content = answer_content(answer, index, f"{field}.response")
+    return ToolResult(number or None, content, name or "", failed, wire)
+
+
+def answer_content(answer: dict[str, Any], index: int | None, field: str) -> tuple[Content, ...]:
+    """Read the answer of a function response, and the media beside it."""
+    response = answer.get("response") or {}
+    key = answer_key(response)
+    value = response if key is None else response[key]
+    text = value if isinstance(value, str) else json_text(value, index, field)
+    attached = answer.get("parts")
+    media = [media_part(part) for part in attached] if isinstance(attached, list) else []
+    return (Text(text), *(part for part in media if part is not None))
+
+
+def answer_key(response: Mapping[str, Any]) -> str | None:
+    """Return the key that holds the answer, None when all of the response is the answer."""
+    key = next((key for key in ANSWER_KEYS if response.get(key) is not None), None)
+    if key is None or not all(is_small(v) for k, v in response.items() if k != key):
+        return None
+    return key
+
+
+def is_small(value: Any) -> bool:
+    """Return True for a value that counts as a note beside the answer."""
+    if isinstance(value, str):
+        return len(value) <= SMALL
+    return value is None or isinstance(value, (int, float))

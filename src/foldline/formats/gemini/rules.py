@@ -1,0 +1,166 @@
+"""The strict rules of Gemini contents: what a server rejects with status 400."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.formats.dialect import Violation
+from foldline.formats.gemini.read import get
+
+ROLES = frozenset({"user", "model", "function"})
+_BESIDE = frozenset(
+    {"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"}
+)
+
+
+def violations(contents: Sequence[Any]) -> list[Violation]:
+    """
+    Check a conversation against the rules.
+
+    Contents and their parts are not empty; roles are user, model or function, user first; a turn
+    with function calls follows a user turn or a function response turn; the turn behind it answers
+    these calls, each once and in their order, by name and by id where both have one; only the last
+    turn may wait;
+    where calls are signed, the first of them is. A content of nothing but thoughts is no turn: the
+    API does not show thoughts to the model again.
+    """
+    if not contents:
+        return [Violation(0, "contents", "empty", "there are no contents")]
+    found: list[Violation] = []
+    waiting: list[Any] = []
+    role_before = ""
+    for index, content in enumerate(contents):
+        role = content.get("role") if isinstance(content, dict) else None
+        if not isinstance(role, str) or role not in ROLES:
+            found.append(Violation(index, "role", "role", f"unknown role {role!r}"))
+            role = "user"
+        parts = _parts(content)
+        found += _shape(parts, index)
+        if parts and all(isinstance(part, dict) and part.get("thought") for part in parts):
+            continue
+        calls, answers = _inner(parts, "functionCall"), _inner(parts, "functionResponse")
+        found += _order(role, role_before, calls, index)
+        found += _answers(waiting, answers, index)
+        found += _signatures(parts, index)
+        waiting, role_before = calls, role
+    return found
+
+
+def _parts(content: Any) -> list[Any]:
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return parts if isinstance(parts, list) else []
+
+
+def _inner(parts: list[Any], field: str) -> list[Any]:
+    found = (get(part, field) for part in parts if isinstance(part, dict))
+    return [inner for inner in found if inner is not None]
+
+
+def _shape(parts: list[Any], index: int) -> list[Violation]:
+    if not parts:
+        return [Violation(index, "parts", "empty", "the content has no parts")]
+    found = []
+    for position, part in enumerate(parts):
+        field = f"parts[{position}]"
+        if not isinstance(part, dict):
+            found.append(Violation(index, field, "type", "the part is not an object"))
+            continue
+        if _is_empty(part):
+            found.append(Violation(index, field, "empty", "the part says nothing"))
+        found += _function(get(part, "functionCall"), "args", index, f"{field}.functionCall")
+        answer = get(part, "functionResponse")
+        found += _function(answer, "response", index, f"{field}.functionResponse")
+    return found
+
+
+def _is_empty(part: dict[str, Any]) -> bool:
+    told = {key: value for key, value in part.items() if value is not None}
+    if get(part, "thoughtSignature") is not None:
+        return False
+    return told.keys() <= _BESIDE or (told.get("text") == "" and told.keys() <= _BESIDE | {"text"})
+
+
+def _function(value: Any, data: str, index: int, field: str) -> list[Violation]:
+    if value is None:
+        return []
+    if not isinstance(value, dict):
+        return [Violation(index, field, "type", "the function is not an object")]
+    found = []
+    if not isinstance(value.get("name"), str) or not value["name"]:
+        found.append(Violation(index, f"{field}.name", "type", "the function has no name"))
+    if not isinstance(value.get(data, {}), (dict, type(None))):
+        found.append(Violation(index, f"{field}.{data}", "arguments", f"{data} is not an object"))
+    if not isinstance(value.get("id"), (str, type(None))):
+        found.append(Violation(index, f"{field}.id", "type", "the id is not a string"))
+    return found
+
+
+def _order(role: str, before: str, calls: list[Any], index: int) -> list[Violation]:
+    found = []
+    if index == 0 and role != "user":
+        found.append(Violation(0, "role", "order", "the first content must be of the user"))
+    if calls and role != "model":
+        found.append(Violation(index, "role", "order", "only the model calls functions"))
+    if calls and (index == 0 or before == "model"):
+        text = "function calls must follow a user turn or a function response turn"
+        found.append(Violation(index, "role", "order", text))
+    return found
+
+
+def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violation]:
+    """Compare the answers of a turn with the calls of the turn before."""
+    found = []
+    left: dict[str, Counter[str]] = defaultdict(Counter)
+    for call in waiting:
+        name, number = _names(call)
+        left[name][number] += 1
+    for answer in answers:
+        name, number = _names(answer)
+        if not _take(left[name], number):
+            text = f"the response of {name!r} answers no call of the turn before"
+            found.append(Violation(index, "parts", "pairing", text))
+    if not found and _is_disordered(list(map(_names, waiting)), list(map(_names, answers))):
+        text = "the responses come in another order than their calls"
+        found.append(Violation(index, "parts", "order", text))
+    for name, numbers in left.items():
+        if numbers.total():
+            text = f"the call of {name!r} has no response in the next turn"
+            found.append(Violation(index - 1, "parts", "pairing", text))
+    return found
+
+
+def _is_disordered(calls: list[tuple[str, str]], answers: list[tuple[str, str]]) -> bool:
+    """Return True if answers come in another order, by id where all have one, else by name."""
+    if not all(number for _, number in (*calls, *answers)):
+        calls, answers = ([(name, "") for name, _ in some] for some in (calls, answers))
+    given = Counter(answers)
+    wanted = [call for call in calls if given[call] > 0 and not given.subtract([call])]
+    return wanted != answers
+
+
+def _names(function: Any) -> tuple[str, str]:
+    """Return name and id, each empty where it is missing."""
+    if not isinstance(function, dict):
+        return "", ""
+    name, number = function.get("name"), function.get("id")
+    return name if isinstance(name, str) else "", number if isinstance(number, str) else ""
+
+
+def _take(numbers: Counter[str], number: str) -> bool:
+    """Strike one call with this id; a missing id on either side matches any."""
+    for candidate in (number, "") if number else tuple(numbers):
+        if numbers[candidate]:
+            numbers[candidate] -= 1
+            return True
+    return False
+
+
+def _signatures(parts: list[Any], index: int) -> list[Violation]:
+    calls = [p for p in parts if isinstance(p, dict) and get(p, "functionCall") is not None]
+    signed = [get(part, "thoughtSignature") is not None for part in calls]
+    if any(signed) and not signed[0]:
+        text = "the first of parallel calls must carry the signature"
+        return [Violation(index, "parts", "signature", text)]
+    return []

@@ -1,0 +1,267 @@
+"""Reading LangChain messages: content in the way of any provider, calls in up to three places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+NAME = "langchain"
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one message.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    if shape_of(item) is None:
+        wire = expect(item, dict, index, "")
+        expect(wire.get("type"), str, index, "type")
+    fields = fields_of(item)
+    kind = TYPES.get(expect(fields.get("type"), str, index, "type"))
+    if kind is None:
+        raise InputError(
+            f"unknown type {fields['type'][:40]!r}",
+            index=index,
+            field="type",
+            hint=f"Known types: {', '.join(CLASSES)}.",
+        )
+    name = fields.get("name")
+    return Message(
+        _role(kind, fields),
+        _parts(kind, fields, item, index),
+        item,
+        NAME,
+        name=name if isinstance(name, str) and kind not in ("tool", "function") else None,
+        usage=_usage(fields.get("usage_metadata")),
+    )
+
+
+def _role(kind: str, fields: Mapping[str, Any]) -> Role:
+    said = fields.get("role") if kind == "chat" else None
+    known: dict[str, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
+    return known.get(said, "user") if isinstance(said, str) else ROLES[kind]
+
+
+def _parts(kind: str, fields: Mapping[str, Any], item: Any, index: int) -> tuple[Part, ...]:
+    if kind == "remove":
+        return ()
+    if kind in ("tool", "function"):
+        return (_result(fields, item, index),)
+    calls = read_calls(fields, index)
+    content = read_content(fields.get("content"), calls, index)
+    there = {id(part.raw) for part in content if isinstance(part, ToolCall)}
+    rest = tuple(call for call in calls if id(call.raw) not in there)
+    return (*_thinking(fields), *content, *rest)
+
+
+def _result(fields: Mapping[str, Any], item: Any, index: int) -> ToolResult:
+    number = expect(fields.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
+    name = fields.get("name")
+    if number is None and not isinstance(name, str):
+        raise InputError(
+            "a tool message without tool_call_id",
+            index=index,
+            field="tool_call_id",
+            hint="Every tool result must name the call that it answers.",
+        )
+    content = read_answer(fields.get("content"), index)
+    label = name if isinstance(name, str) else ""
+    return ToolResult(number, content, label, fields.get("status") == "error", item)
+
+
+def _thinking(fields: Mapping[str, Any]) -> tuple[Part, ...]:
+    extra = fields.get("additional_kwargs")
+    text = extra.get("reasoning_content") if isinstance(extra, dict) else None
+    if not isinstance(text, str) or not text:
+        return ()
+    return (Thinking(text, raw={"reasoning_content": text}),)
+
+
+def _usage(value: Any) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    details = value.get("input_token_details")
+    details = details if isinstance(details, dict) else {}
+    read, write = _tokens(details.get("cache_read")), _tokens(details.get("cache_creation"))
+    # LangChain counts cached tokens as input too.
+    fresh = max(0, _tokens(value.get("input_tokens")) - read - write)
+    return Usage(fresh, _tokens(value.get("output_tokens")), read, write)
+
+
+def _tokens(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+BLOCKS: Mapping[str, str] = {
+    "tool_use": "input",
+    "tool_call": "args",
+    "function_call": "arguments",
+}
+"""Content blocks that repeat a call, and where each has the arguments."""
+
+
+LISTS = ("tool_calls", "invalid_tool_calls")
+"""Fields with parsed calls; what stands there is what LangChain sends."""
+
+
+def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
+    """
+    Read the calls of a message, each once.
+
+    The ``raw`` of a call is a dict of everything that stands for it: "tool_calls" or
+    "invalid_tool_calls" (the parsed entry), "sent" (the entry in additional_kwargs), and, added
+    by ``in_block``, "block" (the content block).
+
+    Raises:
+        InputError: An entry has a wrong type.
+    """
+    calls = []
+    for key in LISTS:
+        entries = expect(fields.get(key), (list, type(None)), index, key) or []
+        for position, entry in enumerate(entries):
+            calls.append(_parse_call(key, entry, index, f"{key}[{position}]"))
+    sent = _sent(fields)
+    if not calls:
+        return [_from_sent(item, index) for item in sent]
+    for item in sent:
+        number = item.get("id")
+        same = next((c for c in calls if c.id == number and "sent" not in c.raw), None)
+        if same is not None:
+            same.raw["sent"] = item
+    return calls
+
+
+def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field: str) -> ToolCall:
+    """
+    Return the call that a content block repeats, or a new one where nothing else stands for it.
+
+    Raises:
+        InputError: The block has no name.
+    """
+    number = _number(block)
+    for call in calls:
+        if call.id == number and "block" not in call.raw:
+            call.raw["block"] = block
+            return call
+    name = expect(block.get("name"), str, index, f"{field}.name")
+    arguments = arguments_text(block.get(BLOCKS[block["type"]]), index, f"{field}.input")
+    return ToolCall(number, name, arguments, raw={"block": block})
+
+
+def _parse_call(key: str, entry: Any, index: int, field: str) -> ToolCall:
+    wire = expect(entry, dict, index, field)
+    number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
+    # The parser leaves the name of an invalid call open.
+    name = expect(wire.get("name") or "", str, index, f"{field}.name")
+    arguments = arguments_text(wire.get("args"), index, f"{field}.args")
+    return ToolCall(number, name, arguments, raw={key: wire})
+
+
+def _sent(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    extra = fields.get("additional_kwargs")
+    if not isinstance(extra, dict):
+        return []
+    listed = extra.get("tool_calls")
+    if not isinstance(listed, list):
+        listed = [extra.get("function_call")]
+    return [item for item in listed if isinstance(item, dict)]
+
+
+def _from_sent(item: dict[str, Any], index: int) -> ToolCall:
+    field = "additional_kwargs.tool_calls"
+    function = item.get("function", item)
+    inner = expect(function, dict, index, field)
+    number = expect(item.get("id"), (str, type(None)), index, f"{field}.id")
+    name = expect(inner.get("name"), str, index, f"{field}.name")
+    arguments = arguments_text(inner.get("arguments"), index, f"{field}.arguments")
+    return ToolCall(number, name, arguments, raw={"sent": item})
+
+
+def _number(block: Mapping[str, Any]) -> str | None:
+    # OpenAI's function_call items have an id of the item and another one of the call.
+    number = block.get("call_id") or block.get("id")
+    return number if isinstance(number, str) else None
+
+
+_SIGNATURES = ("signature", "encrypted_content", "data")
+
+
+def read_content(
+    content: Any, calls: Sequence[ToolCall], index: int
+) -> tuple[Content | Thinking | ToolCall, ...]:
+    """
+    Read the content of a message.
+
+    Args:
+        content: A string, a list of strings and blocks, or None.
+        calls: The calls that stand beside the content; blocks that repeat one become that one.
+        index: Position of the message, for errors.
+
+    Raises:
+        InputError: A known block has a wrong type.
+    """
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Text(content, content),)
+    blocks = expect(content, (str, list), index, "content")
+    return tuple(_block(block, calls, index, f"content[{i}]") for i, block in enumerate(blocks))
+
+
+def read_answer(content: Any, index: int) -> tuple[Content, ...]:
+    """Read the content of a tool message, in which calls and reasoning mean nothing."""
+    return tuple(
+        part if isinstance(part, (Text, Media, Opaque)) else Opaque("block", raw=part.raw)
+        for part in read_content(content, (), index)
+    )
+
+
+def _block(
+    block: Any, calls: Sequence[ToolCall], index: int, field: str
+) -> Content | Thinking | ToolCall:
+    if isinstance(block, str):
+        return Text(block, block)
+    wire = expect(block, dict, index, field)
+    kind = wire.get("type")
+    if kind in ("text", "input_text", "output_text"):
+        return Text(expect(wire.get("text"), str, index, f"{field}.text"), wire)
+    if kind in ("thinking", "reasoning", "redacted_thinking"):
+        signed = any(isinstance(wire.get(key), str) for key in _SIGNATURES)
+        return Thinking(_reasoning(wire), signed, wire)
+    if isinstance(kind, str) and kind in BLOCKS:
+        return in_block(wire, calls, index, field)
+    label = kind if isinstance(kind, str) else "unknown"
+    return media_part(wire) or Opaque(label, opaque_text(wire), wire)
+
+
+def _reasoning(wire: dict[str, Any]) -> str:
+    for key in ("thinking", "reasoning"):
+        if isinstance(wire.get(key), str):
+            text: str = wire[key]
+            return text
+    summary = wire.get("summary")
+    items = summary if isinstance(summary, list) else []
+    texts = [item.get("text") for item in items if isinstance(item, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))

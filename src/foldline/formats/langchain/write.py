@@ -1,0 +1,245 @@
+"""Writing LangChain messages: each call in up to three places, as it stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.formats.foreign import adapt, is_own, note
+from foldline.formats.langchain.read import BLOCKS, LISTS, NAME
+from foldline.formats.langchain_shapes import Shape, fields_of, new_message, update_message
+from foldline.formats.media import media_source
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+
+def write_messages(messages: Sequence[Message], shape: Shape) -> list[Any]:
+    """Write messages in one of the four shapes."""
+    ready = adapt(messages, NAME)
+    return [wire for message in ready for wire in _message_wire(message, shape)]
+
+
+def _message_wire(message: Message, shape: Shape) -> list[Any]:
+    if not is_own(message, NAME):
+        return _foreign(message, shape)
+    if message.intact:
+        return [message.raw]
+    kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
+    return [_update(message, kept)] if kept else []
+
+
+def _update(message: Message, parts: tuple[Part, ...]) -> Any:
+    fields = fields_of(message.raw)
+    blocks = isinstance(fields.get("content"), list)
+    result = next((part for part in parts if isinstance(part, ToolResult)), None)
+    if result is not None:
+        content = write_content(result.content, True, blocks=blocks)
+        number = {"tool_call_id": result.call_id} if result.call_id else {}
+        return update_message(message.raw, {"content": content, **number})
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    changes = {"content": write_content(parts, True, blocks=blocks), **call_fields(fields, calls)}
+    extra = fields.get("additional_kwargs")
+    if isinstance(extra, dict):
+        kept = sent_fields(extra, calls)
+        if not any(_is_beside(part) for part in parts):
+            kept.pop("reasoning_content", None)
+        changes["additional_kwargs"] = kept
+    return update_message(message.raw, changes)
+
+
+def _is_beside(part: Part) -> bool:
+    """Return True if a part is reasoning that stands in additional_kwargs."""
+    return isinstance(part, Thinking) and isinstance(part.raw, dict) and "type" not in part.raw
+
+
+def _foreign(message: Message, shape: Shape) -> list[Any]:
+    out = [_answer(result, shape) for result in message.results]
+    rest = tuple(p for p in message.parts if not isinstance(p, (ToolResult, Omitted)))
+    if any(not isinstance(part, Text) or part.text for part in rest):
+        out.append(_spoken(message, rest, shape))
+    return out
+
+
+def _answer(result: ToolResult, shape: Shape) -> Any:
+    fields: dict[str, Any] = {"content": write_content(result.content, False)}
+    if result.name:
+        fields["name"] = result.name
+    fields["tool_call_id"] = result.call_id or ""
+    fields["status"] = "error" if result.is_error else "success"
+    return new_message("tool", fields, shape)
+
+
+def _spoken(message: Message, parts: tuple[Part, ...], shape: Shape) -> Any:
+    kinds = {"assistant": "ai", "system": "system"}
+    fields: dict[str, Any] = {"content": write_content(parts, False)}
+    if message.name:
+        fields["name"] = message.name
+    thoughts = [p.text for p in parts if isinstance(p, Thinking) and p.text and not p.signed]
+    if thoughts:
+        fields["additional_kwargs"] = {"reasoning_content": "\n".join(thoughts)}
+    calls = [new_call(part) for part in parts if isinstance(part, ToolCall)]
+    if calls:
+        fields["tool_calls"] = calls
+    return new_message(kinds.get(message.role, "human"), fields, shape)
+
+
+def block_wire(call: ToolCall) -> dict[str, Any] | None:
+    """Return the content block of a call, None where it has none."""
+    if "block" not in call.raw:
+        return None
+    block = _with_id(call.raw["block"], call)
+    if _is_unchanged(call):
+        return block
+    key = BLOCKS[block["type"]]
+    return {**block, key: _like(block.get(key), call.arguments)}
+
+
+def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
+    """Return the fields beside the content that repeat calls, holding only these calls."""
+    out: dict[str, Any] = {}
+    for key in LISTS:
+        if isinstance(fields.get(key), list):
+            out[key] = [_entry(call, key) for call in calls if key in call.raw]
+    chunks = fields.get("tool_call_chunks")
+    if isinstance(chunks, list):
+        out["tool_call_chunks"] = [
+            _chunk(chunk, call) for chunk, call in _match_chunks(chunks, calls)
+        ]
+    return out
+
+
+def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
+    """Return additional_kwargs with only these calls; the keys vanish with the last call."""
+    out = dict(extra)
+    sent = [_sent_wire(call) for call in calls if "sent" in call.raw]
+    if isinstance(extra.get("tool_calls"), list):
+        out["tool_calls"] = sent
+        if not sent:
+            del out["tool_calls"]
+    elif isinstance(extra.get("function_call"), dict):
+        out.pop("function_call")
+        if sent:
+            out["function_call"] = sent[0]
+    return out
+
+
+def new_call(call: ToolCall) -> dict[str, Any]:
+    """Return the ``tool_calls`` entry of a call of another dialect."""
+    args = arguments_object(call.arguments)
+    return {"name": call.name, "args": args, "id": call.id, "type": "tool_call"}
+
+
+def _is_unchanged(call: ToolCall) -> bool:
+    return _original_arguments(call.raw) == call.arguments
+
+
+def _original_arguments(raw: Mapping[str, Any]) -> str:
+    """Return the arguments as they were read."""
+    for key in LISTS:
+        if key in raw:
+            return arguments_text(raw[key].get("args"), None, key)
+    if "sent" in raw:
+        item = raw["sent"]
+        return arguments_text(item.get("function", item).get("arguments"), None, "sent")
+    block = raw["block"]
+    return arguments_text(block.get(BLOCKS[block["type"]]), None, "content")
+
+
+def _like(before: Any, text: str) -> Any:
+    return text if isinstance(before, str) else arguments_object(text)
+
+
+def _with_id(entry: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    """Return an entry with the id of the call, which a repair may have changed."""
+    key = "call_id" if entry.get("call_id") else "id"
+    return entry if not call.id or entry.get(key) == call.id else {**entry, key: call.id}
+
+
+def _entry(call: ToolCall, key: str) -> dict[str, Any]:
+    entry = _with_id(call.raw[key], call)
+    if _is_unchanged(call):
+        return entry
+    return {**entry, "args": _like(entry.get("args"), call.arguments)}
+
+
+def _sent_wire(call: ToolCall) -> dict[str, Any]:
+    item = _with_id(call.raw["sent"], call)
+    if _is_unchanged(call):
+        return item
+    if isinstance(item.get("function"), dict):
+        return {**item, "function": {**item["function"], "arguments": call.arguments}}
+    return {**item, "arguments": call.arguments}
+
+
+def _match_chunks(
+    chunks: Sequence[Any], calls: Sequence[ToolCall]
+) -> list[tuple[dict[str, Any], ToolCall]]:
+    known = {call.id: call for call in calls if call.id}
+    named = [c for c in chunks if isinstance(c, dict) and isinstance(c.get("id"), str)]
+    return [(chunk, known[chunk["id"]]) for chunk in named if chunk["id"] in known]
+
+
+def _chunk(chunk: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    return chunk if _is_unchanged(call) else {**chunk, "args": call.arguments}
+
+
+def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> Any:
+    """
+    Write parts as content.
+
+    Args:
+        parts: Parts of a message; calls are written only where a block repeated them.
+        own: Whether the ``raw`` of the parts is LangChain's.
+        blocks: Whether the content came as a list and has to stay one.
+
+    Returns:
+        A string where texts suffice, else a list of blocks.
+    """
+    written = [wire for part in parts if (wire := _wire(part, own)) is not None]
+    if not blocks and all(isinstance(wire, str) for wire in written):
+        return "\n".join(written)
+    return [_text_block(wire) if isinstance(wire, str) and not own else wire for wire in written]
+
+
+def _wire(part: Part, own: bool) -> Any:
+    match part:
+        case ToolCall():
+            return block_wire(part) if own else None
+        case Thinking(raw=raw):
+            return raw if own and isinstance(raw, dict) and "type" in raw else None
+        case Omitted() | ToolResult():
+            return None
+        case _ if own and isinstance(part.raw, (dict, str)):
+            return part.raw
+        case Text(text):
+            return text or None
+        case Media():
+            return _media(part)
+        case Opaque():
+            return note(part)
+
+
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _media(part: Media) -> Any:
+    source = media_source(part.raw)
+    if source is None or not source.data_uri:
+        return note(part)
+    if source.kind == "image":
+        return {"type": "image_url", "image_url": {"url": source.data_uri}}
+    if not source.data:
+        return note(part)
+    kind = "file" if source.kind == "document" else source.kind
+    return {"type": kind, "mime_type": source.media_type, "base64": source.data}

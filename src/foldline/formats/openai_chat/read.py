@@ -1,0 +1,154 @@
+"""Reading chat completions: messages, and the usage that providers report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.media import KINDS, media_part
+from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.tool_json import arguments_text
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+NAME = "openai-chat"
+
+
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one message.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    wire = expect(item, dict, index, "")
+    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        return unknown_role(wire, wire["role"], NAME, index)
+    if role == "tool":
+        return Message(role, (_result(wire, index),), wire, NAME)
+    parts = (*_thinking(wire), *_content(wire.get("content"), index), *_calls(wire, index))
+    name = wire.get("name")
+    return Message(role, parts, wire, NAME, name=name if isinstance(name, str) else None)
+
+
+def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
+    for key in ("reasoning_content", "reasoning"):
+        text = wire.get(key)
+        if isinstance(text, str) and text:
+            return (Thinking(text, raw={key: text}),)
+    return ()
+
+
+def _content(content: Any, index: int) -> tuple[Content, ...]:
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Text(content, raw=content),)
+    blocks = expect(content, (str, list, type(None)), index, "content")
+    return tuple(_block(block, index, f"content[{at}]") for at, block in enumerate(blocks))
+
+
+def _block(block: Any, index: int, field: str) -> Content:
+    if isinstance(block, str):
+        return Text(block, raw=block)
+    wire = expect(block, dict, index, field)
+    kind = wire.get("type")
+    if kind in ("text", "input_text", "output_text", "refusal"):
+        key = "refusal" if "text" not in wire and kind == "refusal" else "text"
+        return Text(expect(wire.get(key), str, index, f"{field}.{key}"), raw=wire)
+    if kind == "image_url":
+        image = wire.get("image_url")
+        address = image.get("url") if isinstance(image, dict) else image
+        expect(address, str, index, f"{field}.image_url.url")
+    media: Media | None = media_part(wire) if isinstance(kind, str) and kind in KINDS else None
+    return media or Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
+
+
+def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
+    calls = wire.get("tool_calls")
+    if calls is None:
+        legacy = wire.get("function_call")
+        return (_function(legacy, None, wire, index, "function_call"),) if legacy else ()
+    listed = expect(calls, list, index, "tool_calls")
+    return tuple(_call(item, index, f"tool_calls[{at}]") for at, item in enumerate(listed))
+
+
+def _call(item: Any, index: int, field: str) -> ToolCall:
+    call = expect(item, dict, index, field)
+    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
+    if call.get("type") == "custom":
+        custom = expect(call.get("custom"), dict, index, f"{field}.custom")
+        name = expect(custom.get("name"), str, index, f"{field}.custom.name")
+        text = expect(custom.get("input"), str, index, f"{field}.custom.input")
+        return ToolCall(number or None, name, text, raw=call)
+    return _function(call.get("function"), number or None, call, index, f"{field}.function")
+
+
+def _function(function: Any, number: str | None, raw: Any, index: int, field: str) -> ToolCall:
+    inner = expect(function, dict, index, field)
+    name = expect(inner.get("name"), str, index, f"{field}.name")
+    arguments = arguments_text(inner.get("arguments"), index, f"{field}.arguments")
+    return ToolCall(number, name, arguments, raw=raw)
+
+
+def _result(wire: dict[str, Any], index: int) -> ToolResult:
+    number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
+    name = wire.get("name")
+    if number is None and not isinstance(name, str):
+        raise InputError(
+            "a tool message without tool_call_id",
+            index=index,
+            field="tool_call_id",
+            hint="Every tool result must name the call that it answers.",
+        )
+    label = name if isinstance(name, str) else ""
+    return ToolResult(number or None, _content(wire.get("content"), index), label, raw=wire)
+
+
+def reported_usage(value: Any) -> Usage | None:
+    """
+    Read a ``usage`` object.
+
+    Args:
+        value: Anything; ``prompt_tokens`` includes what was read from the cache.
+
+    Returns:
+        The usage, or None when there is none that makes sense.
+    """
+    if not isinstance(value, dict):
+        return None
+    prompt, output = _tokens(value, "prompt_tokens"), _tokens(value, "completion_tokens")
+    details = value.get("prompt_tokens_details")
+    cached = _tokens(details, "cached_tokens") if isinstance(details, dict) else 0
+    if not prompt and not output:
+        return None
+    cached = min(cached, prompt)
+    return Usage(input=prompt - cached, output=output, cache_read=cached)
+
+
+def _tokens(value: dict[str, Any], key: str) -> int:
+    number = value.get(key)
+    return number if isinstance(number, int) and number > 0 else 0

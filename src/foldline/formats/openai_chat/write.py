@@ -1,0 +1,155 @@
+"""Writing chat completions: messages that an edit changed, and messages from neutral parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foldline.formats.foreign import note
+from foldline.formats.media import media_source
+from foldline.formats.tool_json import arguments_json, arguments_text
+from foldline.values.groups import Site
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+_REASONING = ("reasoning_content", "reasoning")
+_SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+
+def changed_message(message: Message) -> list[Any]:
+    """Write a message of this dialect that an edit changed; its other fields stay."""
+    raw: dict[str, Any] = message.raw
+    kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
+    if not kept:
+        return []
+    listed = isinstance(raw.get("content"), list)
+    result = next((part for part in kept if isinstance(part, ToolResult)), None)
+    if result is not None:
+        content = _content(result.content, own=True, listed=listed)
+        number = {"tool_call_id": result.call_id} if result.call_id else {}
+        return [{**raw, **number, "content": "" if content is None else content}]
+    wire = dict(raw)
+    thoughts = [part.raw for part in kept if isinstance(part, Thinking)]
+    for key in _REASONING:
+        if not any(isinstance(thought, dict) and key in thought for thought in thoughts):
+            wire.pop(key, None)
+    wire["content"] = _content([p for p in kept if _is_content(p)], own=True, listed=listed)
+    return [_with_calls(wire, [part for part in kept if isinstance(part, ToolCall)])]
+
+
+def built_messages(message: Message, index: int, numbers: Mapping[Site, str]) -> list[Any]:
+    """
+    Write a message that was made elsewhere.
+
+    Args:
+        message: A message of another dialect, or one that Foldline made.
+        index: Its position.
+        numbers: The call ids of calls and results by their site.
+
+    Returns:
+        One message for each tool result, then one for the rest; none when nothing is said.
+    """
+    out: list[Any] = []
+    calls = []
+    for position, part in enumerate(message.parts):
+        number = numbers.get(Site(index, position), "")
+        if isinstance(part, ToolResult):
+            text = "\n".join(map(_plain, part.content))
+            out.append({"role": "tool", "tool_call_id": number, "content": text})
+        elif isinstance(part, ToolCall):
+            calls.append(_call(part, None, number))
+    content = _content([p for p in message.parts if _is_content(p)], own=False)
+    if content is None and not calls:
+        return out
+    wire: dict[str, Any] = {"role": "user" if message.role == "tool" else message.role}
+    if message.name:
+        wire["name"] = message.name
+    wire["content"] = content
+    thoughts = [p for p in message.parts if isinstance(p, Thinking) and p.text and not p.signed]
+    if thoughts and message.role == "assistant":
+        wire["reasoning_content"] = "\n".join(part.text for part in thoughts)
+    return [*out, {**wire, "tool_calls": calls} if calls else wire]
+
+
+def _is_content(part: Part) -> bool:
+    return isinstance(part, (Text, Media, Opaque))
+
+
+def _with_calls(wire: dict[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
+    """Put the calls that are left into a message that held them; say nothing rather than null."""
+    legacy = next((call for call in calls if _is_legacy(call)), None)
+    if legacy is not None:
+        inner = {**wire["function_call"], "arguments": legacy.arguments}
+        return {**wire, "function_call": inner}
+    wire.pop("function_call", None)
+    wire.pop("tool_calls", None)
+    if calls:
+        return {**wire, "tool_calls": [_call(call, call.raw, call.id or "") for call in calls]}
+    return {**wire, "content": wire["content"] or ""}
+
+
+def _is_legacy(call: ToolCall) -> bool:
+    return isinstance(call.raw, dict) and isinstance(call.raw.get("function_call"), dict)
+
+
+def _call(call: ToolCall, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write a call: its own entry with what changed, else a new one."""
+    if raw is None:
+        function = {"name": call.name, "arguments": arguments_json(call.arguments)}
+        return {"id": number, "type": "function", "function": function}
+    if number and raw.get("id") != number:
+        raw = {**raw, "id": number}
+    key, field = ("custom", "input") if raw.get("type") == "custom" else ("function", "arguments")
+    if arguments_text(raw[key].get(field)) == call.arguments:
+        return raw
+    return {**raw, key: {**raw[key], field: call.arguments}}
+
+
+def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
+    """
+    Write content, None for nothing.
+
+    Args:
+        parts: Texts, media and opaque blocks.
+        own: Whether their ``raw`` is of this dialect.
+        listed: Whether the content came as a list and has to stay one.
+    """
+    said = [part for part in parts if own or not isinstance(part, Text) or part.text]
+    if not said:
+        return None
+    if listed or not all(isinstance(part, Text) for part in said):
+        blocks = [_block(part, own=own) for part in said]
+        if own or any(block["type"] != "text" for block in blocks):
+            return blocks
+    return "\n".join(map(_plain, said))
+
+
+def _block(part: Part, *, own: bool) -> Any:
+    if own and isinstance(part, (Text, Media, Opaque)) and isinstance(part.raw, (dict, str)):
+        return part.raw
+    source = media_source(part.raw) if isinstance(part, Media) else None
+    if source is not None:
+        if source.kind == "image" and source.data_uri:
+            return {"type": "image_url", "image_url": {"url": source.data_uri}}
+        sound = _SOUNDS.get(source.media_type)
+        if source.data and sound:
+            return {"type": "input_audio", "input_audio": {"data": source.data, "format": sound}}
+        if source.data and source.media_type == "application/pdf":
+            file = {"filename": "document.pdf", "file_data": source.data_uri}
+            return {"type": "file", "file": file}
+    return {"type": "text", "text": _plain(part)}
+
+
+def _plain(part: Part) -> str:
+    if isinstance(part, (Media, Opaque)):
+        return note(part)
+    return part.text if isinstance(part, Text) else ""

@@ -1,0 +1,133 @@
+"""Reading OpenAI Responses items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_from_url, media_part
+from foldline.formats.opaque import opaque_text, unknown_message, unknown_role
+from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
+from foldline.formats.openai_responses.write import NAME
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+ROLES: dict[str, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+_TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
+
+
+SERVER_ITEMS = frozenset(
+    {
+        *("web_search_call", "file_search_call", "image_generation_call", "item_reference"),
+        *("code_interpreter_call", "mcp_call", "mcp_list_tools"),
+        *("mcp_approval_request", "mcp_approval_response"),
+    }
+)
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one item.
+
+    Raises:
+        InputError: Naming the item index and the field.
+    """
+    wire = expect(item, dict, index, "")
+    kind = wire.get("type")
+    if kind is None and "role" not in wire and isinstance(wire.get("id"), str):
+        kind = "item_reference"
+    if kind is None or kind == "message":
+        return _spoken(wire, index)
+    kind = expect(kind, str, index, "type")
+    paired = kind in KINDS or kind in OUTPUTS
+    if paired and not (kind.startswith("tool_search") and wire.get("call_id") is None):
+        return _call(wire, index) if kind in KINDS else _output(wire, index)
+    if kind == "reasoning":
+        part: Part = _thinking(wire, index)
+    elif kind in SERVER_ITEMS or paired:
+        part = Opaque(kind, opaque_text(wire), raw=wire)
+    else:
+        return unknown_message(wire, kind, NAME)
+    return Message("user" if kind == "mcp_approval_response" else "assistant", (part,), wire, NAME)
+
+
+def _spoken(wire: dict[str, Any], index: int) -> Message:
+    named = expect(wire.get("role"), str, index, "role")
+    role = ROLES.get(named)
+    if role is None:
+        return unknown_role(wire, named, NAME, index)
+    content = expect(wire.get("content"), (str, list, type(None)), index, "content")
+    return Message(role, _content(content, index, "content"), wire, NAME)
+
+
+def _thinking(wire: dict[str, Any], index: int) -> Thinking:
+    texts = []
+    for key in ("summary", "content"):
+        for block in expect(wire.get(key), (list, type(None)), index, key) or ():
+            text = block.get("text") if isinstance(block, dict) else None
+            texts += [text] if isinstance(text, str) and text else []
+    signed = bool(wire.get("encrypted_content") or wire.get("id"))
+    return Thinking("\n".join(texts), signed=signed, raw=wire)
+
+
+def _call(wire: dict[str, Any], index: int) -> Message:
+    number = expect(call_number(wire), str, index, "call_id")
+    name = KINDS[wire["type"]].name or expect(wire.get("name"), str, index, "name")
+    call = ToolCall(number, name, call_arguments(wire, index), raw=wire)
+    return Message("assistant", (call,), wire, NAME)
+
+
+def _output(wire: dict[str, Any], index: int) -> Message:
+    number = expect(call_number(wire), str, index, "call_id")
+    if wire["type"] == "tool_search_output":
+        content: tuple[Content, ...] = (Opaque("tools", opaque_text(wire), raw=wire),)
+    else:
+        value = expect(wire.get("output"), (str, list, dict, type(None)), index, "output")
+        content = _content([value] if isinstance(value, dict) else value, index, "output")
+    failed = wire.get("status") == "failed"
+    result = ToolResult(number, content, is_error=failed, raw=wire)
+    return Message("tool", (result,), wire, NAME)
+
+
+def _content(content: Any, index: int, field: str) -> tuple[Content, ...]:
+    if isinstance(content, str):
+        return (Text(content, raw=content),) if content else ()
+    blocks = enumerate(content or ())
+    return tuple(_block(block, index, f"{field}[{position}]") for position, block in blocks)
+
+
+def _block(block: Any, index: int, field: str) -> Content:
+    wire = expect(block, dict, index, field)
+    kind = wire.get("type")
+    if isinstance(kind, str) and kind in _TEXTS:
+        return Text(expect(wire.get("text"), str, index, f"{field}.text"), raw=wire)
+    if kind == "refusal":
+        return Text(expect(wire.get("refusal"), str, index, f"{field}.refusal"), raw=wire)
+    if kind == "computer_screenshot":
+        url = wire.get("image_url")
+        return media_from_url(url if isinstance(url, str) else "", wire)
+    if isinstance(wire.get("stdout"), str):
+        errors = wire.get("stderr")
+        shown = [wire["stdout"], errors if isinstance(errors, str) else ""]
+        return Text("\n".join(text for text in shown if text), raw=wire)
+    media: Media | None = media_part(wire)
+    return media or Opaque(
+        kind if isinstance(kind, str) else "unknown", opaque_text(wire), raw=wire
+    )

@@ -1,0 +1,175 @@
+"""The strict rules of OpenAI Responses, as a server that rejects with status 400 has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from foldline.formats.dialect import Violation
+from foldline.formats.openai_responses.items import KINDS, LOCAL_SHELL, OUTPUTS, call_number
+
+ROLES = frozenset({"user", "assistant", "system", "developer"})
+
+_SAID = frozenset({"output_text", "refusal"})
+_HEARD = frozenset({"input_text", "input_image", "input_file", "input_audio"})
+
+
+def body_violations(wire: Any) -> list[Violation]:
+    """Check a list of items or a request body; a value that is neither is a violation."""
+    given = wire.get("input") if isinstance(wire, dict) else wire
+    if isinstance(given, str) and isinstance(wire, dict):
+        return [] if given.strip() else [Violation(0, "input", "empty", "the input is blank")]
+    if not isinstance(given, list):
+        name = "input" if isinstance(wire, dict) else ""
+        return [Violation(0, name, "type", "the input is not a list of items")]
+    return violations(given)
+
+
+def violations(items: Sequence[Any]) -> list[Violation]:
+    """
+    Check a conversation against the rules.
+
+    Messages have a known role and content of the right types; every output follows its call, one
+    for each call; a call may go without while nothing but calls, reasoning and outputs follow;
+    reasoning is followed by what it led to; arguments are strings; item ids are unique. Whether
+    an id is bound to reasoning that is no longer there cannot be seen here: the server knows.
+    """
+    found = [v for index, item in enumerate(items) for v in _item(item, index)]
+    known = [(i, item) for i, item in enumerate(items) if isinstance(item, dict)]
+    return [*found, *_pairing(known), *_reasoning(known), *_unique(known)]
+
+
+def _kind(item: dict[str, Any]) -> str:
+    kind = item.get("type")
+    if kind is None:
+        return "message" if "role" in item else "item_reference"
+    return kind if isinstance(kind, str) else ""
+
+
+# --- one item ------------------------------------------------------------------------------
+
+
+def _item(item: Any, index: int) -> Iterator[Violation]:
+    if not isinstance(item, dict):
+        yield Violation(index, "", "type", "the item is not an object")
+        return
+    kind = _kind(item)
+    if kind == "message":
+        yield from _message(item, index)
+    elif kind in KINDS:
+        yield from _call(item, kind, index)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        if not isinstance(item.get("output"), (str, list)):
+            yield Violation(index, "output", "type", "the output is neither string nor list")
+    elif kind == "reasoning":
+        if not isinstance(item.get("summary"), list):
+            yield Violation(index, "summary", "type", "the summary is not a list")
+    elif not kind:
+        yield Violation(index, "type", "type", "the type is not a string")
+    elif kind == "item_reference" and not isinstance(item.get("id"), str):
+        yield Violation(index, "id", "type", "the reference names no item")
+
+
+def _message(item: dict[str, Any], index: int) -> Iterator[Violation]:
+    role, content = item.get("role"), item.get("content")
+    if not isinstance(role, str) or role not in ROLES:
+        name = f" {role[:40]!r}" if isinstance(role, str) else ""
+        yield Violation(index, "role", "role", f"unknown role{name}")
+    if not isinstance(content, (str, list)):
+        yield Violation(index, "content", "type", "the content is neither a string nor a list")
+        return
+    if not content:
+        yield Violation(index, "content", "empty", "the message says nothing")
+    allowed = _SAID if role == "assistant" else _HEARD
+    for position, block in enumerate(content if isinstance(content, list) else ()):
+        kind = block.get("type") if isinstance(block, dict) else None
+        path = f"content[{position}]"
+        if not isinstance(kind, str):
+            yield Violation(index, path, "type", "the block has no type")
+        elif kind not in allowed:
+            text = f"a message of this role holds no {kind[:40]!r}"
+            yield Violation(index, f"{path}.type", "type", text)
+        elif kind.endswith("_text") and not isinstance(block.get("text"), str):
+            yield Violation(index, f"{path}.text", "type", "the text is not a string")
+
+
+def _call(item: dict[str, Any], kind: str, index: int) -> Iterator[Violation]:
+    named = kind in ("function_call", "custom_tool_call")
+    if named and not (isinstance(item.get("name"), str) and item["name"]):
+        yield Violation(index, "name", "type", "the call names no tool")
+    field = KINDS[kind].field
+    if named and not isinstance(item.get(field), str):
+        yield Violation(index, field, "arguments", f"the {field} is not a string")
+    number = call_number(item)
+    if kind == "tool_search_call" and number is None:
+        return
+    if not isinstance(number, str) or not number:
+        yield Violation(index, "call_id", "type", "the call has no call_id")
+
+
+# --- the order of items --------------------------------------------------------------------
+
+
+def _pairing(items: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Violation]:
+    waiting: dict[str, tuple[int, str]] = {}
+    last_message = -1
+    for index, item in items:
+        kind, number = _kind(item), call_number(item)
+        if kind == "message":
+            last_message = index
+        if kind in KINDS and isinstance(number, str):
+            if number in waiting:
+                text = f"the call {number[:80]!r} still waits for its output"
+                yield Violation(index, "call_id", "duplicate", text)
+            waiting[number] = (index, kind)
+        elif kind in OUTPUTS and not (kind == "tool_search_output" and number is None):
+            yield from _answer(kind, number, index, waiting)
+    for number, (index, _) in waiting.items():
+        if index < last_message:
+            text = f"the call {number[:80]!r} has no output"
+            yield Violation(index, "call_id", "pairing", text)
+
+
+def _answer(
+    kind: str, number: Any, index: int, waiting: dict[str, tuple[int, str]]
+) -> Iterator[Violation]:
+    if not isinstance(number, str):
+        yield Violation(index, "call_id", "pairing", "the output names no call")
+        return
+    call = waiting.pop(number, None)
+    if call is None:
+        text = f"the output of {number[:80]!r} follows no call that waits for it"
+        yield Violation(index, "call_id", "pairing", text)
+    elif kind != KINDS[call[1]].output and call[1] != "local_shell_call":
+        text = f"a {call[1]} is answered by a {KINDS[call[1]].output}"
+        yield Violation(index, "type", "pairing", text)
+
+
+def _reasoning(items: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Violation]:
+    following: dict[str, Any] | None = None
+    for index, item in reversed(items):
+        if _kind(item) == "reasoning" and not _may_follow(following):
+            text = "the reasoning is not followed by what it led to"
+            yield Violation(index, "type", "reasoning", text)
+        following = item
+
+
+def _may_follow(item: dict[str, Any] | None) -> bool:
+    if item is None:
+        return False
+    kind = _kind(item)
+    if kind == "message":
+        return item.get("role") == "assistant"
+    return kind not in OUTPUTS and kind != "mcp_approval_response"
+
+
+def _unique(items: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Violation]:
+    seen: set[str] = set()
+    for index, item in items:
+        number = item.get("id")
+        # A reference repeats an id on purpose, and local shell outputs repeat that of their call.
+        if not isinstance(number, str) or _kind(item) in ("item_reference", LOCAL_SHELL):
+            continue
+        if number in seen:
+            yield Violation(index, "id", "duplicate", f"the item {number[:80]!r} occurs twice")
+        seen.add(number)

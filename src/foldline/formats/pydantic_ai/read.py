@@ -1,0 +1,241 @@
+"""Reading Pydantic AI messages and their parts, as they are serialized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.errors import InputError
+from foldline.formats.dialect import expect
+from foldline.formats.media import media_part
+from foldline.formats.opaque import opaque_text
+from foldline.formats.tool_json import arguments_text, json_text
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+NAME = "pydantic-ai"
+
+
+KINDS = frozenset({"request", "response"})
+
+
+MARKS = "__pydantic_ai__"
+"""Where the metadata of a response hold what the framework notes for itself."""
+
+
+def read_message(item: Any, index: int) -> Message:
+    """
+    Read one message.
+
+    Raises:
+        InputError: Naming the message index and the field.
+    """
+    wire = expect(item, dict, index, "")
+    kind = expect(wire.get("kind"), str, index, "kind")
+    if kind not in KINDS:
+        raise InputError(
+            f"unknown kind {kind[:40]!r}",
+            index=index,
+            field="kind",
+            hint=f"Known kinds: {', '.join(sorted(KINDS))}.",
+        )
+    parts = tuple(
+        part for _, part in read_parts(expect(wire.get("parts"), list, index, "parts"), index)
+    )
+    if kind == "response":
+        return Message("assistant", parts, wire, NAME, usage=_usage(wire))
+    role = _role(wire["parts"], parts)
+    return Message(role, _as_system(parts) if role == "system" else parts, wire, NAME)
+
+
+def _role(wires: Sequence[dict[str, Any]], parts: Sequence[Part]) -> Role:
+    """Return who speaks: a user wherever there is a prompt, else tools, else the framework."""
+    if any(wire.get("part_kind") == "user-prompt" for wire in wires):
+        return "user"
+    return "tool" if any(isinstance(part, ToolResult) for part in parts) else "system"
+
+
+def _as_system(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Read the system prompts of a request that holds nothing else as what they say."""
+    return tuple(
+        Text(part.text, part.raw)
+        if isinstance(part, Opaque) and part.kind == "system-prompt"
+        else part
+        for part in parts
+    )
+
+
+def _usage(response: dict[str, Any]) -> Usage | None:
+    value = response.get("usage")
+    if not isinstance(value, dict):
+        return None
+    keys = ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")
+    read_, write, given, output = (_tokens(value.get(key)) for key in keys)
+    held = _context(response.get("metadata"))
+    if held is not None:
+        return Usage(held, output) if held else None
+    # Pydantic AI counts cached tokens as input too.
+    usage = Usage(max(0, given - read_ - write), output, read_, write)
+    return usage if usage.total else None
+
+
+def _context(metadata: Any) -> int | None:
+    """Return what the window really held, where the usage adds up several requests."""
+    marks = metadata.get(MARKS) if isinstance(metadata, dict) else None
+    held = marks.get("context_input_tokens") if isinstance(marks, dict) else None
+    return _tokens(held) if held is not None else None
+
+
+def _tokens(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+URLS = {"image-url": "image", "audio-url": "audio", "video-url": "video", "document-url": "file"}
+"""Kinds of content that refer to media, and what other wires call such a block."""
+
+
+FAILED = frozenset({"retried", "failed", "denied"})
+"""Outcomes of a tool return that the model has to take as an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartPosition:
+    """Where a part stands: its position among the wire parts and, in a prompt, in the content."""
+
+    part: int
+    item: int | None = None
+
+
+def read_parts(parts: list[Any], index: int) -> Iterator[tuple[PartPosition, Part]]:
+    """
+    Read the parts of a message, each with its place; a prompt with a list becomes several.
+
+    Args:
+        parts: As they are serialized.
+        index: Position of their message, for errors.
+
+    Raises:
+        InputError: A known part has a wrong type.
+    """
+    for position, part in enumerate(parts):
+        field = f"parts[{position}]"
+        wire = expect(part, dict, index, field)
+        if wire.get("part_kind") == "user-prompt":
+            yield from _prompt(wire, position, index, field)
+        else:
+            yield PartPosition(position), _part(wire, index, field)
+
+
+def _prompt(
+    wire: dict[str, Any], position: int, index: int, field: str
+) -> Iterator[tuple[PartPosition, Part]]:
+    content = expect(wire.get("content"), (str, list), index, f"{field}.content")
+    if isinstance(content, str):
+        yield PartPosition(position), Text(content, wire)
+        return
+    for at, item in enumerate(content):
+        yield PartPosition(position, at), _item(item, index, f"{field}.content[{at}]")
+
+
+def _item(item: Any, index: int, field: str) -> Content:
+    if isinstance(item, str):
+        return Text(item, item)
+    wire = expect(item, dict, index, field)
+    kind = wire.get("kind")
+    if kind == "text-content":
+        return Text(expect(wire.get("content"), str, index, f"{field}.content"), wire)
+    label = kind if isinstance(kind, str) else "unknown"
+    return _media(wire) or Opaque(label, opaque_text(wire), wire)
+
+
+def _media(item: Mapping[str, Any]) -> Media | None:
+    """Describe media as a block that other wires can read too; ``item`` keeps the original."""
+    kind, media_type = item.get("kind"), item.get("media_type")
+    described = {"media_type": media_type} if isinstance(media_type, str) else {}
+    if kind == "binary" and isinstance(item.get("data"), str):
+        return media_part({"type": "file", **described, "data": item["data"], "item": item})
+    if isinstance(kind, str) and kind in URLS and isinstance(item.get("url"), str):
+        return media_part({"type": URLS[kind], **described, "url": item["url"], "item": item})
+    return None
+
+
+def _part(wire: dict[str, Any], index: int, field: str) -> Part:
+    match wire.get("part_kind"):
+        case "text":
+            return Text(expect(wire.get("content"), str, index, f"{field}.content"), wire)
+        case "thinking":
+            text = expect(wire.get("content"), (str, type(None)), index, f"{field}.content")
+            bound = ("signature", "id", "provider_details")
+            return Thinking(text or "", any(wire.get(key) for key in bound), wire)
+        case "tool-call":
+            return _call(wire, index, field)
+        case "tool-return":
+            return _result(wire, index, field)
+        case "retry-prompt" if isinstance(wire.get("tool_name"), str):
+            return _result(wire, index, field)
+        case "file" if isinstance(wire.get("content"), dict):
+            media = _media(wire["content"])
+            return media or Opaque("file", "", wire)
+        case "system-prompt":
+            text = expect(wire.get("content"), str, index, f"{field}.content")
+            return Opaque("system-prompt", text, wire)
+        case kind:
+            return Opaque(kind if isinstance(kind, str) else "unknown", _words(wire), wire)
+
+
+def _words(wire: Mapping[str, Any]) -> str:
+    """Return what a model reads in a part of another kind, such as feedback or instructions."""
+    content = wire.get("content")
+    return content if isinstance(content, str) else opaque_text(dict(wire))
+
+
+def _call(wire: dict[str, Any], index: int, field: str) -> ToolCall:
+    number = expect(wire.get("tool_call_id"), str, index, f"{field}.tool_call_id")
+    name = expect(wire.get("tool_name"), str, index, f"{field}.tool_name")
+    details = wire.get("provider_details")
+    signed = isinstance(details, dict) and "thought_signature" in details
+    return ToolCall(
+        number, name, arguments_text(wire.get("args"), index, f"{field}.args"), signed, wire
+    )
+
+
+def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
+    number = expect(wire.get("tool_call_id"), str, index, f"{field}.tool_call_id")
+    name = expect(wire.get("tool_name"), str, index, f"{field}.tool_name")
+    failed = wire["part_kind"] == "retry-prompt" or str(wire.get("outcome")) in FAILED
+    content = tuple(read_answer(wire.get("content"), index, f"{field}.content"))
+    return ToolResult(number, content, name, failed, wire)
+
+
+def read_answer(content: Any, index: int, field: str) -> Iterator[Content]:
+    """
+    Read what a tool returned: a text, or any JSON value, with media in it or without.
+
+    Args:
+        content: As it is serialized.
+        index: Position of its message, for errors.
+        field: Its path, for errors.
+    """
+    if content is None or content == "":
+        return
+    items = content if isinstance(content, list) else [content]
+    media = [_media(item) if isinstance(item, dict) else None for item in items]
+    if not any(media):
+        text = content if isinstance(content, str) else json_text(content, index, field)
+        yield Text(text, content)
+        return
+    for item, found in zip(items, media, strict=True):
+        text = item if isinstance(item, str) else json_text(item, index, field)
+        yield found or Text(text, item)

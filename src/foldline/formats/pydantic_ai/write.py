@@ -1,0 +1,225 @@
+"""Writing Pydantic AI messages: those that an edit changed, and those that others made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from foldline.formats.foreign import note
+from foldline.formats.media import MediaSource, media_source
+from foldline.formats.pydantic_ai.read import PartPosition, read_answer, read_parts
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+_URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
+
+
+def changed_message(message: Message) -> dict[str, Any] | None:
+    """
+    Write a message of this dialect that an edit changed.
+
+    Its other fields and its untouched parts stay. Where reasoning was left out, the other parts
+    lose the ids that bind them to it.
+
+    Returns:
+        The wire message, or None when nothing of it is left.
+    """
+    raw: dict[str, Any] = message.raw
+    before = [(place, part) for place, part in read_parts(raw["parts"], 0)]
+    if len(before) != len(message.parts):
+        return built_message(message, [""] * len(message.parts))
+    unbound = any(
+        isinstance(old, Thinking) and isinstance(part, Omitted)
+        for (_, old), part in zip(before, message.parts, strict=True)
+    )
+    parts = []
+    for position, old in enumerate(raw["parts"]):
+        pieces = [
+            (place, part)
+            for (place, _), part in zip(before, message.parts, strict=True)
+            if place.part == position
+        ]
+        written = _own(old, pieces)
+        if written is not None:
+            parts.append({**written, "id": None} if unbound and written.get("id") else written)
+    return {**raw, "parts": parts} if parts else None
+
+
+def _own(
+    old: dict[str, Any], pieces: Sequence[tuple[PartPosition, Part]]
+) -> dict[str, Any] | None:
+    """Write a wire part of which all pieces are known; a prompt may have many, or none."""
+    if old.get("part_kind") == "user-prompt" and isinstance(old.get("content"), list):
+        content = [
+            item
+            for place, part in pieces
+            if (item := _item(part, old["content"][place.item or 0])) is not None
+        ]
+        return {**old, "content": content} if content or not pieces else None
+    ((_, part),) = pieces
+    match part:
+        case Omitted():
+            return None
+        case ToolCall():
+            return _call(part, old, part.id or "")
+        case ToolResult():
+            return _result(part, old, part.call_id or "")
+        case Text(text) if part.raw is None:
+            return _with_text(text, old)
+        case _:
+            return old
+
+
+def _with_text(text: str, old: dict[str, Any]) -> dict[str, Any] | None:
+    if not text.strip():
+        return None
+    if isinstance(old.get("content"), str):
+        return {**old, "content": text}
+    return {"content": text, "part_kind": "text"}
+
+
+def _item(part: Part, old: Any) -> Any:
+    """Write an item of a prompt; None for one that was left out."""
+    if isinstance(part, Omitted):
+        return None
+    if isinstance(part, Text) and part.raw is None:
+        return ({**old, "content": part.text} if _is_text(old) else part.text) or None
+    return old
+
+
+def _is_text(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("kind") == "text-content"
+
+
+def _call(call: ToolCall, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write a call: its own part with what changed, else a new one."""
+    if old is None:
+        return {
+            "tool_name": call.name,
+            "args": arguments_object(call.arguments),
+            "tool_call_id": number,
+            "part_kind": "tool-call",
+        }
+    if number and old.get("tool_call_id") != number:
+        old = {**old, "tool_call_id": number}
+    if arguments_text(old.get("args")) == call.arguments:
+        return old
+    args = call.arguments if isinstance(old.get("args"), str) else arguments_object(call.arguments)
+    return {**old, "args": args}
+
+
+def _result(result: ToolResult, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+    """Write what a tool returned: its own part with what changed, else a new one."""
+    if old is None:
+        return {
+            "tool_name": result.name or "tool",
+            "content": _answer(result),
+            "tool_call_id": number,
+            "outcome": "failed" if result.is_error else "success",
+            "part_kind": "tool-return",
+        }
+    if number and old.get("tool_call_id") != number:
+        old = {**old, "tool_call_id": number}
+    if tuple(read_answer(old.get("content"), 0, "")) == result.content:
+        return old
+    # A typed return demands content of its own shape, and the digests are of what was there.
+    kept = {key: value for key, value in old.items() if key != "content_file_digests"}
+    if "tool_kind" in kept:
+        kept["tool_kind"] = None
+    return {**kept, "content": _answer(result)}
+
+
+def _answer(result: ToolResult) -> Any:
+    pieces = [_piece(part) for part in result.content]
+    if all(isinstance(piece, str) for piece in pieces):
+        return "\n".join(pieces)
+    return pieces
+
+
+def _piece(part: Part) -> Any:
+    if isinstance(part, Media):
+        return media_item(part) or note(part)
+    if isinstance(part, Opaque):
+        return note(part)
+    return part.text if isinstance(part, Text) else ""
+
+
+def media_item(part: Media) -> dict[str, Any] | None:
+    """Write media as content: the original item, or bytes or an address of another wire."""
+    if isinstance(part.raw, dict) and isinstance(part.raw.get("item"), dict):
+        item: dict[str, Any] = part.raw["item"]
+        return item
+    source = media_source(part.raw)
+    return _describe(source) if source is not None else None
+
+
+def _describe(source: MediaSource) -> dict[str, Any] | None:
+    if source.data and source.media_type:
+        return {"data": source.data, "media_type": source.media_type, "kind": "binary"}
+    if source.url.startswith(("http://", "https://")):
+        return {"url": source.url, "kind": _URLS.get(source.kind, "document-url")}
+    return None
+
+
+# --- from neutral parts ----------------------------------------------------------------------
+
+
+def built_message(message: Message, numbers: Sequence[str]) -> dict[str, Any] | None:
+    """
+    Write a message that was made elsewhere.
+
+    Args:
+        message: A message of another dialect, or one that Foldline made.
+        numbers: For each part its call id, "" for parts that need none.
+
+    Returns:
+        A request with the tool returns first, or a response; None when nothing can be written.
+    """
+    if message.role == "assistant":
+        said = zip(message.parts, numbers, strict=True)
+        parts = [
+            wire for part, number in said if (wire := _response_part(part, number)) is not None
+        ]
+        return {"parts": parts, "kind": "response"} if parts else None
+    returns = [
+        _result(part, None, number or part.call_id or "")
+        for part, number in zip(message.parts, numbers, strict=True)
+        if isinstance(part, ToolResult)
+    ]
+    parts = [*returns, *_prompt_parts(message)]
+    return {"parts": parts, "kind": "request"} if parts else None
+
+
+def _response_part(part: Part, number: str) -> dict[str, Any] | None:
+    match part:
+        case ToolCall():
+            return _call(part, None, number or part.id or "")
+        case Text(text) if text.strip():
+            return {"content": text, "part_kind": "text"}
+        case Thinking(text, signed) if text.strip() and not signed:
+            return {"content": text, "part_kind": "thinking"}
+        case Media() | Opaque():
+            return {"content": note(part), "part_kind": "text"}
+        case _:
+            return None
+
+
+def _prompt_parts(message: Message) -> list[dict[str, Any]]:
+    if message.role == "system":
+        return [{"content": message.text, "part_kind": "system-prompt"}] if message.text else []
+    items = [_piece(part) for part in message.parts if isinstance(part, (Text, Media, Opaque))]
+    items = [item for item in items if not isinstance(item, str) or item.strip()]
+    if not items:
+        return []
+    content = "\n".join(items) if all(isinstance(item, str) for item in items) else items
+    return [{"content": content, "part_kind": "user-prompt"}]

@@ -1,0 +1,110 @@
+"""
+DevAI trajectories: a list of steps, each with what the user said, what the agent thought and did,
+and what the environment answered.
+
+Action and answer have no ids; those of one step belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from foldline.formats.dialect import expect
+from foldline.formats.foreign import flat_text
+from foldline.formats.json_document import read_recording, write_recording
+from foldline.formats.recording import Recording
+from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
+
+NAME = "openhands"
+DIALECT = "devai"
+ACTION = "action"
+_FIELDS = frozenset({"step", "user_message", "agent", "environment"})
+
+
+def is_devai(source: TranscriptSource) -> bool:
+    """Return True if a document is a list of such steps."""
+    steps = source.document
+    if not isinstance(steps, list) or not steps:
+        return False
+    return all(isinstance(step, dict) and step.keys() >= _FIELDS for step in steps)
+
+
+def decode(source: TranscriptSource) -> Recording:
+    """Read the steps as one conversation."""
+    messages = [
+        message
+        for index, step in enumerate(expect(source.document, list, None, ""))
+        for message in _messages(step, index)
+    ]
+    return read_recording(NAME, source, [("steps", (), Transcript.of(messages, DIALECT))])
+
+
+def encode(recording: Recording) -> bytes:
+    """Write the steps again."""
+    return write_recording(recording, lambda _, __, there: _steps(there.messages))
+
+
+def _messages(step: dict[str, Any], index: int) -> list[Message]:
+    said = expect(step["user_message"], (str, type(None)), index, "user_message")
+    answer = expect(step["environment"], (str, type(None)), index, "environment")
+    agent = expect(step["agent"], (dict, type(None)), index, "agent") or {}
+    thought = expect(agent.get("thought"), (str, type(None)), index, "agent.thought")
+    action = expect(agent.get("action"), (str, type(None)), index, "agent.action")
+    out = []
+    if said:
+        out.append(Message("user", (Text(said),), step, DIALECT))
+    parts: list[Part] = [Text(thought)] if thought else []
+    if action:
+        parts.append(ToolCall(f"step_{index}", ACTION, action))
+    if parts:
+        out.append(Message("assistant", tuple(parts), step, DIALECT))
+    if answer:
+        result = ToolResult(f"step_{index}", (Text(answer),), ACTION)
+        out.append(Message("tool", (result,), step, DIALECT))
+    return out
+
+
+def _steps(messages: Sequence[Message]) -> list[Any]:
+    out = []
+    for _, group in groupby(messages, key=_origin):
+        together = tuple(group)
+        step = together[0].raw if together[0].dialect == DIALECT else None
+        if isinstance(step, dict):
+            out.append(_step(step, together))
+        else:
+            out += [_fields({}, (message,)) for message in together]
+    return out
+
+
+def _origin(message: Message) -> int:
+    """Tell apart the steps from which messages came; those of none are one by one anyway."""
+    return id(message.raw) if message.dialect == DIALECT else 0
+
+
+def _step(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
+    whole = len(_messages(step, 0)) == len(messages)
+    return step if whole and all(m.intact for m in messages) else _fields(step, messages)
+
+
+def _fields(step: dict[str, Any], messages: tuple[Message, ...]) -> dict[str, Any]:
+    said = {message.role: message for message in messages}
+    user, agent = said.get("user") or said.get("system"), said.get("assistant")
+    thought = flat_text(_spoken(agent)) or None
+    action = agent.calls[0].arguments if agent and agent.calls else None
+    results = [result.text for message in messages for result in message.results]
+    return {
+        "step": None,
+        **step,
+        "user_message": flat_text(_spoken(user)) or None,
+        "agent": {"thought": thought, "action": action},
+        "environment": "\n".join(results) or None,
+    }
+
+
+def _spoken(message: Message | None) -> Sequence[Part]:
+    parts = message.parts if message else ()
+    return [part for part in parts if not isinstance(part, (ToolCall, ToolResult))]

@@ -1,0 +1,338 @@
+"""Messages of pi: their neutral parts, and the way back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foldline.formats.arrangement import LineTree, Places
+from foldline.formats.dialect import bounded_nesting, expect
+from foldline.formats.foreign import flat_text
+from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.media import media_from_base64, media_source
+from foldline.formats.opaque import opaque_text
+from foldline.formats.source import TranscriptSource
+from foldline.formats.tool_json import arguments_object, arguments_text
+from foldline.values.messages import (
+    Content,
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from foldline.values.transcript import Transcript
+
+NAME = "pi"
+
+ROLES: dict[str, Role] = {
+    "user": "user",
+    "custom": "user",
+    "hookMessage": "user",
+    "assistant": "assistant",
+    "toolResult": "tool",
+    "bashExecution": "user",
+    "compactionSummary": "user",
+    "branchSummary": "user",
+}
+
+_SUMMARIES = ("compactionSummary", "branchSummary")
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def message(wire: dict[str, Any], index: int) -> Message:
+    """
+    Read a message.
+
+    Raises:
+        InputError: A field has a wrong type, or the role is unknown.
+    """
+    named = expect(wire.get("role"), str, index, "role")
+    role = ROLES.get(named, "user")
+    if named == "bashExecution":
+        parts: tuple[Part, ...] = (Text(_command_text(wire), raw=wire),)
+    elif named in _SUMMARIES:
+        parts = (Text(expect(wire.get("summary"), str, index, "summary"), raw=wire),)
+    elif named == "toolResult":
+        parts = (_result(wire, index),)
+    else:
+        parts = _parts(wire.get("content"), index)
+    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
+
+
+def is_visible(wire: dict[str, Any]) -> bool:
+    """Return True if pi sends a message: a command can be excluded, an answer broken off."""
+    if wire.get("role") in _SUMMARIES:
+        return bool(wire.get("summary"))
+    if wire.get("role") == "assistant":
+        return bool(wire.get("content"))
+    return not wire.get("excludeFromContext")
+
+
+def _command_text(wire: dict[str, Any]) -> str:
+    """Say what a shell command did, in the words of pi."""
+    output = wire.get("output")
+    shown = f"```\n{output}\n```" if output else "(no output)"
+    text = f"Ran `{wire.get('command')}`\n{shown}"
+    if wire.get("cancelled"):
+        text += "\n\n(command cancelled)"
+    elif wire.get("exitCode"):
+        text += f"\n\nCommand exited with code {wire['exitCode']}"
+    if wire.get("truncated") and wire.get("fullOutputPath"):
+        text += f"\n\n[Output truncated. Full output: {wire['fullOutputPath']}]"
+    return text
+
+
+def _result(wire: dict[str, Any], index: int) -> ToolResult:
+    number = expect(wire.get("toolCallId"), (str, type(None)), index, "toolCallId")
+    name = wire.get("toolName")
+    content = tuple(
+        part
+        for part in _parts(wire.get("content"), index)
+        if isinstance(part, (Text, Media, Opaque))
+    )
+    failed = wire.get("isError") is True
+    return ToolResult(number, content, name if isinstance(name, str) else "", failed, raw=wire)
+
+
+def _parts(content: Any, index: int) -> tuple[Part, ...]:
+    content = expect(content, (str, list, type(None)), index, "content")
+    if isinstance(content, str):
+        return (Text(content, raw=content),) if content else ()
+    blocks = enumerate(content or ())
+    return tuple(_part(block, index, f"content[{at}]") for at, block in blocks)
+
+
+def _part(block: Any, index: int, field: str) -> Part:
+    wire = expect(block, dict, index, field)
+    match wire.get("type"):
+        case "text":
+            return Text(expect(wire.get("text"), str, index, f"{field}.text"), raw=wire)
+        case "thinking":
+            text = expect(wire.get("thinking"), (str, type(None)), index, f"{field}.thinking")
+            return Thinking(text or "", bool(wire.get("thinkingSignature")), raw=wire)
+        case "toolCall":
+            number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
+            name = expect(wire.get("name"), str, index, f"{field}.name")
+            arguments = arguments_text(wire.get("arguments"), index, f"{field}.arguments")
+            return ToolCall(number, name, arguments, bool(wire.get("thoughtSignature")), raw=wire)
+        case "image":
+            data = expect(wire.get("data"), str, index, f"{field}.data")
+            return media_from_base64(data, str(wire.get("mimeType") or "image/png"), wire)
+        case kind:
+            return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
+
+
+def _usage(value: Any) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    counts = [value.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
+    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
+    return Usage(*numbers) if any(numbers) else None
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def wires(changed: Message) -> list[dict[str, Any]]:
+    """Write a message that was changed or made elsewhere; one without anything left is none."""
+    own = changed.raw if changed.dialect == NAME and isinstance(changed.raw, dict) else {}
+    if changed.intact and own:
+        return [own]
+    out = [_result_wire(result, own) for result in changed.results]
+    rest = [part for part in changed.parts if not isinstance(part, (ToolResult, Omitted))]
+    if rest:
+        out.append(_spoken_wire(changed, rest, own))
+    return out
+
+
+def _result_wire(result: ToolResult, own: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in own.items() if key != "details"}
+    if own.get("role") != "toolResult":
+        kept = {"role": "toolResult", "toolCallId": result.call_id, "toolName": result.name}
+    return {**kept, "content": _blocks(result.content), "isError": result.is_error}
+
+
+def _spoken_wire(changed: Message, parts: Sequence[Part], own: dict[str, Any]) -> dict[str, Any]:
+    role = own.get("role")
+    if role in _SUMMARIES:
+        return {**own, "summary": flat_text(parts)}
+    if role == "bashExecution":
+        stamp = {"timestamp": own["timestamp"]} if "timestamp" in own else {}
+        return {"role": "user", "content": _blocks(parts), **stamp}
+    if isinstance(own.get("content"), str) and all(isinstance(part, Text) for part in parts):
+        return {**own, "content": flat_text(parts)}
+    spoken = "assistant" if changed.role == "assistant" else "user"
+    return {"role": spoken, **own, "content": _blocks(parts)}
+
+
+def _blocks(parts: Iterable[Part | Content]) -> list[dict[str, Any]]:
+    return [block for part in parts for block in _block(part)]
+
+
+def _block(part: Part | Content) -> list[dict[str, Any]]:
+    own = part.raw if not isinstance(part, Omitted) and isinstance(part.raw, dict) else {}
+    if isinstance(part, ToolCall):
+        return [_call(part, own)]
+    if own.get("type") in ("text", "thinking", "image") or (own and isinstance(part, Opaque)):
+        return [own]
+    match part:
+        case Text(text):
+            return [{"type": "text", "text": text}] if text else []
+        case Media():
+            return [_image(part)]
+        case Opaque():
+            return [{"type": "text", "text": flat_text([part])}]
+        case _:
+            return []
+
+
+def _call(call: ToolCall, own: dict[str, Any]) -> dict[str, Any]:
+    if own.get("type") != "toolCall":
+        own = {"type": "toolCall", "id": call.id or f"call_{call.name}", "name": call.name}
+    elif arguments_text(own.get("arguments"), None, "arguments") == call.arguments:
+        return own
+    kept = {key: value for key, value in own.items() if key != "partialJson"}
+    return {**kept, "arguments": arguments_object(call.arguments)}
+
+
+def _image(part: Media) -> dict[str, Any]:
+    source = media_source(part.raw)
+    if part.kind == "image" and source is not None and source.data:
+        return {"type": "image", "data": source.data, "mimeType": source.media_type}
+    return {"type": "text", "text": flat_text([part])}
+
+
+MAX_SEGMENTS = 100
+"""How many segments are read; each may repeat all that was kept of those before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PiSegment:
+    """
+    What the model saw up to a compaction, or sees now.
+
+    It begins with the summary of the line ``compaction``, if that line exists and has one;
+    ``places`` has the line of each message behind it.
+    """
+
+    messages: tuple[Message, ...] = field(default=(), repr=False)
+    places: Places = field(default_factory=dict, repr=False)
+    compaction: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PiSession:
+    """
+    A session file, ready to be written again.
+
+    ``entries`` are the lines that are JSON objects, ``path`` those that lead to the last one,
+    ``kept`` the first line that each compaction kept.
+    """
+
+    id: str
+    lines: Lines
+    tree: LineTree
+    entries: tuple[int, ...]
+    path: frozenset[int]
+    kept: dict[int, int]
+    segments: tuple[PiSegment, ...]
+
+
+def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
+    """
+    Read a session file.
+
+    Returns:
+        The session, its current segment last, and warnings.
+
+    Raises:
+        InputError: Naming the line and the field of a message that is malformed.
+    """
+    lines, values, warnings = read_lines(source)
+    records = [value or {} for value in values]
+    entries = tuple(number for number, value in enumerate(values) if value is not None)
+    tree = LineTree.of(_column(records, "id"), _column(records, "parentId"))
+    linked = bool(entries) and tree.keys[entries[-1]] is not None
+    path = tree.path(entries[-1]) if linked else frozenset(entries)
+    cuts = [number for number in sorted(path) if records[number].get("type") == "compaction"]
+    kept = {cut: _first_kept(records[cut], cut, entries, tree) for cut in cuts}
+    shown = [number for number in sorted(path) if is_message(records[number])]
+    found = []
+    edges = list(zip([None, *cuts], [*cuts, len(records)], strict=True))
+    if len(edges) > MAX_SEGMENTS:
+        warnings = (*warnings, f"only the newest {MAX_SEGMENTS} of {len(edges)} segments are read")
+    for before, end in edges[-MAX_SEGMENTS:]:
+        start = 0 if before is None else kept[before]
+        seen = shown[bisect_left(shown, start) : bisect_left(shown, end)]
+        found.append(_segment(records, before, seen))
+    segments = tuple(segment for segment in found if segment.messages) or (PiSegment(),)
+    title = records[0].get("id") if records else None
+    name = title if isinstance(title, str) and title else "session"
+    return PiSession(name, lines, tree, entries, path, kept, segments), warnings
+
+
+def wire_of(record: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the message of an entry in the shape that pi gives it, None where it has none."""
+    match record.get("type"):
+        case "message":
+            wire = record.get("message")
+            return wire if isinstance(wire, dict) else None
+        case "custom_message":
+            return {"role": "custom", "content": record.get("content")}
+        case "compaction":
+            return {"role": "compactionSummary", "summary": record.get("summary") or ""}
+        case "branch_summary":
+            return {"role": "branchSummary", "summary": record.get("summary") or ""}
+        case _:
+            return None
+
+
+def is_message(record: dict[str, Any]) -> bool:
+    """Return True if an entry other than a compaction is sent."""
+    wire = wire_of(record) if record.get("type") != "compaction" else None
+    return wire is not None and is_visible(wire)
+
+
+def _segment(
+    records: Sequence[dict[str, Any]], compaction: int | None, seen: Sequence[int]
+) -> PiSegment:
+    summary = None if compaction is None else wire_of(records[compaction])
+    lead = [compaction] if compaction is not None and summary and summary["summary"] else []
+    numbers = [*lead, *seen]
+    with at_line(numbers), bounded_nesting():
+        read_messages = list(_messages(records[number] for number in numbers))
+        messages = Transcript.of(read_messages, NAME).messages
+    body = zip(messages[len(lead) :], seen, strict=True)
+    return PiSegment(messages, {message.id: (line,) for message, line in body}, compaction)
+
+
+def _messages(records: Iterator[dict[str, Any]]) -> Iterator[Message]:
+    for index, record in enumerate(records):
+        yield message(wire_of(record) or {}, index)
+
+
+def _first_kept(record: dict[str, Any], line: int, entries: Sequence[int], tree: LineTree) -> int:
+    """Return the first line that a compaction kept; its own line when it kept none."""
+    index = record.get("firstKeptEntryIndex")
+    if isinstance(index, int) and 0 <= index < len(entries):
+        return min(entries[index], line)
+    key = record.get("firstKeptEntryId")
+    if isinstance(key, str):
+        return min(tree.lines.get(key, line), line)
+    return line
+
+
+def _column(records: Sequence[dict[str, Any]], key: str) -> list[str | None]:
+    values = (record.get(key) for record in records)
+    return [value if isinstance(value, str) else None for value in values]

@@ -1,0 +1,181 @@
+"""Writing a pi session whose conversation was changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from foldline.formats.arrangement import Arrangement, Slot, arrange, relink
+from foldline.formats.recording import Recording
+from foldline.formats.transcripts.pi.read import PiSegment, PiSession, wires
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
+
+
+def written(recording: Recording) -> bytes:
+    """Write the file; see ``Pi.encode``."""
+    session: PiSession = recording.document
+    draft = _Draft(session)
+    for segment, there in zip(session.segments, recording.conversations, strict=True):
+        draft.apply(segment, there.transcript.messages)
+    return session.lines.joined(draft.lines())
+
+
+class _Draft:
+    """The file in the making: its slots, changed messages, summaries and parents."""
+
+    def __init__(self, session: PiSession) -> None:
+        self.session = session
+        self.slots: tuple[Slot, ...] = tuple(range(len(session.lines.data)))
+        self.wires: dict[int | str, list[dict[str, Any]]] = {}
+        self.summaries: dict[int, str] = {}
+        self.parents: dict[int | str, str | None] = {}
+
+    def apply(self, segment: PiSegment, messages: Sequence[Message]) -> None:
+        """Bring one segment into its new state."""
+        if messages == segment.messages and all(message.intact for message in messages):
+            return
+        body = self._without_summary(segment, messages)
+        gone: set[Slot] = set()
+        for message in body:
+            places = segment.places.get(message.id)
+            if places is None:
+                self.wires[message.id] = wires(message)
+            elif not message.intact:
+                self.wires[places[0]] = wires(message)
+                gone |= set() if self.wires[places[0]] else {places[0]}
+        body = [m for m in body if m.id in segment.places or self.wires[m.id]]
+        draft = arrange(self.slots, segment.places, body)
+        gone |= self._stranded(draft.slots)
+        self.slots = tuple(slot for slot in draft.slots if slot not in gone)
+        if self._is_linked():
+            changed = Arrangement(self.slots, draft.moved)
+            parents = relink(self.session.tree, changed, self.session.path, _entry_id)
+            self.parents |= {_key(self.slots[at]): parent for at, parent in parents.items()}
+
+    def _without_summary(
+        self, segment: PiSegment, messages: Sequence[Message]
+    ) -> Sequence[Message]:
+        """
+        Put the summary aside and return the rest.
+
+        The compaction must stay, or what it summarised would be seen again. A new text in front
+        takes the place of a summary that was left out; else the summary becomes empty.
+        """
+        if segment.compaction is None:
+            return messages
+        old = next((m for m in segment.messages if m.id not in segment.places), None)
+        kept = next((m for m in messages if old is not None and m.id == old.id), None)
+        first = messages[0] if messages else None
+        if kept is None and first is not None and _is_new_text(first, segment):
+            kept = first
+        if kept is not old or (kept is not None and not kept.intact):
+            self.summaries[segment.compaction] = kept.text if kept is not None else ""
+        return [message for message in messages if message is not kept]
+
+    def _is_linked(self) -> bool:
+        entries = self.session.entries
+        return bool(entries) and self.session.tree.keys[entries[-1]] is not None
+
+    def _stranded(self, slots: Sequence[Slot]) -> set[Slot]:
+        """Find entries beside the path that would now be the last one, and so the present."""
+        left = [slot for slot in slots if isinstance(slot, int) and slot in self.session.path]
+        last = max(left, default=-1)
+        return {n for n in self.session.entries if n > last and n not in self.session.path}
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+        lines, kept = self.session.lines, self._first_kept()
+        neighbour = self.session.entries[0] if self.session.entries else 0
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                for record in self._records(slot, neighbour):
+                    yield lines.written(record, like=neighbour)
+                continue
+            changes = self._changes(slot) | kept.get(slot, {})
+            if changes:
+                yield lines.written({**lines.value(slot), **changes}, like=slot)
+            else:
+                yield lines.data[slot]
+            neighbour = slot if slot in self.session.entries else neighbour
+
+    def _changes(self, line: int) -> dict[str, Any]:
+        """Return the fields of an entry that change, apart from what a compaction kept."""
+        changes: dict[str, Any] = {}
+        if line in self.parents:
+            changes["parentId"] = self.parents[line]
+        if line in self.summaries:
+            changes["summary"] = self.summaries[line]
+        for wire in self.wires.get(line, ())[:1]:
+            kind = self.session.lines.value(line).get("type")
+            fields = {"custom_message": "content", "branch_summary": "summary"}
+            key = fields.get(str(kind), "message")
+            changes[key] = wire if key == "message" else wire[key]
+        return changes
+
+    def _records(self, message: Message, neighbour: int) -> Iterator[dict[str, Any]]:
+        """Make the entries of a new message, at the time of its neighbour."""
+        near, parent = self.session.lines.value(neighbour), self.parents.get(message.id)
+        all_wires = self.wires[message.id]
+        for number, wire in enumerate(all_wires, start=1):
+            stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
+            links: dict[str, Any] = {}
+            if self._is_linked():
+                links = {"id": _entry_id(message, len(all_wires) - number), "parentId": parent}
+                parent = links["id"]
+            yield {"type": "message", **links, **stamp, "message": wire}
+
+    def _first_kept(self) -> dict[int, dict[str, Any]]:
+        """Point every compaction at the first entry that it keeps in the changed file."""
+        entries = frozenset(self.session.entries)
+        sizes = (
+            len(self.wires[slot.id]) if isinstance(slot, Message) else int(slot in entries)
+            for slot in self.slots
+        )
+        counts = list(accumulate(sizes, initial=0))
+        where = {slot: n for n, slot in enumerate(self.slots) if isinstance(slot, int)}
+        left = sorted(where)
+        out = {}
+        for line, first in self.session.kept.items():
+            if line in where:
+                heir = left[bisect_left(left, first)]
+                target = where[line] if first == line else min(where[heir], where[line])
+                while first != line and target and isinstance(self.slots[target - 1], Message):
+                    target -= 1
+                out[line] = self._pointer(line, target, counts[target])
+        return out
+
+    def _pointer(self, line: int, target: int, count: int) -> dict[str, Any]:
+        """Return the changed field that says where a compaction begins, if it changed."""
+        record = self.session.lines.value(line)
+        new: dict[str, Any] = {}
+        if isinstance(record.get("firstKeptEntryId"), str):
+            kept = self.session.kept[line] != line
+            new = {"firstKeptEntryId": self._entry_key(target)} if kept else {}
+        elif isinstance(record.get("firstKeptEntryIndex"), int):
+            index = record["firstKeptEntryIndex"]
+            same = index >= count and self.session.kept[line] == line
+            new = {} if same else {"firstKeptEntryIndex": count}
+        return {key: value for key, value in new.items() if record[key] != value}
+
+    def _entry_key(self, position: int) -> str | None:
+        slot = self.slots[position]
+        if isinstance(slot, Message):
+            return _entry_id(slot, len(self.wires[slot.id]) - 1)
+        return self.session.tree.keys[slot]
+
+
+def _is_new_text(message: Message, segment: PiSegment) -> bool:
+    texts = all(isinstance(part, Text) for part in message.parts)
+    return message.role == "user" and texts and message.id not in segment.places
+
+
+def _entry_id(message: Message, further: int = 0) -> str:
+    """Derive the id of a new entry, the same one every time; the last of several is number 0."""
+    return derived_id(message.id, str(further))[:8]
+
+
+def _key(slot: Slot) -> int | str:
+    return slot.id if isinstance(slot, Message) else slot

@@ -1,0 +1,214 @@
+"""A compaction, before and after: what became of every message that stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from foldline.evaluation.future_use import identifiers
+from foldline.inspector.timeline import Revision, ViewSegment
+from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite
+from foldline.values.messages import Message, visible_texts
+from foldline.values.tokens import TokenCounter
+
+Fate: TypeAlias = Literal[
+    "kept", "cut", "cleared", "quoted", "told", "folded", "handle", "gone", "added"
+]
+
+FATES: Final[dict[Fate, str]] = {
+    "kept": "kept word for word",
+    "cut": "cut: a part is still shown",
+    "cleared": "cleared: a note stands in its place",
+    "quoted": "folded: lines of it are quoted in the snapshot",
+    "told": "folded: told by a model",
+    "folded": "folded: the snapshot names what it is about",
+    "handle": "out of sight: only by handle",
+    "gone": "out of sight: only in the agent's file",
+    "added": "added by the compaction",
+}
+"""Every fate in words, in the order from most to least that the model still sees."""
+
+SHORTEST: Final = 16
+"""Characters from which a line that stands in a snapshot counts as quoted."""
+
+LINES: Final = 400
+"""Lines of one message that are looked for in a snapshot."""
+
+_REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFate:
+    """
+    One message before and what stands for it after; either may be missing.
+
+    ``before`` and ``after`` are tokens. ``quoted`` counts the lines that a snapshot quotes.
+    """
+
+    fate: Fate
+    old: Message | None = field(repr=False)
+    new: Message | None = field(repr=False)
+    before: int
+    after: int
+    quoted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ViewComparison:
+    """All rows of a compaction, in the order of the view before; tokens of both views."""
+
+    rows: tuple[MessageFate, ...] = field(repr=False)
+    before: int
+    after: int
+
+    def tokens(self) -> dict[Fate, tuple[int, int]]:
+        """Return how many messages met each fate, and what they took before, in tokens."""
+        found: dict[Fate, tuple[int, int]] = {}
+        for fate in FATES:
+            rows = [row for row in self.rows if row.fate == fate]
+            if rows:
+                size = sum(row.after if fate == "added" else row.before for row in rows)
+                found[fate] = (len(rows), size)
+        return found
+
+
+def compare(
+    old: Sequence[Message], new: Sequence[Message], revision: Revision, counter: TokenCounter
+) -> ViewComparison:
+    """
+    Say what became of every message.
+
+    Args:
+        old: What was shown before.
+        new: What was shown after.
+        revision: The change between the two.
+        counter: Counts messages.
+    """
+    fates = _FateFinder(old, new, revision)
+    rows = tuple(
+        MessageFate(
+            fate,
+            before,
+            after,
+            counter.message(before) if before else 0,
+            counter.message(after) if after else 0,
+            quoted,
+        )
+        for fate, before, after, quoted in fates.rows()
+    )
+    return ViewComparison(rows, sum(row.before for row in rows), sum(row.after for row in rows))
+
+
+def around(
+    segments: Sequence[ViewSegment], index: int
+) -> tuple[Sequence[Message], Sequence[Message]]:
+    """Return what was shown before and after the change that a segment begins with."""
+    segment = segments[index]
+    return segments[index - 1].messages, segment.messages[: segment.start]
+
+
+class SnapshotText:
+    """What snapshots say: ``names`` are the identifiers in their ``text``."""
+
+    def __init__(self, snapshots: Iterable[Message]) -> None:
+        self.text = "\n".join(text for m in snapshots for text in visible_texts(m))
+        self.names = identifiers(self.text)
+
+    def quotes(self, lines: Iterable[str]) -> int:
+        """Count the lines that stand in the snapshots as they are."""
+        return sum(line in self.text for line in lines) if self.text else 0
+
+
+class _FateFinder:
+    """Follows messages through one change of the view."""
+
+    def __init__(self, old: Sequence[Message], new: Sequence[Message], revision: Revision) -> None:
+        self._old = old
+        self._new = new
+        self._stays = {message.id: message for message in new}
+        self._revision = revision
+        known = {message.id for message in old}
+        self._added = [message for message in new if message.id not in known]
+        self._snapshot = SnapshotText(self._added)
+        self._rewrites = {
+            edit.message: edit for edit in revision.edits if isinstance(edit, Rewrite)
+        }
+
+    def rows(self) -> Iterator[tuple[Fate, Message | None, Message | None, int]]:
+        """Yield rows: messages of before in order, each new one in front of what follows it."""
+        old = {message.id for message in self._old}
+        before_of: dict[str, list[Message]] = {}
+        waiting: list[Message] = []
+        for message in self._new:
+            if message.id in old:
+                before_of[message.id], waiting = waiting, []
+            else:
+                waiting.append(message)
+        folds = self._fold_places()
+        given: set[str] = set()
+        for message in self._old:
+            ahead = [*before_of.get(message.id, ()), *folds.get(message.id, ())]
+            for new in ahead:
+                if new.id not in given:
+                    given.add(new.id)
+                    yield "added", None, new, 0
+            yield self._row(message)
+        for new in self._added:
+            if new.id not in given:
+                yield "added", None, new, 0
+
+    def _fold_places(self) -> dict[str, list[Message]]:
+        """Return the snapshots by the first message that each stands for."""
+        if self._revision.cause == "recorded":
+            first = next((m.id for m in self._old if m.id not in self._stays), "")
+            return {first: self._added}
+        places: dict[str, list[Message]] = {}
+        for edit in self._revision.edits:
+            if isinstance(edit, Fold) and edit.snapshot.id in self._stays:
+                gone = set(edit.messages)
+                first = next((m.id for m in self._old if m.id in gone), "")
+                places.setdefault(first, []).append(self._stays[edit.snapshot.id])
+        return places
+
+    def _row(self, message: Message) -> tuple[Fate, Message | None, Message | None, int]:
+        stays = self._stays.get(message.id)
+        if stays is message or (stays is not None and stays == message):
+            return "kept", message, stays, 0
+        if stays is not None:
+            edit = self._rewrites.get(message.id)
+            fate = _REWRITES.get(edit.kind, "cleared") if edit else "cut"
+            return fate, message, stays, 0
+        quoted = self._quoted(message)
+        return self._removed(message, quoted), message, None, quoted
+
+    def _removed(self, message: Message, quoted: int) -> Fate:
+        if quoted:
+            return "quoted"
+        if self._snapshot.names and any(
+            identifiers(text[:20_000]) & self._snapshot.names for text in visible_texts(message)
+        ):
+            receipt = self._revision.receipt
+            by_model = receipt is None or receipt.spent.output_tokens > 0
+            return "told" if by_model else "folded"
+        return "gone" if self._revision.cause == "recorded" else "handle"
+
+    def _quoted(self, message: Message) -> int:
+        texts = visible_texts(message) if self._snapshot.text else ()
+        return sum(
+            self._snapshot.quotes({s for line in lines if len(s := line.strip()) >= SHORTEST})
+            for lines in (text[:200_000].split("\n")[:LINES] for text in texts)
+        )
+
+
+def describe(revision: Revision) -> str:
+    """Say in a few words what the edits of a change were."""
+    words = {
+        Rewrite: "parts rewritten",
+        Drop: "stretches left out",
+        Fold: "snapshots made",
+        Insert: "messages put in",
+        Move: "messages moved",
+    }
+    counts = {kind: sum(isinstance(edit, kind) for edit in revision.edits) for kind in words}
+    return ", ".join(f"{words[kind]}: {count:,}" for kind, count in counts.items() if count)

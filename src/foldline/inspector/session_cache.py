@@ -1,0 +1,291 @@
+"""The sessions that can be looked at, and those that were read, followed as they grow."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from foldline.archive import Archive
+from foldline.core.config import Config
+from foldline.errors import FoldlineError
+from foldline.inspector.loading import Progress, from_archive, from_file, grown
+from foldline.inspector.trace import Origin, SessionTrace
+
+Result = TypeVar("Result")
+
+KEPT: Final = 3
+"""Sessions that stay in memory; what is opened beside them is read again."""
+
+EXTRAS: Final = 8
+"""Further work on a session whose results stay in memory."""
+
+PATIENCE: Final = 1.2
+"""Seconds for which a page waits for a session before it shows how far reading is."""
+
+PAUSE: Final = 4.0
+"""A session that grows is read again after so many times as long as reading it took."""
+
+MOST_PAUSE: Final = 4.0
+"""Seconds after which it is read again at the latest, where only what is new has to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEntry:
+    """
+    A session that can be opened.
+
+    ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
+    ``changed`` in seconds since 1970.
+    """
+
+    title: str
+    agent: str
+    origin: Origin
+    place: Path
+    name: str = ""
+    project: str = ""
+    size: int = 0
+    changed: float = 0.0
+    format: str = "auto"
+
+    @property
+    def key(self) -> str:
+        """What it is called in addresses; tells nothing about where it lies."""
+        words = f"{self.origin}\0{self.place}\0{self.name}".encode("utf-8", "surrogatepass")
+        return blake2b(words, digest_size=8).hexdigest()
+
+
+class Job(Generic[Result]):
+    """
+    Work that goes on beside the pages.
+
+    Args:
+        work: What is done; it is given a function that takes how far it is, and what comes next.
+    """
+
+    def __init__(self, work: Callable[[Progress], Result]) -> None:
+        self.fraction, self.words = 0.0, "Starting"
+        self.result: Result | None = None
+        self.error: Exception | None = None
+        self.seconds = 0.0
+        self._work = work
+        self._done = threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        start = time.monotonic()
+        try:
+            self.result = self._work(self._progress)
+        except Exception as error:  # noqa: BLE001  # told to whoever waits for it
+            self.error = error
+        self.seconds = time.monotonic() - start
+        _give_back()
+        self._done.set()
+
+    def _progress(self, fraction: float, words: str) -> None:
+        self.fraction, self.words = fraction, words
+
+    def wait(self, seconds: float) -> bool:
+        """Return True if it is done within so many seconds."""
+        return self._done.wait(seconds)
+
+
+@dataclass(slots=True)
+class _Held:
+    """A session that was read: of which state of its file, and the reading that goes on."""
+
+    version: str
+    job: Job[SessionTrace]
+    trace: SessionTrace | None = None
+    read: float = field(default_factory=time.monotonic)
+    extras: dict[str, Job[Any]] = field(default_factory=dict)
+
+
+class SessionCache:
+    """
+    Opens sessions, keeps a few of them, and reads again what has grown.
+
+    Args:
+        find: Lists the sessions there are; is asked again whenever the list is shown.
+        config: The thresholds that are drawn.
+        model: The model to count and price for; "" for the one that a session names.
+    """
+
+    def __init__(
+        self, find: Callable[[], Iterable[SessionEntry]], config: Config, model: str = ""
+    ) -> None:
+        self._find = find
+        self._config = config
+        self._model = model
+        self._known: dict[str, SessionEntry] = {}
+        self._held: OrderedDict[tuple[str, int | None], _Held] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def sessions(self) -> tuple[SessionEntry, ...]:
+        """List the sessions there are now, the one that was changed last first."""
+        found = sorted(self._find(), key=lambda one: -one.changed)
+        with self._lock:
+            self._known.update((one.key, one) for one in found)
+        return tuple(found)
+
+    def known(self, key: str) -> SessionEntry | None:
+        """Return the session with a key, if it was ever listed."""
+        if key not in self._known:
+            self.sessions()
+        return self._known.get(key)
+
+    def open(
+        self, listed: SessionEntry, conversation: int | None = None
+    ) -> Job[SessionTrace] | SessionTrace:
+        """
+        Return a session, or the reading of it where that takes long.
+
+        Raises:
+            FoldlineError: It cannot be read.
+        """
+        held = self._reading(listed, conversation)
+        if held.trace is None and not held.job.wait(PATIENCE):
+            return held.job
+        self._settle(held)
+        if held.trace is None:
+            with self._lock:
+                self._held.pop((listed.key, conversation), None)
+            raise _told(held.job.error)
+        return held.trace
+
+    def version(self, listed: SessionEntry, conversation: int | None = None) -> str:
+        """Return which state of a session is shown, having begun to read a newer one."""
+        held = self._reading(listed, conversation)
+        self._settle(held)
+        now = state_of(listed)
+        idle = held.trace is not None and held.job.wait(0)
+        pause = PAUSE * held.job.seconds
+        if held.trace is not None and held.trace.mark is not None:
+            pause = min(pause, MOST_PAUSE)
+        if idle and now != held.version and time.monotonic() - held.read > pause:
+            held.version, held.read = now, time.monotonic()
+            held.job = Job(self._reread(listed, conversation, held.trace))
+        return str(id(held.trace)) if held.trace is not None else ""
+
+    def forget(self, listed: SessionEntry) -> None:
+        """Read a session anew when it is opened next."""
+        with self._lock:
+            for key in [key for key in self._held if key[0] == listed.key]:
+                del self._held[key]
+
+    def beside(
+        self,
+        listed: SessionEntry,
+        conversation: int | None,
+        name: str,
+        work: Callable[[Progress], Any],
+    ) -> Job[Any]:
+        """Return further work on a session that is done once, beginning it where need be."""
+        held = self._reading(listed, conversation)
+        with self._lock:
+            if name not in held.extras:
+                while len(held.extras) >= EXTRAS:
+                    del held.extras[next(iter(held.extras))]
+                held.extras[name] = Job(work)
+            return held.extras[name]
+
+    def _reading(self, listed: SessionEntry, conversation: int | None) -> _Held:
+        key = (listed.key, conversation)
+        with self._lock:
+            if key not in self._held:
+                while len(self._held) >= KEPT:
+                    self._held.popitem(last=False)
+                job = Job(self._work(listed, conversation))
+                self._held[key] = _Held(state_of(listed), job)
+            self._held.move_to_end(key)
+            return self._held[key]
+
+    def _settle(self, held: _Held) -> None:
+        """Show what was read last."""
+        if held.job.wait(0) and held.job.result is not None and held.job.result != held.trace:
+            if held.trace is not held.job.result:
+                held.extras = {}
+            held.trace = held.job.result
+
+    def _reread(
+        self, listed: SessionEntry, conversation: int | None, before: SessionTrace | None
+    ) -> Callable[[Progress], SessionTrace]:
+        whole = self._work(listed, conversation)
+        return lambda progress: (before and grown(before, progress)) or whole(progress)
+
+    def _work(
+        self, listed: SessionEntry, conversation: int | None
+    ) -> Callable[[Progress], SessionTrace]:
+        if listed.origin == "archive":
+            return lambda progress: from_archive(
+                listed.place, listed.name, self._config, progress, model=self._model
+            )
+        return lambda progress: from_file(
+            listed.place,
+            self._config,
+            progress,
+            conversation=conversation,
+            model=self._model,
+            format=listed.format,
+            project=listed.project,
+        )
+
+
+def state_of(listed: SessionEntry) -> str:
+    """Return what changes when a session does."""
+    try:
+        if listed.origin == "archive":
+            with Archive.open(listed.place) as archive:
+                return str(archive.generation(listed.name))
+        status = listed.place.stat()
+    except (OSError, FoldlineError):
+        return "gone"
+    return f"{status.st_mtime_ns}-{status.st_size}"
+
+
+def archive_entries(path: Path) -> list[SessionEntry]:
+    """
+    List the sessions of an archive.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    with Archive.open(path) as archive:
+        return [
+            SessionEntry(
+                title=info.head.name,
+                agent=info.head.dialect or "foldline",
+                origin="archive",
+                place=path,
+                name=info.head.name,
+                project=str(path),
+                size=info.size,
+                changed=info.updated,
+            )
+            for info in archive.sessions()
+        ]
+
+
+def named(listed: SessionEntry, format: str | None) -> SessionEntry:  # noqa: A002  # as the option
+    """Return a file that is read as what somebody says it is."""
+    return listed if format is None else replace(listed, format=format)
+
+
+def _told(error: Exception | None) -> FoldlineError:
+    if isinstance(error, FoldlineError):
+        return error
+    return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")
+
+
+def _give_back() -> None:
+    """Return the memory that is free now to the system, where the C library (glibc) can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,100 @@
+"""Runs of LangGraph: which conversation one belongs to, and what its stream does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from foldline.errors import MissingExtra
+from foldline.formats.registry import dialect
+from foldline.integrations.langchain.chat_model import NOSTREAM
+from foldline.values.identity import content_hash
+
+try:
+    from langchain_core.callbacks import BaseCallbackManager
+    from langchain_core.runnables.config import var_child_runnable_config as _run_config
+except ImportError as error:
+    raise MissingExtra("langchain-core", "langchain") from error
+
+BRANCH_MARK: Final = "#"
+"""What a follower puts behind a name to tell branches apart; names of threads go without it."""
+
+LONGEST_NAME: Final = 200
+"""A thread is named with no more characters than this."""
+
+
+def conversation_name(messages: Sequence[Any], config: Mapping[str, Any] | None = None) -> str:
+    """
+    Name the conversation that a list of messages is.
+
+    Args:
+        messages: The conversation.
+        config: Of a run; its thread names the conversation, otherwise the first message does.
+    """
+    configurable = (config or {}).get("configurable")
+    thread = configurable.get("thread_id") if isinstance(configurable, Mapping) else None
+    return join_name(str(thread)) if thread else join_name("", first_message_key(messages))
+
+
+def run_name(info: Any, messages: Sequence[Any]) -> str:
+    """
+    Name the conversation of an agent that runs.
+
+    That is its thread. An agent inside another graph, and one without a thread, is told by its
+    first message besides, which no other conversation of that graph shares.
+
+    Args:
+        info: What LangGraph tells about the run, None when it tells nothing.
+        messages: The history of the agent.
+    """
+    thread = str(getattr(info, "thread_id", None) or "")
+    # The last one is the node that asks for the model, the others are the graphs around it.
+    graphs = str(getattr(info, "checkpoint_ns", None) or "").split("|")[:-1]
+    path = [thread, *(graph.partition(":")[0] for graph in graphs)]
+    return (
+        join_name(*path, first_message_key(messages))
+        if graphs or not thread
+        else join_name(thread)
+    )
+
+
+def first_message_key(messages: Sequence[Any]) -> str:
+    """Return what tells the first message from others: its id, else what it says."""
+    if not messages:
+        return ""
+    number = getattr(messages[0], "id", None)
+    if isinstance(number, str) and number:
+        return number
+    return content_hash(dialect("langchain").decode(messages[:1]).messages[0])
+
+
+def join_name(*path: str) -> str:
+    """Write the parts of a name as one."""
+    return "/".join(part[:LONGEST_NAME].replace(BRANCH_MARK, "%23") for part in path)
+
+
+@contextmanager
+def hide_from_stream(metadata: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """
+    Mark every model call within, of whatever depth, as one that the user does not see.
+
+    A summarizer is any function, and it may call a chat model in any way; the mark is set on the
+    callbacks that LangChain hands down to it.
+
+    Args:
+        metadata: What these calls are marked with besides.
+    """
+    config = _run_config.get()
+    callbacks = (config or {}).get("callbacks")
+    if config is None or not isinstance(callbacks, BaseCallbackManager):
+        yield
+        return
+    marked = callbacks.copy()
+    marked.add_tags([NOSTREAM])
+    marked.add_metadata(dict(metadata or {}))
+    token = _run_config.set({**config, "callbacks": marked})
+    try:
+        yield
+    finally:
+        _run_config.reset(token)

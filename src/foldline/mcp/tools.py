@@ -1,0 +1,371 @@
+"""The tools that are offered over MCP: recall, search, stats, compact, notes and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from foldline.archive import Archive
+from foldline.core.config import Config
+from foldline.engine.receipt import Receipt
+from foldline.errors import FoldlineError, RecallError, StoreError
+from foldline.evaluation.breakdown import by_kind, by_tool
+from foldline.memory import Memory
+from foldline.recall import Recalled
+from foldline.recall.fitting import cap, clip
+from foldline.session import Session
+from foldline.stores.protocol import SessionInfo
+from foldline.tokens.choose import choose_counter
+from foldline.tools import recall as recalling
+from foldline.tools.compact import LONGEST_FOCUS
+from foldline.tools.memory import DESCRIPTION as MEMORY
+from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
+from foldline.tools.notes import DESCRIPTION as NOTES
+from foldline.tools.notes import PROPERTIES as NOTE_PROPERTIES
+from foldline.tools.notes import NoteTool
+from foldline.tools.output import ErrorCode, ToolOutput
+from foldline.tools.spec import Action, Tool
+from foldline.values.tokens import TokenCounter
+
+Opens: TypeAlias = Callable[[], AbstractContextManager[Archive]]
+"""Opens the archive for one call, so that it may be made, moved or deleted between two."""
+
+LISTED: Final = 20
+"""Sessions, and tools of a session, that stats name."""
+
+SESSION: Final = {"type": "string", "description": "Its name; the newest one unless given."}
+
+SEARCH: Final = (
+    "Search what was said in this and in all earlier sessions: decisions, errors, commands, file "
+    "contents. The best passages come first, each with the handle under which 'recall' returns "
+    "all of it, and the session it is from."
+)
+
+STATS: Final = (
+    "Show the sessions of the archive, or what one of them takes: tokens by kind and by tool, how "
+    "full its window is, and what every compaction of it saved."
+)
+
+COMPACT: Final = (
+    "Make a session smaller from its next request on: a snapshot of what matters takes the place "
+    "of older messages, which stay recallable. Use it when a piece of work is done and the next "
+    "one needs room; say in 'focus' what has to be remembered above all."
+)
+
+
+def archive_opener(path: Path) -> Opens:
+    """
+    Return what opens an archive that exists.
+
+    Raises:
+        StoreError: When it is called, and there is no archive.
+    """
+
+    def opened() -> Archive:
+        if not path.exists():
+            raise StoreError(f"There is no archive {path} yet: nothing was compacted or recorded.")
+        return Archive.open(path)
+
+    return opened
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def recall_tool(opens: Opens, limit: int) -> Tool:
+    """
+    Return the tool ``recall`` over all sessions.
+
+    Args:
+        opens: Opens the archive.
+        limit: The most that an answer may take, in tokens.
+    """
+    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    own = SESSION | {"description": "Only in this session."}
+    parameters = recalling.PARAMETERS | {
+        "properties": {**known, "session": own, "max_tokens": _page_size(limit)}
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        wanted = _arguments(given)
+        searched = "query" in wanted or "grep" in wanted
+        if not searched:
+            wanted["max_tokens"] -= recalling.NOTE
+        with opens() as archive:
+            return _page(archive.recall(**{"handle": "", **wanted}), searched)
+
+    return _tool("recall", recalling.DESCRIPTION, parameters, run)
+
+
+def _page_size(limit: int) -> dict[str, Any]:
+    """Return the schema of how many tokens an answer may take."""
+    least, page = min(recalling.LEAST, limit), min(recalling.PAGE, limit)
+    return {"type": "integer", "minimum": least, "maximum": limit, "default": page}
+
+
+def _page(found: Recalled, searched: bool) -> ToolOutput:
+    note = "" if searched or not found.note else f"\n[{found.note}]"
+    return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
+
+
+def search_tool(opens: Opens, limit: int) -> Tool:
+    """
+    Return the tool ``search`` over past sessions.
+
+    Args:
+        opens: Opens the archive.
+        limit: The most that an answer may take, in tokens.
+    """
+    known: dict[str, Any] = recalling.PARAMETERS["properties"]
+    parameters = {
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "description": "The question, with names and words that the text may use.",
+                "maxLength": 2_000,
+            },
+            "session": {"type": "string", "description": "Only in this session."},
+            "before": {"type": "string", "description": "Only sessions before this day, such as "
+            "2026-01-31."},
+            "start": known["start"],
+            "max_tokens": _page_size(limit),
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }  # fmt: skip
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        wanted = _arguments(given)
+        if "before" in wanted:
+            wanted["before"] = _day(wanted["before"])
+        wanted["max_tokens"] -= recalling.NOTE
+        with opens() as archive:
+            whole = 1 if "session" in wanted else len(archive.sessions())
+            found = archive.search(**{"query": "", **wanted})
+        text = found.text or "[Nothing was found.]"
+        if found.searched < whole and "before" not in wanted:
+            text += (
+                f"\n[The newest {found.searched:,} of {whole:,} sessions were searched; "
+                "'before' reaches older ones.]"
+            )
+        return ToolOutput(text)
+
+    return _tool("search", SEARCH, parameters, run)
+
+
+def _day(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text[:40]).replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise RecallError(f"{text[:40]!r} is no day.", hint="Write 2026-01-31.") from error
+
+
+def stats_tool(opens: Opens) -> Tool:
+    """Return the tool ``stats``, of the archive or of one session."""
+    parameters = {
+        "type": "object",
+        "properties": {"session": SESSION | {"description": "Its name; all unless given."}},
+        "additionalProperties": False,
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        with opens() as archive:
+            sessions = archive.sessions()
+            name = given.get("session", "")
+            if not name:
+                return ToolOutput(_overview(sessions, archive.size()))
+            messages, receipts = archive.messages(name), archive.receipts(name)
+        info = next(info for info in sessions if info.head.name == name)
+        counter = TokenCounter(choose_counter(info.head.model or None))
+        kinds = [f"{one.name} {one.tokens:,}" for one in by_kind(messages, counter)]
+        tools = [f"{one.name} {one.tokens:,}" for one in by_tool(messages, counter)[:LISTED]]
+        lines = [
+            _line(info),
+            f"All of it takes {counter.messages(messages):,} tokens: {', '.join(kinds)}.",
+            f"By tool: {', '.join(tools) or 'none'}.",
+            *_compactions(receipts),
+        ]
+        return ToolOutput("\n".join(lines))
+
+    return _tool("stats", STATS, parameters, run)
+
+
+def _overview(sessions: tuple[SessionInfo, ...], size: int) -> str:
+    lines = [f"{len(sessions):,} sessions, {size:,} bytes; the newest:"]
+    return "\n".join([*lines, *(_line(info) for info in sessions[:LISTED])])
+
+
+def _line(info: SessionInfo) -> str:
+    day = datetime.fromtimestamp(min(max(0.0, info.updated), 4e9), UTC)
+    window = f", window {info.head.window:,}" if info.head.window else ""
+    return (
+        f"{info.head.name} · {info.head.model or info.head.dialect}{window} · "
+        f"{info.messages:,} messages, {info.batches:,} compactions · {day:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
+    done = [receipt for receipt in receipts if receipt.status == "compacted"]
+    saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
+    head = f"{len(done):,} compactions took {saved:,} tokens out of sight."
+    return [head, *(f"- {receipt}" for receipt in done[-LISTED:])]
+
+
+# --- changing ------------------------------------------------------------------------------
+
+
+def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
+    """
+    Return the tool ``compact``, which takes a focus and changes a session in the archive.
+
+    Args:
+        path: The archive.
+        opens: Opens it.
+        config: How to compact.
+    """
+    parameters = {
+        "type": "object",
+        "properties": {
+            "focus": {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
+            "session": SESSION,
+        },
+        "additionalProperties": False,
+    }
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        with opens() as archive:
+            newest = next((info.head.name for info in archive.sessions()), "")
+            name = given.get("session") or newest
+            archive.receipts(name)  # it must be there: opening a session would make it
+        with Session.open(path, name, config=config) as session:
+            receipt = session.compact(force=True, focus=given["focus"].strip())
+        text = f"Session {name}: {receipt}"
+        if receipt.status == "failed":
+            return ToolOutput.error(ErrorCode.EXECUTION, text)
+        return ToolOutput(text)
+
+    return _tool("compact", COMPACT, parameters, run, write=True)
+
+
+# --- notes and memory ----------------------------------------------------------------------
+
+LOOKING_AT_NOTES: Final = ("read", "search", "list", "summary", "tasks")
+LOOKING_AT_MEMORY: Final = ("search", "list", "summary", "stats")
+CHANGING_NOTES: Final = ("create", "update", "delete", "restore", "task", "progress")
+
+
+def notes_tool(folder: Path, *, write: bool) -> Tool:
+    """
+    Return the tool ``note``.
+
+    Args:
+        folder: Where the notes are.
+        write: Whether notes may be made and changed.
+    """
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        if given["action"] in LOOKING_AT_NOTES and not folder.is_dir():
+            return ToolOutput("There are no notes yet.")
+        return NoteTool(folder).tool.run(given)
+
+    actions = (*LOOKING_AT_NOTES, *(CHANGING_NOTES if write else ()))
+    return _actions_tool("note", NOTES, NOTE_PROPERTIES, actions, run, write=write)
+
+
+def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
+    """
+    Return the tool ``memory``.
+
+    Args:
+        file: Where it is.
+        user: Whose memories.
+        write: Whether something may be added, changed and forgotten.
+    """
+
+    def run(given: dict[str, Any]) -> ToolOutput:
+        if given["action"] in LOOKING_AT_MEMORY and not file.exists():
+            return ToolOutput("Nothing is remembered yet.")
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with MemoryTool(memory=Memory.open(file, user=user)) as memory:
+            return memory.output(**given)
+
+    actions = FOR_MODELS if write else LOOKING_AT_MEMORY
+    return _actions_tool("memory", MEMORY, PROPERTIES, actions, run, write=write)
+
+
+def _actions_tool(
+    name: str,
+    description: str,
+    properties: dict[str, Any],
+    actions: Collection[str],
+    run: Action,
+    *,
+    write: bool,
+) -> Tool:
+    """Return a tool that knows these actions and refuses all others."""
+    parameters = {
+        "type": "object",
+        "properties": {**properties, "action": {"type": "string", "enum": list(actions)}},
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+    if not write:
+        description += f" Here it can only be looked at: {', '.join(actions)}."
+    return _tool(name, description, parameters, run, write=write)
+
+
+# --- what all of them share ----------------------------------------------------------------
+
+
+def _tool(
+    name: str, description: str, parameters: dict[str, Any], run: Action, *, write: bool = False
+) -> Tool:
+    """Return a tool whose errors are answers that the model can act on."""
+
+    def safe(given: dict[str, Any]) -> ToolOutput:
+        try:
+            return run(given)
+        except (FoldlineError, OSError) as error:
+            code = ErrorCode.NOT_FOUND if isinstance(error, RecallError) else ErrorCode.UNAVAILABLE
+            return ToolOutput.error(code, str(error))
+
+    label = "write" if write else "read"
+    return Tool(name, description, parameters, safe, labels=frozenset({label}))
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call without empty texts, which models write for "none"."""
+    return {name: value for name, value in given.items() if value != ""}
+
+
+NOTE: Final = 40
+"""Tokens that are kept for the line that says what was cut."""
+
+
+def limit_answers(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
+    """
+    Return a tool whose answers are cut where they are too long, and say so.
+
+    Args:
+        tool: The tool.
+        limit: The most that an answer may take, in tokens.
+        counter: Counts them.
+    """
+    whole, part = cap(limit, None, counter), cap(max(1, limit - NOTE), None, counter)
+
+    def run(given: dict[str, object]) -> ToolOutput:
+        output = tool.action(given)
+        if whole(output.text):
+            return output
+        text = clip(output.text, part)
+        left = len(output.text) - len(text)
+        note = f"[{left:,} characters more were cut: ask for less, such as with 'limit'.]"
+        status = output.status if output.status == "error" else "partial"
+        return replace(output, text=f"{text}\n{note}", status=status)
+
+    return replace(tool, action=run)

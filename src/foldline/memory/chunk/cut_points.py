@@ -1,0 +1,205 @@
+"""
+Places at which a text may be cut, from the kindest to the last resort.
+
+Each function takes a text and a span of it, and returns the offsets of cuts strictly inside that
+span, in rising order. Every pattern runs in linear time, whatever the text. No cut breaks what a
+reader takes for one character (UAX 29).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+import regex  # type: ignore[import-untyped]  # it ships no types
+
+from foldline.memory.chunk.outline import headings
+
+LONGEST: Final = 32
+"""Code points of a cluster; in stream-safe texts (UAX 15) one has at most 30 marks."""
+
+LOOKED_BACK: Final = 1_000
+"""Code points in which a cluster's beginning is looked for: a row of flags can be that long."""
+
+_CLUSTER: Final = regex.compile(r"\X")
+_CERTAIN: Final = "\u0300"
+"""Below this no character joins another, except a line feed its carriage return."""
+
+
+def is_whole_cut(text: str, at: int) -> bool:
+    """Return True if a cut before position ``at`` leaves every character whole."""
+    if not 0 < at < len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before == "\r":
+        return after != "\n"
+    if before < _CERTAIN and after < _CERTAIN:
+        return True
+    if _is_pair(before, after):
+        return False
+    start, least = at - 1, max(0, at - LOOKED_BACK)
+    while start > least and not _stands_alone(text[start]):
+        start -= 1
+    return any(found.end() == at for found in _CLUSTER.finditer(text, start, at + LONGEST))
+
+
+def nearest_whole_cut(text: str, at: int, low: int, high: int) -> int:
+    """
+    Return the whole cut that is nearest to ``at``, strictly between ``low`` and ``high``.
+
+    Returns:
+        The cut; ``at`` itself where there is none near by, which only a cluster without end has,
+        and even then never the middle of a surrogate pair or of a line end.
+    """
+    for step in range(LONGEST + 1):
+        for place in (at - step, at + step):
+            if low < place < high and is_whole_cut(text, place):
+                return place
+    return at + 1 if _is_pair(text[at - 1], text[at]) and at + 1 < high else at
+
+
+def _stands_alone(char: str) -> bool:
+    """Return True for ASCII, Latin and Han: nothing before such a character joins it."""
+    return char < _CERTAIN or "\u3400" <= char <= "\u9fff"
+
+
+def _is_pair(before: str, after: str) -> bool:
+    """Return True for the halves of a character that a damaged text holds as two."""
+    return "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff"
+
+
+Cuts: TypeAlias = Callable[[str, int, int], list[int]]
+
+NEAR: Final = 8
+"""A blank is looked for in this fraction of a text around the place where it is cut."""
+
+_PARAGRAPH: Final = re.compile(r"\n(?:[ \t\r]*\n)+")
+LINE: Final = re.compile(r"\n")
+_SENTENCE: Final = re.compile(
+    # A run of full stops is looked at once, from its beginning: no text takes quadratic time.
+    r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+[ \t]++"
+    r"|[。！？；]++[”’」』）】\"']*+"
+)
+_FENCE: Final = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n?", re.MULTILINE)
+_BLANK: Final = re.compile(r"[\s,;，、；：]")
+_CLOSING: Final = re.compile(
+    r"[)\]}]|(?:else|elif|except|finally|catch|end|fi|done|esac|rescue|ensure|case|default)\b"
+)
+_DEFINITION: Final = re.compile(
+    r"(?:(?:pub(?:\([a-z]+\))?|export|default|public|private|protected|internal|static|final"
+    r"|abstract|async|unsafe|extern|inline|const|virtual|override|open|data|sealed)\s+)*+"
+    r"(?:def|class|func|function|fn|impl|struct|enum|trait|interface|module|mod|namespace|type"
+    r"|record|object|sub|proc|macro_rules!|CREATE|ALTER|INSERT)\b"
+)
+_LEADING: Final = re.compile(r"[@#]|//|/\*|\*|--|;;|\"\"\"")
+"""What stands right above a definition and belongs to it: decorators, attributes, comments."""
+
+
+def sections(text: str, start: int, end: int) -> list[int]:
+    """Cut before the headings of the highest level in a Markdown text."""
+    found = [heading for heading in headings(text, start, end) if heading.at > start]
+    highest = min((heading.level for heading in found), default=0)
+    return [heading.at for heading in found if heading.level == highest]
+
+
+def fences(text: str, start: int, end: int) -> list[int]:
+    """Cut before and after blocks of code in a Markdown text, so that each stays whole."""
+    cuts, opened = list[int](), ""
+    for mark in _FENCE.finditer(text, start, end):
+        fence = mark[1]
+        if not opened:
+            opened = fence
+            cuts.append(mark.start())
+        elif fence.startswith(opened) and mark[0].strip() == fence:
+            opened = ""
+            cuts.append(mark.end())
+    return [cut for cut in cuts if start < cut < end]
+
+
+def paragraphs(text: str, start: int, end: int) -> list[int]:
+    """Cut after blank lines."""
+    return _after(_PARAGRAPH, text, start, end)
+
+
+def lines(text: str, start: int, end: int) -> list[int]:
+    """Cut after line ends."""
+    return _after(LINE, text, start, end)
+
+
+def sentences(text: str, start: int, end: int) -> list[int]:
+    """Cut after sentences, of English and Chinese and what is written like them."""
+    return [cut for cut in _after(_SENTENCE, text, start, end) if is_whole_cut(text, cut)]
+
+
+def blocks(text: str, start: int, end: int) -> list[int]:
+    """
+    Cut code before what is indented least: definitions, and what follows a blank line.
+
+    The first line of a span is its head, such as ``class A:``, and does not count.
+    """
+    rows = list(_rows(text, start, end))[1:]
+    least = min((row.indent for row in rows if row.says), default=0)
+    cuts, blank, leading = list[int](), False, False
+    for row in rows:
+        if not row.says:
+            blank = True
+            continue
+        if row.indent == least and not _CLOSING.match(text, row.says_at):
+            defines = _DEFINITION.match(text, row.says_at) is not None
+            if blank or (defines and not leading):
+                cuts.append(row.at)
+            leading = _LEADING.match(text, row.says_at) is not None
+        else:
+            leading = False
+        blank = False
+    return cuts
+
+
+def near_blank(text: str, at: int, start: int, end: int) -> list[int]:
+    """Cut where nothing else can be: at a blank if one is near, else between whole characters."""
+    reach = (end - start) // NEAR
+    last = None
+    for blank in _BLANK.finditer(text, at - min(reach, at - start), at + min(reach, end - at)):
+        last = blank.end()
+        if last >= at:
+            break
+    cut = nearest_whole_cut(text, at if last is None else last, start, end)
+    return [cut] if start < cut < end else []
+
+
+def _after(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[int]:
+    return [found.end() for found in pattern.finditer(text, start, end) if found.end() < end]
+
+
+class _Row:
+    """A line: where it begins, where its words begin, how far they are indented."""
+
+    __slots__ = ("at", "indent", "says", "says_at")
+
+    def __init__(self, text: str, at: int, end: int) -> None:
+        words = text[at:end].lstrip()
+        self.at = at
+        self.says = bool(words)
+        self.says_at = end - len(words)
+        self.indent = len(text[at : self.says_at].expandtabs(4)) if words else 0
+
+
+def _rows(text: str, start: int, end: int) -> Iterator[_Row]:
+    at = start
+    while at < end:
+        stop = text.find("\n", at, end)
+        stop = end if stop < 0 else stop + 1
+        yield _Row(text, at, stop)
+        at = stop
+
+
+TEXT: Final[tuple[Cuts, ...]] = (paragraphs, lines, sentences)
+MARKDOWN: Final[tuple[Cuts, ...]] = (*(sections,) * 6, fences, *TEXT)
+CODE: Final[tuple[Cuts, ...]] = (*(blocks,) * 4, paragraphs, lines)
+
+OPENING: Final = (sections, blocks)
+"""The cuts after which something new begins."""
+
+BY_KIND: Final[dict[str, tuple[Cuts, ...]]] = {"text": TEXT, "markdown": MARKDOWN, "code": CODE}
+"""The cuts of each kind of text, the kindest first."""

@@ -1,0 +1,328 @@
+"""Memories as rows: written, ended, read, and chosen to be forgotten."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from foldline.errors import InputError
+from foldline.memory.items import KINDS, Kind, MemoryItem, MemoryLimits
+from foldline.memory.schema import GONE, LIVE
+from foldline.sql import Connection
+
+COLUMNS: Final = (
+    "id, revision, kind, content, importance, happened, added, expires, tokens, session, author, "
+    "source, parents, seen, metadata"
+)
+NAMES: Final = COLUMNS.split(", ")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """
+    Which memories are meant.
+
+    Args:
+        now: Seconds since 1970; what expired before is left out.
+        kinds: Only these kinds; empty for all.
+        min_importance: Only memories at least so important.
+        since: Only what happened at or after, in seconds since 1970.
+        until: Only what happened before or at, in seconds since 1970.
+        session: Only those of a conversation.
+    """
+
+    now: float
+    kinds: tuple[Kind, ...] = ()
+    min_importance: float = 0.0
+    since: float | None = None
+    until: float | None = None
+    session: str | None = None
+
+    def admits(self) -> Callable[[FilterFacts], bool] | None:
+        """Return a check of a memory, its time apart; None where all memories are meant."""
+        kinds, least, session = frozenset(self.kinds), self.min_importance, self.session
+        since = -math.inf if self.since is None else self.since
+        until = math.inf if self.until is None else self.until
+        checks = list[Callable[[FilterFacts], bool]]()
+        if kinds:
+            checks.append(lambda fact: fact.kind in kinds)
+        if least > 0:
+            checks.append(lambda fact: fact.importance >= least)
+        if self.since is not None or self.until is not None:
+            checks.append(lambda fact: since <= fact.happened <= until)
+        if session is not None:
+            checks.append(lambda fact: fact.session == session)
+        if len(checks) < 2:  # asked for tens of thousands of memories: no loop where there is one
+            return checks[0] if checks else None
+        return lambda fact: all(check(fact) for check in checks)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of `CONDITION`, by their names."""
+        return {
+            "now": self.now,
+            "kinds": json.dumps(self.kinds or KINDS),
+            "importance": self.min_importance,
+            "since": -math.inf if self.since is None else self.since,
+            "until": math.inf if self.until is None else self.until,
+            "session": self.session,
+        }
+
+
+CONDITION: Final = (
+    "state = 'live' AND (expires IS NULL OR expires > :now) AND importance >= :importance"
+    " AND kind IN (SELECT value FROM json_each(:kinds)) AND happened BETWEEN :since AND :until"
+    " AND session = coalesce(:session, session)"
+)
+"""A `Filter` in SQL."""
+
+_ORDERS: Final = {
+    "added": "added DESC, number DESC",
+    "happened": "happened DESC, number DESC",
+    "importance": "importance DESC, happened DESC, number DESC",
+    "oldest": "happened, number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterFacts:
+    """What a filter asks about a memory."""
+
+    kind: Kind
+    importance: float
+    happened: float
+    expires: float | None
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """An item, with what the file keeps of it besides."""
+
+    item: MemoryItem
+    fingerprint: bytes
+    terms: str
+    cut: str
+    vector: bytes | None
+    model: str
+
+
+def tick(connection: Connection, user: str) -> int:
+    """Count a change of a user, and return its number."""
+    (clock,) = connection.execute(
+        "INSERT INTO users (name, clock) VALUES (?, 1)"
+        " ON CONFLICT (name) DO UPDATE SET clock = users.clock + 1 RETURNING clock",
+        (user,),
+    ).fetchone()
+    return int(clock)
+
+
+def insert_item(connection: Connection, user: str, written: MemoryRow, clock: int) -> None:
+    """Write a revision that is live."""
+    item = written.item
+    connection.execute(
+        f'INSERT INTO memories ("user", {COLUMNS}, fingerprint, terms, cut, vector, model,'  # noqa: S608  # a constant
+        " state, ended, reason, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, '', ?)",
+        (
+            user, item.id, item.revision, item.kind, item.content, item.importance, item.happened,
+            item.added, item.expires, item.tokens, item.session, item.author, item.source,
+            json.dumps(item.parents), item.seen,
+            json.dumps(dict(item.metadata)), written.fingerprint,
+            written.terms, written.cut, written.vector, written.model, LIVE, clock,
+        ),
+    )  # fmt: skip
+
+
+def end_items(
+    connection: Connection,
+    user: str,
+    ids: Sequence[str],
+    state: str,
+    *,
+    reason: str,
+    at: float,
+    clock: int,
+) -> None:
+    """End the live revisions of some memories; nothing of them is erased."""
+    connection.execute(
+        "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ?"
+        " WHERE memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
+        (state, reason, at, clock, user, json.dumps(ids)),
+    )
+
+
+def find_item(connection: Connection, user: str, id: str) -> MemoryItem | None:  # noqa: A002  # as the field
+    """Return a memory that is live."""
+    return next(iter(find_items(connection, user, [id])), None)
+
+
+def find_items(connection: Connection, user: str, ids: Sequence[str]) -> list[MemoryItem]:
+    """Return those of some memories that are live, in no order."""
+    found = connection.execute(
+        f"SELECT {COLUMNS} FROM memories WHERE memories.user = ? AND state = 'live'"  # noqa: S608  # a constant
+        " AND id IN (SELECT value FROM json_each(?))",
+        (user, json.dumps(ids)),
+    ).fetchall()
+    return [_to_item(row) for row in found]
+
+
+def find_same(
+    connection: Connection, user: str, kind: Kind, fingerprint: bytes, now: float
+) -> MemoryItem | None:
+    """Return the live memory that says the same, unless its time is over."""
+    row = connection.execute(
+        f'SELECT {COLUMNS} FROM memories WHERE "user" = ? AND fingerprint = ? AND kind = ?'  # noqa: S608
+        " AND state = 'live' AND (expires IS NULL OR expires > ?)",
+        (user, fingerprint, kind, now),
+    ).fetchone()
+    return None if row is None else _to_item(row)
+
+
+def select_items(
+    connection: Connection, user: str, wanted: Filter, limit: int, order: str = "added"
+) -> list[MemoryItem]:
+    """Return live memories, newest or most important first."""
+    found = connection.execute(
+        f'SELECT {COLUMNS} FROM memories WHERE "user" = :user AND {CONDITION}'  # noqa: S608  # constants
+        f" ORDER BY {_ORDERS[order]} LIMIT :limit",
+        {"user": user, "limit": limit, **wanted.values},
+    ).fetchall()
+    return [_to_item(row) for row in found]
+
+
+def select_history(
+    connection: Connection,
+    user: str,
+    id: str,  # noqa: A002  # as the field
+) -> list[tuple[MemoryItem, str, str]]:
+    """Return every revision of a memory with its state and reason, oldest first."""
+    found = connection.execute(
+        f'SELECT {COLUMNS}, state, reason FROM memories WHERE "user" = ? AND id = ?'  # noqa: S608
+        " ORDER BY revision",
+        (user, id.encode("utf-8", "replace").decode()),
+    ).fetchall()
+    return [(_to_item(row[:-2]), str(row[-2]), str(row[-1])) for row in found]
+
+
+def _to_item(row: Sequence[Any]) -> MemoryItem:
+    """Read the columns of `COLUMNS`."""
+    values = dict(zip(NAMES, row, strict=True))
+    values["parents"] = tuple(json.loads(values["parents"]))
+    values["metadata"] = json.loads(values["metadata"])
+    return MemoryItem(**values)
+
+
+By: TypeAlias = Literal["importance", "time", "capacity"]
+
+DAY: Final = 86_400.0
+ALL: Final = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """
+    What was forgotten together.
+
+    Args:
+        batch: Under which `Memory.undo` brings it back; 0 where nothing was forgotten.
+        ids: The memories.
+    """
+
+    batch: int
+    ids: tuple[str, ...]
+
+
+def choose_forgotten(
+    connection: Connection,
+    user: str,
+    wanted: Filter,
+    by: By,
+    *,
+    threshold: float,
+    max_age: float,
+    keep: int,
+) -> list[str]:
+    """
+    Choose what to forget among the memories that a filter admits.
+
+    Args:
+        connection: The file.
+        user: Whose.
+        wanted: Among which.
+        by: "importance" below the threshold, "time" older than ``max_age`` seconds, or
+            "capacity": all but the ``keep`` most important, of equals the latest.
+        threshold: 0 to 1.
+        max_age: Seconds.
+        keep: How many stay.
+
+    Raises:
+        InputError: There is no such way to choose.
+    """
+    if by == "capacity":
+        found = select_items(connection, user, wanted, ALL, "importance")
+        return [item.id for item in found[max(0, keep) :]]
+    found = select_items(connection, user, wanted, ALL)
+    if by == "importance":
+        return [item.id for item in found if item.importance < threshold]
+    if by == "time":
+        return [item.id for item in found if wanted.now - item.happened > max_age]
+    raise InputError(
+        f"there is no way to forget {str(by)[:40]!r}",
+        field="by",
+        hint="Known: importance, time, capacity.",
+    )
+
+
+def choose_evicted(
+    items: Sequence[MemoryItem], limits: MemoryLimits, now: float
+) -> list[MemoryItem]:
+    """
+    Choose which working memories have to go, so that the rest is within its bounds.
+
+    Args:
+        items: All of them; the newest, which was just added, is the last and stays.
+        limits: The bounds.
+        now: Seconds since 1970.
+
+    Returns:
+        Those that count least: importance, halved every ``fade`` seconds.
+    """
+    *older, _ = items
+    older.sort(key=lambda item: (_counts(item, limits, now), item.added), reverse=True)
+    left, tokens = len(items), sum(item.tokens for item in items)
+    out = list[MemoryItem]()
+    while older and (left > limits.working_items or tokens > limits.working_tokens):
+        least = older.pop()
+        out.append(least)
+        left, tokens = left - 1, tokens - least.tokens
+    return out
+
+
+def _counts(item: MemoryItem, limits: MemoryLimits, now: float) -> float:
+    age = max(0.0, now - item.added) / limits.fade
+    return float(item.importance * 0.5**age)
+
+
+def restore_batch(connection: Connection, user: str, batch: int, clock: int) -> list[str]:
+    """Bring back what was forgotten in one go, except what was remembered anew since."""
+    found = connection.execute(
+        "SELECT id, max(revision) FROM memories AS past"
+        ' WHERE "user" = ? AND state = ? AND changed = ?'
+        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
+        " AND now.id = past.id AND now.state = 'live')"
+        ' AND NOT EXISTS (SELECT 1 FROM memories AS now WHERE now."user" = past."user"'
+        " AND now.fingerprint = past.fingerprint AND now.kind = past.kind"
+        " AND now.state = 'live') GROUP BY id",
+        (user, GONE, batch),
+    ).fetchall()
+    for name, revision in found:
+        connection.execute(
+            "UPDATE memories SET state = ?, reason = '', ended = NULL, changed = ?"
+            ' WHERE "user" = ? AND id = ? AND revision = ?',
+            (LIVE, clock, user, name, revision),
+        )
+    return [str(name) for name, _ in found]

@@ -1,0 +1,181 @@
+"""Documents on their way into a store: read, cut, embedded, written in one transaction each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final
+
+from foldline.errors import InputError, MissingExtra
+from foldline.memory.chunk import ChunkSettings
+from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
+from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.search import find_namespace
+from foldline.memory.knowledge.values import AddedDocument
+from foldline.memory.knowledge.vector_search import embed_rows
+from foldline.relevance.terms import TERMS_VERSION
+from foldline.retrieval.embedding import Embedder
+from foldline.sqlite.database import SqliteDatabase
+
+LONGEST_NAME: Final = 4_096
+LONGEST_NAMESPACE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestor:
+    """What stores documents in one namespace; see `Knowledge.open`."""
+
+    database: SqliteDatabase
+    namespace: str
+    chunks: ChunkSettings
+    limits: ReadLimits
+    embedder: Embedder | None
+    clock: Callable[[], float]
+
+    def store(self, name: str, reading: DocumentText) -> AddedDocument:
+        """
+        Store a document, in the place of the one that has its name.
+
+        Raises:
+            InputError: The name is empty, or too long.
+            ModelError: The embedder failed; nothing was stored.
+        """
+        name = stored_name(name)
+        model = "" if self.embedder is None else self.embedder.name
+        version = document_tables.document_version(reading, self.chunks, model)
+        if not self._is_stored(name, version):
+            rows = document_tables.make_chunk_rows(reading, self.chunks)
+            vectors = None if self.embedder is None else embed_rows(self.embedder, rows, name)
+            draft = document_tables.DocumentRows(name, reading, version, rows, vectors)
+            with self.database.writing() as connection:
+                space = document_tables.ensure_namespace(connection, self.namespace)
+                outcome = document_tables.replace_document(connection, space, draft, self.clock())
+            return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
+        return AddedDocument(name, "unchanged", *self._sums(name), reading.warnings)
+
+    def file(self, path: Path, name: str = "") -> AddedDocument:
+        """
+        Store a file under its path or another name; a link that was named is followed.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        return self.store(name or str(path), read_file(Path(os.path.realpath(path)), self.limits))
+
+    def folder(self, folder: Path, only: str = "") -> Iterator[AddedDocument | Skipped]:
+        """
+        Store the files below a folder; what cannot be read is told, and the others follow.
+
+        Args:
+            folder: The folder.
+            only: A pattern for their paths below it; empty for all.
+        """
+        for found in files_below(folder, self.limits.entries):
+            path = found.path if isinstance(found, Skipped) else found
+            if only and not fnmatch(str(path.relative_to(folder)), only):
+                continue
+            if isinstance(found, Skipped):
+                yield found
+                continue
+            try:
+                reading = read_file(found, self.limits)
+            except InputError as error:
+                yield Skipped(found, _why(error, found))
+                continue
+            except MissingExtra as error:
+                yield Skipped(found, str(error))
+                continue
+            yield self.store(str(found), reading)
+
+    def remove_gone(self, folder: Path) -> Iterator[str]:
+        """Remove documents of a folder whose files are gone."""
+        below = stored_name(str(folder)).rstrip("/") + "/"
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT d.name FROM documents d JOIN namespaces n ON n.id = d.namespace"
+                " WHERE n.name = ? AND substr(d.name, 1, ?) = ?",
+                (self.namespace, len(below), below),
+            ).fetchall()
+        for (name,) in rows:
+            if not os.path.lexists(name) and self.remove(name):
+                yield name
+
+    def remove(self, name: str) -> bool:
+        """Remove a document; return True if it was there."""
+        with self.database.writing() as connection:
+            space = find_namespace(connection, self.namespace)
+            found = (
+                None
+                if space is None
+                else document_tables.find_document(connection, space.id, name)
+            )
+            if space is None or found is None:
+                return False
+            document_tables.remove_document(connection, space.id, found[0])
+            return True
+
+    def cut_anew(self) -> None:
+        """Cut what an older version of Foldline has cut into terms by other rules."""
+        with self.database.reading() as connection:
+            old = connection.execute(
+                "SELECT id, title FROM documents WHERE cut <> ?", (TERMS_VERSION,)
+            ).fetchall()
+        for document, title in old:
+            with self.database.writing() as connection:
+                document_tables.recut_document(connection, document, title)
+
+    def _is_stored(self, name: str, version: bytes) -> bool:
+        with self.database.reading() as connection:
+            space = find_namespace(connection, self.namespace)
+            found = (
+                None
+                if space is None
+                else document_tables.find_document(connection, space.id, name)
+            )
+            return found is not None and found[1] == version
+
+    def _sums(self, name: str) -> tuple[int, int]:
+        with self.database.reading() as connection:
+            row = connection.execute(
+                "SELECT d.chunks, d.tokens FROM documents d"
+                " JOIN namespaces n ON n.id = d.namespace WHERE n.name = ? AND d.name = ?",
+                (self.namespace, name),
+            ).fetchone()
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+
+def _why(error: InputError, path: Path) -> str:
+    """Say why a file was not read, without its name."""
+    return error.message.removeprefix(str(path)).removeprefix(path.name).strip(" :")
+
+
+def check_namespace(name: str) -> str:
+    """
+    Return the name of a namespace.
+
+    Raises:
+        InputError: It is empty, too long, or holds signs that cannot be shown.
+    """
+    if not name.strip() or len(name) > LONGEST_NAMESPACE or not name.isprintable():
+        hint = f"Give up to {LONGEST_NAMESPACE} letters."
+        raise InputError(f"{name[:60]!r} is no name for a namespace", hint=hint)
+    return name
+
+
+def stored_name(name: str) -> str:
+    """
+    Return a name as it is stored: names of files may hold bytes that are no text.
+
+    Raises:
+        InputError: It is empty, or too long.
+    """
+    plain = name.encode("utf-8", "replace").decode().replace("\0", "")
+    if not plain.strip() or len(plain) > LONGEST_NAME:
+        raise InputError(
+            f"{plain[:60]!r} is no name for a document",
+            hint=f"Give up to {LONGEST_NAME:,} letters.",
+        )
+    return plain

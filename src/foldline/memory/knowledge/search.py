@@ -1,0 +1,157 @@
+"""A query against a namespace: candidates by words and by meaning, ranked by all signs at once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.memory.knowledge.document_tables import span
+from foldline.memory.knowledge.term_index import Frequencies, expand_terms, find_candidates
+from foldline.memory.knowledge.values import KnowledgeResult, Passage
+from foldline.memory.knowledge.vector_search import VectorSearch, vectors_of
+from foldline.relevance.terms import terms
+from foldline.retrieval import Document, Hit, Index, Statistics
+
+COLUMNS: Final = (
+    "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"
+    " c.fresh"
+)
+
+LONGEST_QUERY: Final = 8_000
+"""Characters of a query that are read."""
+
+OTHERS: Final = 100
+"""
+A store is taken to be a part of a larger one, with so many chunks more that hold none of its
+words: in a store of three documents a word is not common because two of them have it.
+"""
+
+SPARE: Final = 3
+"""So many times more than asked for are ranked, for some may repeat others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace as a search needs it: its number and its sums."""
+
+    id: int
+    chunks: int
+    terms: int
+    removed: int
+
+
+def find_namespace(connection: sqlite3.Connection, namespace: str) -> Namespace | None:
+    """Return a namespace; None where there is none of this name."""
+    row = connection.execute(
+        "SELECT id, chunks, terms, removed FROM namespaces WHERE name = ?", (namespace,)
+    ).fetchone()
+    return None if row is None else Namespace(*row)
+
+
+def search_namespace(
+    connection: sqlite3.Connection,
+    space: Namespace,
+    query: str,
+    limit: int,
+    threshold: float,
+    frequencies: Frequencies,
+    meanings: VectorSearch | None = None,
+    vector: Sequence[float] | None = None,
+) -> KnowledgeResult:
+    """
+    Find the passages that a query means.
+
+    Args:
+        connection: The store, at one moment.
+        space: The namespace.
+        query: A question or words.
+        limit: The most that are returned.
+        threshold: The strength that it takes, 0 to 1.
+        frequencies: What is known of terms.
+        meanings: The vectors, where there are any.
+        vector: The meaning of the query.
+    """
+    asked = query[:LONGEST_QUERY]
+    cut = terms(asked)
+    found = find_candidates(connection, span(space.id), cut, space.chunks, frequencies)
+    numbers = list(found.scores)
+    vectors: dict[int, bytes] = {}
+    if meanings is not None and vector is not None:
+        vectors = vectors_of(connection, numbers)
+        near = meanings.nearest(connection, vector, space.removed)
+        numbers += [number for number in near if number not in found.scores]
+        vectors |= near
+    wanted = frozenset(cut)
+    statistics = Statistics(
+        space.chunks + OTHERS,
+        lambda term: found.frequency.get(term, 0),
+        space.terms / max(space.chunks, 1),
+    )
+    index = Index(_documents(connection, numbers, wanted, vectors), statistics=statistics)
+    hits = index.search(asked, SPARE * limit, vector=vector if vectors else None)
+    strong = [hit for hit in hits if hit.strength >= threshold]
+    strongest = max((hit.strength for hit in hits), default=0.0)
+    return KnowledgeResult(query, _passages(connection, strong, limit), threshold, strongest)
+
+
+def _documents(
+    connection: sqlite3.Connection,
+    numbers: Sequence[int],
+    wanted: frozenset[str],
+    vectors: Mapping[int, bytes],
+) -> list[Document]:
+    rows = connection.execute(
+        f"SELECT id, length, terms FROM chunks WHERE id IN ({_marks(numbers)})",  # noqa: S608  # marks
+        numbers,
+    )
+    return [
+        Document(str(id), "", terms=expand_terms(held, wanted, length), vector=vectors.get(id))
+        for id, length, held in rows  # noqa: A001  # as the column is called
+    ]
+
+
+def _passages(
+    connection: sqlite3.Connection, hits: Sequence[Hit], limit: int
+) -> tuple[Passage, ...]:
+    numbers = [int(hit.id) for hit in hits]
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM chunks c JOIN documents d ON d.id = c.document"  # noqa: S608  # marks
+        f" WHERE c.id IN ({_marks(numbers)})",
+        numbers,
+    )
+    stored = {int(row[0]): row for row in rows}
+    out, seen = list[Passage](), set[str]()
+    for hit in hits:
+        passage = _passage(hit, stored[int(hit.id)])
+        words = passage.text.strip()
+        if words not in seen and len(out) < limit:
+            seen.add(words)
+            out.append(passage)
+    return tuple(out)
+
+
+def _passage(hit: Hit, row: Sequence[Any]) -> Passage:
+    _, name, title, heading, unit, first, last, text, tokens, number, fresh = row
+    return Passage(
+        name,
+        title,
+        tuple(json.loads(heading)),
+        unit,
+        first,
+        last,
+        text,
+        tokens,
+        hit.score,
+        hit.strength,
+        dict(hit.parts),
+        hit.matched,
+        number,
+        fresh,
+    )
+
+
+def _marks(numbers: Sequence[int]) -> str:
+    return ",".join("?" * len(numbers))

@@ -1,0 +1,193 @@
+"""
+The nearest by meaning among many, in a memory of one bit per number.
+
+The signs of all vectors are kept in memory, 48 bytes for 384 numbers, and compared with those of
+the query; the exact vectors of the nearest are then read from the file. Measured before: 27 ms for
+a million vectors, and 99.3 % (at 100,000) to 91 % (at a million) of the exact ten nearest.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from foldline.errors import FoldlineError, InputError, ModelError
+from foldline.memory.knowledge.document_tables import ChunkRow, Vectors, span
+from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
+
+LOOKED_AT: Final = 800
+"""Vectors that are compared exactly: those whose signs are nearest."""
+
+NEAREST: Final = 100
+"""Chunks that are looked at closely."""
+
+SLICE: Final = 65_536
+"""Vectors whose signs are compared at once; it bounds the memory that this takes."""
+
+STALE: Final = 0.05
+"""The share of removed chunks from which on the signs are read again."""
+
+
+def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, bytes]:
+    """
+    Return the signs of a vector, and the vector.
+
+    Raises:
+        InputError: It has other dimensions, or holds no direction.
+    """
+    if len(vector) != dimensions:
+        raise InputError(
+            f"the embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
+            hint="Nothing was stored; repair the embedder.",
+        )
+    data = pack(vector)
+    return _signs(unpack(data)).tobytes(), data
+
+
+def _signs(vector: Any) -> Any:
+    numpy = arrays()
+    bits = numpy.packbits(vector > 0)
+    return numpy.pad(bits, (0, -len(bits) % 8))
+
+
+class VectorSearch:
+    """
+    The signs of the vectors of one namespace, made by one embedder.
+
+    Args:
+        namespace: Its number.
+        embedder: The name of the embedder.
+    """
+
+    def __init__(self, namespace: int, embedder: str) -> None:
+        self._namespace, self._embedder = namespace, embedder
+        self._last = span(namespace)[0] - 1
+        self._removed = 0
+        self._numbers: list[Any] = []
+        self._bits: list[Any] = []
+        self._size = 0
+
+    def nearest(
+        self, connection: sqlite3.Connection, vector: Sequence[float], removed: int
+    ) -> dict[int, bytes]:
+        """
+        Return the vectors of the chunks that are nearest to one.
+
+        Args:
+            connection: The store.
+            vector: What to compare them with.
+            removed: How many chunks were ever removed from the namespace.
+        """
+        self._refresh(connection, removed)
+        if not self._size:
+            return {}
+        numpy = arrays()
+        asked = numpy.asarray(vector, dtype="f4")
+        mine = _signs(asked).view("u8")
+        if self._bits[0].shape[1] != len(mine):
+            raise InputError(
+                f"the query has {len(asked)} dimensions, and the store was embedded with others",
+                hint="Add the documents again with this embedder.",
+            )
+        far = numpy.concatenate([_distances(rows, mine) for rows in self._bits])
+        numbers = numpy.concatenate(self._numbers)
+        count = min(LOOKED_AT, len(far))
+        near = numbers[numpy.argpartition(far, count - 1)[:count]]
+        found = vectors_of(connection, [int(number) for number in near])
+        exact = {number: float(unpack(data) @ asked) for number, data in found.items()}
+        best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
+        return {number: found[number] for number in best}
+
+    def _refresh(self, connection: sqlite3.Connection, removed: int) -> None:
+        """Read the signs that were added since; all of them where many were removed."""
+        first, last = span(self._namespace)
+        if removed - self._removed > STALE * self._size:
+            self._numbers.clear()
+            self._bits.clear()
+            self._size, self._removed, self._last = 0, removed, first - 1
+        rows = connection.execute(
+            "SELECT chunk, bits FROM signs WHERE embedder ="
+            " (SELECT id FROM embedders WHERE name = ?) AND chunk BETWEEN ? AND ? ORDER BY chunk",
+            (self._embedder, self._last + 1, last),
+        )
+        numpy = arrays()
+        while part := rows.fetchmany(SLICE):
+            self._numbers.append(numpy.array([number for number, _ in part], dtype="i8"))
+            bits = numpy.frombuffer(b"".join(data for _, data in part), dtype="u8")
+            self._bits.append(bits.reshape(len(part), -1))
+            self._size += len(part)
+            self._last = int(part[-1][0])
+
+
+def _distances(rows: Any, mine: Any) -> Any:
+    """Count in how many signs vectors differ from one."""
+    return arrays().bitwise_count(rows ^ mine).sum(axis=1, dtype="u2")
+
+
+def vectors_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+    """Read the vectors of chunks; those that have none are left out."""
+    marks = ",".join("?" * len(numbers))
+    rows = connection.execute(
+        f"SELECT chunk, data FROM vectors WHERE chunk IN ({marks})",  # noqa: S608  # only marks
+        numbers,
+    )
+    return {int(number): bytes(data) for number, data in rows}
+
+
+BATCH: Final = 64
+"""Texts that are embedded at once."""
+
+
+def embed_rows(embedder: Embedder, rows: Sequence[ChunkRow], what: str) -> Vectors:
+    """
+    Embed the chunks of a document; those in languages that the model does not know are left out.
+
+    Args:
+        embedder: The model.
+        rows: The chunks.
+        what: What errors call the document.
+
+    Raises:
+        ModelError: The embedder failed.
+    """
+    known = [at for at, row in enumerate(rows) if embedder.understands(row.text)]
+    out = list[tuple[int, bytes, bytes]]()
+    for start in range(0, len(known), BATCH):
+        batch = known[start : start + BATCH]
+        vectors = _vectors(embedder, [rows[at].text for at in batch], what)
+        for at, vector in zip(batch, vectors, strict=True):
+            out.append((at, *pack_with_signs(vector, embedder.dimensions)))
+    return Vectors(embedder.name, out)
+
+
+def embed_query(embedder: Embedder | None, query: str) -> Sequence[float] | None:
+    """
+    Return the vector of a query; None where there is no model that understands it.
+
+    Raises:
+        ModelError: The embedder failed.
+    """
+    if embedder is None or not query.strip() or not embedder.understands(query):
+        return None
+    return _vectors(embedder, [query], "the query")[0]
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str], what: str) -> Sequence[Sequence[float]]:
+    try:
+        vectors = embedder.embed(texts)
+    except FoldlineError:
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"[:300]
+        raise ModelError(
+            f"The embedder {embedder.name} failed on {what}: {told}",
+            retry=isinstance(error, (OSError, TimeoutError)),
+            hint="Nothing of it was stored; go on without an embedder, or try again.",
+        ) from error
+    if len(vectors) != len(texts):
+        raise ModelError(
+            f"The embedder {embedder.name} gave {len(vectors)} vectors for {len(texts)} texts",
+            hint="Nothing was stored; repair the embedder.",
+        )
+    return vectors

@@ -1,0 +1,148 @@
+"""The memories of one user, indexed in memory and kept like the file by reading what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+
+from foldline.memory.item_rows import Filter, FilterFacts, find_items
+from foldline.memory.items import FoundMemory
+from foldline.memory.schema import LIVE
+from foldline.relevance.terms import terms
+from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Index, Weights
+from foldline.sql import Connection, Database
+
+NO_CUTTER = "characters"
+
+
+def cut_name(words: Cutter | None) -> str:
+    """Return what terms are cut with; those that were cut with something else are cut anew."""
+    name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
+    return f"{TERMS_VERSION}/{name}"
+
+
+class UserIndex:
+    """
+    An index of what is live; built by the first search.
+
+    Args:
+        user: Whose memories.
+        weights: How much each sign of relevance counts.
+        embedder: Embeds queries, and made the vectors that are compared; None goes without.
+        words: Cuts runs of Chinese into words.
+    """
+
+    def __init__(
+        self,
+        user: str,
+        *,
+        weights: Weights | None,
+        embedder: Embedder | None,
+        words: Cutter | None,
+    ) -> None:
+        self._user, self._embedder, self._words = user, embedder, words
+        self._weights = weights
+        self._cut = cut_name(words)
+        self._era, self._clock = -1, 0
+        self._index = self._empty()
+        self._facts: dict[str, FilterFacts] = {}
+        self._expiring = set[str]()
+        self._lock = Lock()
+
+    def _empty(self) -> Index:
+        return Index(weights=self._weights, words=self._words)
+
+    def refresh(self, connection: Connection) -> None:
+        """Take in what was changed since the last time, by any process."""
+        row = connection.execute(
+            "SELECT era, clock FROM users WHERE name = ?", (self._user,)
+        ).fetchone()
+        era, clock = row or (0, 0)
+        if era != self._era:
+            self._index, self._facts, self._expiring = self._empty(), {}, set()
+            self._era, self._clock = era, 0
+        if clock == self._clock:
+            return
+        self._drop_ended(connection)
+        self._index.add(self._read_changed(connection))
+        self._clock = clock
+
+    def find(
+        self, database: Database, query: str, count: int, wanted: Filter, least: float
+    ) -> list[FoundMemory]:
+        """
+        Find memories that a filter admits; threads take turns.
+
+        Args:
+            database: The file; what changed in it since the last search is read first.
+            query: A question or words.
+            count: The most that are returned.
+            wanted: Which memories.
+            least: The least strength, 0 to 1.
+        """
+        vector = None
+        model = self._embedder
+        if model is not None and query.strip() and model.understands(query):
+            vector = model.embed([query])[0]
+        with self._lock, database.reading() as connection:
+            self.refresh(connection)
+            hits = self._index.search(
+                query, count, now=wanted.now, only=self._admission(wanted), vector=vector,
+                least=least,
+            )  # fmt: skip
+            found = find_items(connection, self._user, [hit.id for hit in hits])
+        items = {item.id: item for item in found}
+        return [
+            FoundMemory(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
+            for hit in hits
+            if hit.id in items
+        ]
+
+    def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
+        facts, over = self._facts, self._over(wanted.now)
+        admits = wanted.admits()
+        if admits is None:
+            return (lambda name: name not in over) if over else None
+        if not over:
+            return lambda name: admits(facts[name])
+        return lambda name: name not in over and admits(facts[name])
+
+    def _over(self, now: float) -> set[str]:
+        """Return the memories whose time is over."""
+        ends = ((name, self._facts[name].expires) for name in self._expiring)
+        return {name for name, end in ends if end is not None and end <= now}
+
+    def _drop_ended(self, connection: Connection) -> None:
+        if not self._clock:
+            return
+        for (name,) in connection.execute(
+            'SELECT id FROM memories WHERE "user" = ? AND changed > ? AND state <> ?',
+            (self._user, self._clock, LIVE),
+        ):
+            self._index.remove([name])
+            self._facts.pop(name, None)
+            self._expiring.discard(name)
+
+    def _read_changed(self, connection: Connection) -> Iterator[Document]:
+        rows = connection.execute(
+            "SELECT id, kind, content, importance, happened, expires, session, author,"
+            " terms, cut, CASE WHEN model = ? AND model <> '' THEN vector END"
+            ' FROM memories WHERE "user" = ? AND changed > ? AND state = ? ORDER BY number',
+            ("" if self._embedder is None else self._embedder.name, self._user, self._clock, LIVE),
+        )
+        for name, kind, content, weight, happened, expires, session, author, *rest in rows:
+            told, cut, vector = rest
+            self._facts[name] = FilterFacts(kind, weight, happened, expires, session)
+            if expires is not None:
+                self._expiring.add(name)
+            kept = told.split() if cut == self._cut else terms(content, words=self._words)
+            yield Document(
+                name,
+                content,
+                author=author,
+                group=session,
+                place=happened,
+                time=happened,
+                terms=tuple(kept),
+                vector=vector,
+            )

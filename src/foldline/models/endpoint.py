@@ -1,0 +1,152 @@
+"""Where a model is reached: the address and the key, from arguments or from the environment."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from foldline.errors import InputError
+from foldline.models.secret import Secret
+
+PRIVATE_SUFFIXES: Final = (".local", ".localhost", ".internal", ".lan")
+"""Endings of names that are not in the public network."""
+
+SHORTEST_KEY: Final = 16
+"""A shorter key is a placeholder and is not looked for in answers, in characters."""
+
+SECRET_WORDS: Final = ("key", "token", "secret", "password", "sig")
+"""Words in the names of parameters that hold a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """
+    An address, and what opens it.
+
+    ``base_url`` has neither user nor query, which stands in ``query``.
+    """
+
+    base_url: str
+    key: Secret = field(default_factory=Secret)
+    headers: Mapping[str, Secret] = field(default_factory=dict)
+    query: str = ""
+
+    def url(self, path: str) -> str:
+        """Return the address of a path; a version that both name, as ``/v1``, stands once."""
+        base = self.base_url
+        version = path.split("/")[1] if path.count("/") > 1 else ""
+        if version.startswith("v") and base.endswith(f"/{version}"):
+            path = path[len(version) + 1 :]
+        return f"{base}{path}" + (f"?{self.query}" if self.query else "")
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """Everything that no error may show."""
+        return (self.key, *self.headers.values())
+
+    def echoes(self) -> tuple[str, ...]:
+        """Return the keys that no answer may show: placeholders like "ollama" are words."""
+        named = [h for name, h in self.headers.items() if _is_secret(name)]
+        words = [word for one in (self.key, *named) for word in one.reveal().split()]
+        return tuple(word for word in words if len(word) >= SHORTEST_KEY)
+
+
+def _is_secret(header: str) -> bool:
+    return any(word in header.lower() for word in (*SECRET_WORDS, "auth"))
+
+
+def make_endpoint(
+    base_url: str, key: str = "", headers: Mapping[str, str] | None = None, *, variable: str = ""
+) -> Endpoint:
+    """
+    Check an address and what opens it.
+
+    Args:
+        base_url: An address that begins with http:// or https://.
+        key: The key; "" for none, which only a server nearby goes without.
+        headers: Sent with every request, and never shown.
+        variable: The environment variable that should have held the key.
+
+    Raises:
+        InputError: The address is none, or a key is missing or cannot be sent.
+    """
+    address = _address(base_url)
+    hidden = {name: Secret(_sendable(value)) for name, value in (headers or {}).items()}
+    opened = bool(key) or any(
+        name.lower() in ("authorization", "x-api-key", "api-key") for name in hidden
+    )
+    if not opened and not is_private_host(address.hostname or ""):
+        raise InputError(
+            f"there is no key for {address.hostname}",
+            field="api_key",
+            hint=f"Set {variable}, or give api_key." if variable else "Give api_key.",
+        )
+    if any(word in name.lower() for name, _ in parse_qsl(address.query) for word in SECRET_WORDS):
+        # Addresses are written to logs.
+        raise InputError(
+            "the base URL holds a key",
+            field="base_url",
+            hint="Give it as api_key, or in headers.",
+        )
+    plain = f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}"
+    return Endpoint(plain, Secret(_sendable(key)), hidden, address.query)
+
+
+def is_private_host(host: str) -> bool:
+    """Return True if a host is on this machine or in a private network."""
+    try:
+        number = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        name = host.lower().rstrip(".")
+        return bool(name) and ("." not in name or name.endswith(PRIVATE_SUFFIXES))
+    return number.is_private or number.is_loopback or number.is_link_local
+
+
+def same_origin(first: str, second: str) -> bool:
+    """Return True if two addresses have the same scheme, host and port."""
+    try:
+        one, other = urlsplit(first), urlsplit(second)
+        return _origin(one) == _origin(other) and other.username is None
+    except ValueError:
+        return False
+
+
+def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
+    port = address.port or {"http": 80, "https": 443}.get(address.scheme)
+    return address.scheme, address.hostname, port
+
+
+def _address(base_url: str) -> SplitResult:
+    try:
+        address = urlsplit(base_url.strip())
+        _ = address.port
+    except ValueError:
+        address = urlsplit("")
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise InputError(
+            "the base URL is no address",
+            field="base_url",
+            hint="Give one such as https://api.openai.com/v1.",
+        )
+    if address.username is not None or address.password is not None:
+        raise InputError(
+            "the base URL holds a user or a password",
+            field="base_url",
+            hint="Give the key as api_key instead.",
+        )
+    return address
+
+
+def _sendable(value: str) -> str:
+    """Refuse what no header may hold: it would break the request, or smuggle in another."""
+    text = value.strip()
+    if not all(" " <= char <= "~" for char in text):
+        raise InputError(
+            "a key holds characters that cannot be sent",
+            field="api_key",
+            hint="Check it for line feeds and quotation marks from copying.",
+        )
+    return text

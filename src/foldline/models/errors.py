@@ -1,0 +1,156 @@
+"""From what went wrong to an error that says what to do next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Any, Final
+
+from foldline.errors import ModelError
+from foldline.models.overflow import detect
+from foldline.models.provider_failure import Failure, failure_of
+from foldline.models.secret import Secret, reveal_all
+from foldline.redaction import redacted
+
+RETRY_STATUSES: Final = frozenset({408, 409, 429})
+"""Statuses, besides those of the server itself, after which the same request may succeed."""
+
+TRANSIENT_CODES: Final = frozenset(
+    {"overloaded_error", "rate_limit_error", "api_error", "timeout_error", "server_error"}
+    | {"rate_limit_exceeded", "overloaded", "timeout", "connection", "malformed"}
+)
+"""Codes of errors that pass, where there is no status to tell."""
+
+QUOTA_CODES: Final = frozenset(
+    {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
+)
+"""Codes of a used-up account: asking again does not fill it."""
+
+MESSAGE_CHARS: Final = 500
+"""So much of a provider's message is passed on, in characters."""
+
+HINTS: Final = {
+    401: "Check the key.",
+    403: "Check what the key may do.",
+    404: "Check the name of the model and the base URL.",
+}
+
+
+TIMEOUT: Final = "deadline"
+"""The code of the error for a deadline that passed."""
+
+
+class TooLong(ModelError):
+    """
+    The request is too long for the model.
+
+    ``limit`` is the most that it takes, in tokens; None when the provider did not say.
+    """
+
+    limit: int | None = None
+
+
+def timeout_error() -> ModelError:
+    """Return the error for a deadline that passed."""
+    return ModelError("No answer came in time.", code=TIMEOUT, retry=True)
+
+
+def provider_error(
+    body: Any,
+    *,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    secrets: Iterable[Secret] = (),
+) -> ModelError:
+    """
+    Make the error for a response that is none, or for an error that a stream or an answer holds.
+
+    Args:
+        body: The response: bytes, or the JSON value that it holds.
+        status: The HTTP status; None for an error inside a response.
+        headers: Of the response, their names in lower case.
+        secrets: What must not be shown.
+    """
+    kind, code, message = _error_fields(body)
+    keys = reveal_all(secrets)
+    message = redacted(message, keys)[:MESSAGE_CHARS].strip()
+    code = redacted(code or kind, keys)[:100]
+    where = f"status {status}" if status is not None else "an error in the answer"
+    words = f"The provider answered with {where}" + (f": {message}" if message else "")
+    limit = failure_of(body).limit
+    told = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
+    if found := detect(told):
+        long = TooLong(words, status=status, code=code, hint="Send less.")
+        long.limit = found.limit
+        return long
+    heads = headers or {}
+    again = _may_pass(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
+    return ModelError(
+        words,
+        status=status,
+        code=code,
+        retry=again,
+        wait=wait_in(heads),
+        hint=HINTS.get(status or 0, ""),
+    )
+
+
+def wait_in(headers: Mapping[str, str]) -> float | None:
+    """Return how long to wait, in seconds, as the headers say; None when they do not."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if isfinite(seconds):
+            return max(0.0, seconds)
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _may_pass(status: int | None, kind: str, code: str) -> bool:
+    if code in QUOTA_CODES or kind in QUOTA_CODES:
+        return False
+    if status is None:
+        return kind in TRANSIENT_CODES or code in TRANSIENT_CODES
+    return status in RETRY_STATUSES or status >= 500
+
+
+def _error_fields(body: Any) -> tuple[str, str, str]:
+    """Return type, code and message of an error, whichever way it is written."""
+    value = _parse(body)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, dict):
+        return "", "", value if isinstance(value, str) else ""
+    error = value.get("error", value)
+    if isinstance(error, str):
+        return "", "", error
+    if not isinstance(error, dict):
+        return "", "", ""
+    kind, code = error.get("type"), error.get("code")
+    message = error.get("message") or error.get("detail") or ""
+    return (
+        kind if isinstance(kind, str) else "",
+        str(code) if isinstance(code, (str, int)) and not isinstance(code, bool) else "",
+        message if isinstance(message, str) else json.dumps(message)[:MESSAGE_CHARS],
+    )
+
+
+def _parse(body: Any) -> Any:
+    if not isinstance(body, bytes):
+        return body
+    text = body.decode("utf-8", "replace").strip()
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        # A gateway's page of HTML says little; its first words are enough.
+        return " ".join(text[:2_000].split())[:200]

@@ -1,0 +1,135 @@
+"""Making clients from the name of a model, arguments and the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+from foldline.errors import InputError
+from foldline.models.anthropic import AnthropicProtocol
+from foldline.models.catalogue import Catalogue
+from foldline.models.choice import choose_summarizer
+from foldline.models.client import ATTEMPTS, SECONDS, Client
+from foldline.models.endpoint import make_endpoint
+from foldline.models.info import Provider
+from foldline.models.openai_chat import OpenAIChatProtocol
+from foldline.models.openai_responses import OpenAIResponsesProtocol
+from foldline.models.protocol import ProviderProtocol
+from foldline.models.sending import Sender
+from foldline.values.tokens import TextCounter
+
+PROTOCOLS: Final[dict[str, type[ProviderProtocol]]] = {
+    "anthropic": AnthropicProtocol,
+    "openai-chat": OpenAIChatProtocol,
+    "openai-responses": OpenAIResponsesProtocol,
+}
+
+PREFIXES: Final = {
+    "anthropic": ("anthropic", "anthropic"),
+    "openai": ("openai", "openai-chat"),
+    "openai-chat": ("openai", "openai-chat"),
+    "openai-responses": ("openai", "openai-responses"),
+}
+"""What stands before the colon of a name: whose key and address, and which protocol."""
+
+
+def model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = SECONDS,
+    attempts: int = ATTEMPTS,
+    thinking: int | None = None,
+    counter: TextCounter | None = None,
+    catalogue: Catalogue | None = None,
+) -> Client:
+    """
+    Make the client of a model; nothing is sent yet.
+
+    Args:
+        name: With its protocol, "anthropic:claude-haiku-4-5", "openai:gpt-5-mini" (chat
+            completions) or "openai-responses:gpt-5-mini"; with a provider of the catalogue,
+            "deepseek:deepseek-v4-pro"; or alone, if the catalogue knows who serves it.
+        base_url: The address, such as "http://localhost:11434/v1"; default what the environment
+            (OPENAI_BASE_URL, ANTHROPIC_BASE_URL …) says, else the provider's own.
+        api_key: The key; default what the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY …) says.
+            A server nearby may do without.
+        headers: Sent with every request, as gateways demand; they are kept as secret as the key.
+        timeout: Seconds that a completion may take in all, further attempts included.
+        attempts: Requests that are made for a completion in all.
+        thinking: Tokens for reasoning, beside the answer to an `Ask`; default 4,096 for models
+            that always think, else none.
+        counter: Counts a prompt, to keep the answer within the window; default an estimate.
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+
+    Raises:
+        InputError: It is not known who serves the model, the address is none, or there is no key.
+        BudgetError: A number makes no sense.
+    """
+    known = catalogue or Catalogue.load()
+    provider, protocol, bare = _find_provider(name, known, guessed=base_url is not None)
+    address = base_url or os.environ.get(provider.url, "") or provider.base_url
+    key = os.environ.get(provider.key, "") if api_key is None else api_key
+    where = make_endpoint(address, key, headers, variable=provider.key)
+    return Client(
+        known.full_name(bare),
+        known.find(bare),
+        Sender(PROTOCOLS[protocol](), where),
+        timeout=timeout,
+        attempts=attempts,
+        thinking=thinking,
+        counter=counter,
+    )
+
+
+def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
+    """Return who serves a model, in which protocol, and its name without them."""
+    before, colon, after = name.strip().partition(":")
+    if colon and after and before in PREFIXES:
+        whose, protocol = PREFIXES[before]
+        return known.providers[whose], protocol, after
+    if colon and after and before in known.providers:
+        return known.providers[before], known.providers[before].protocol, after
+    bare = name.strip()
+    info = known.find(bare)
+    if info.provider in known.providers:
+        provider = known.providers[info.provider]
+        return (
+            provider,
+            "openai-chat" if guessed and provider.protocol != "anthropic" else (provider.protocol),
+            bare,
+        )
+    openai = known.providers["openai"]
+    if bare and (guessed or os.environ.get(openai.url)):
+        # An address of one's own: most such servers speak chat completions.
+        return openai, "openai-chat", bare
+    raise InputError(
+        f"it is not known who serves the model {bare[:100]!r}",
+        field="model",
+        hint='Say how it is reached, as in "openai:NAME" or "anthropic:NAME", or give base_url.',
+    )
+
+
+def summarizer(
+    which: str, *, of: str = "", catalogue: Catalogue | None = None, **options: Any
+) -> Client:
+    """
+    Make the client of the model that summarizes; its ``note`` is the reason of the choice.
+
+    Args:
+        which: "same", "light", or the name of a model as `foldline.models.model` takes it.
+        of: The model whose history it is; needed for "same" and "light".
+        catalogue: What is known about models; default what `Catalogue.load` returns.
+        options: As `foldline.models.model` takes them.
+
+    Raises:
+        InputError: The model cannot be reached; see `choose_summarizer` and `model`.
+    """
+    known = catalogue or Catalogue.load()
+    choice = choose_summarizer(which, of, known)
+    client = model(choice.name, catalogue=known, **options)
+    client.note = choice.reason
+    return client

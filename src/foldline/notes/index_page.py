@@ -1,0 +1,116 @@
+"""
+INDEX.md: the notes of a folder on one page for people, made from their front matter.
+
+Nothing is ever read back from it, and a file of that name that somebody else wrote is left alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Final
+from urllib.parse import quote
+
+from foldline.errors import StoreError
+from foldline.notes.catalog import CatalogEntry
+from foldline.notes.folder import LISTING, Folder
+from foldline.notes.note import BrokenNote
+from foldline.notes.note_fields import one_line
+
+MARK: Final = "<!-- Made by Foldline from the notes beside it; what is written here is lost. -->"
+"""The first line, by which such a file is known."""
+
+LARGEST: Final = 64 << 20
+"""Bytes of a listing that is compared with the new one; a larger one is replaced."""
+
+LONGEST_TITLE: Final = 160
+MOST_TAGS: Final = 12
+"""Characters and tags that are shown of one note."""
+
+FEW: Final = 500
+"""In a folder of so many notes the page is written after each change."""
+
+PAUSE: Final = 1.0
+"""Seconds between two pages of a larger folder; the last one is written when it is closed."""
+
+_MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#&~"})
+
+
+class Listing:
+    """
+    Keeps the page of a folder in step; not for several threads or processes at once.
+
+    Args:
+        folder: Where the notes are.
+        most: Notes on the page, those that were changed last; 0 for no page.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self, folder: Folder, most: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder, self._most, self._clock = folder, most, clock
+        self._written_at = float("-inf")
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return True if somebody else's file has the name of the page."""
+        return bool(self._most) and self._now_there() is None
+
+    def is_due(self, notes: int) -> bool:
+        """Return True if the page is to be written after a change in a folder of so many notes."""
+        waited = self._clock() - self._written_at
+        return bool(self._most) and (notes <= FEW or waited >= PAUSE)
+
+    def write(self, entries: Collection[CatalogEntry]) -> None:
+        """Write the page if it says something new; where that fails, it stays as it is."""
+        there = self._now_there()
+        if not self._most or there is None or (not entries and not there):
+            return
+        page = page_of(entries, self._most).encode("utf-8", "replace")
+        if page != there:
+            with suppress(StoreError):  # the notes are on the disk, whatever becomes of their list
+                self._folder.replace(LISTING, page, durable=False)
+        self._written_at = self._clock()
+
+    def _now_there(self) -> bytes | None:
+        """Return the page there is, nothing where there is none; None if it is not ours."""
+        try:
+            found = self._folder.read(LISTING, LARGEST)[0]
+        except FileNotFoundError:
+            return b""
+        except BrokenNote:
+            return None
+        return found if found.startswith(MARK.encode()) else None
+
+
+def page_of(entries: Collection[CatalogEntry], most: int) -> str:
+    """
+    Return the page.
+
+    Args:
+        entries: The notes, in any order.
+        most: So many of them are listed, those that were changed last.
+    """
+    ordered = sorted(entries, key=lambda entry: entry.metadata.newest_first, reverse=True)
+    count = f"{len(ordered):,} {'note' if len(ordered) == 1 else 'notes'}"
+    rest = f"; the {most:,} that were changed last" if len(ordered) > most else ""
+    lines = [MARK, "", "# Notes", "", f"{count}{rest}, the newest change first.", ""]
+    return "\n".join([*lines, *map(_line, ordered[:most])]).rstrip() + "\n"
+
+
+def _line(entry: CatalogEntry) -> str:
+    metadata = entry.metadata
+    kind = metadata.type if metadata.status is None else f"{metadata.type}, {metadata.status}"
+    tags = " ".join(_plain(tag) for tag in metadata.tags[:MOST_TAGS])
+    facts = (f"{metadata.updated_at:%Y-%m-%d}", _plain(kind), _plain(metadata.level), tags)
+    link = quote(entry.name.encode("utf-8", "surrogateescape"))
+    return f"- [{_plain(metadata.title)}]({link}) · {' · '.join(fact for fact in facts if fact)}"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line that is no Markdown."""
+    shown = one_line(text[: LONGEST_TITLE + 1])
+    cut = shown if len(shown) <= LONGEST_TITLE else f"{shown[: LONGEST_TITLE - 1]}…"
+    return cut.translate(_MARKDOWN)

@@ -1,0 +1,229 @@
+"""
+Markdown files with YAML front matter, of which only what changed is written anew.
+
+Every value is read as text, a list or a mapping, never as a Python object: ``yes`` stays a word
+and ``2025-01-19`` the letters that somebody typed. Anchors are refused, depth and size bounded. A
+field that is changed replaces its own lines; comments, order, and fields of others stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from textwrap import indent
+from typing import Any, Final
+
+import yaml
+
+from foldline.notes.note import BrokenNote
+
+LARGEST_HEAD: Final = 128 * 1024
+"""Characters of front matter that are read."""
+
+DEEPEST: Final = 8
+MOST_VALUES: Final = 10_000
+
+RAW: Final = frozenset({"created_at", "updated_at"})
+"""Fields whose values are written without quotes, as dates are."""
+
+_LOADER: Final[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_OPENING: Final = re.compile(r"---[ \t]*\r?\n")
+_CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_FOREIGN_BREAK: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownFile:
+    """
+    A file, taken apart.
+
+    ``fields`` is the front matter, ``lines`` its lines as they stand there, ``starts`` the line on
+    which each field begins; without it they cannot be told apart by lines. ``body`` is the rest.
+    """
+
+    fields: Mapping[str, Any]
+    body: str
+    lines: tuple[str, ...] = field(default=(), repr=False)
+    starts: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+def parse_file(data: bytes) -> MarkdownFile:
+    """
+    Take a file apart.
+
+    Raises:
+        BrokenNote: It has no front matter, or it cannot be read; the error says why.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BrokenNote(f"it is not UTF-8 (byte {error.start})") from error
+    opening = _OPENING.match(text)
+    closing = (
+        _CLOSING.search(text, opening.end(), opening.end() + LARGEST_HEAD) if opening else None
+    )
+    if opening is None or closing is None:
+        raise BrokenNote("it has no front matter between lines of ---")
+    head = text[opening.end() : closing.start()]
+    fields, starts = _Reading(head).result()
+    lines = tuple(f"{line}\n" for line in head.split("\n")[:-1])
+    lines = () if _FOREIGN_BREAK.search(head) else lines
+    apart = lines and len(set(starts.values())) == len(starts)
+    body = text[closing.end() :]
+    end = "\r\n" if opening.group().endswith("\r\n") else "\n"
+    body = body.removeprefix(end).removesuffix(end)
+    return MarkdownFile(fields, body, lines, starts if apart else {})
+
+
+def format_file(fields: Mapping[str, Any], body: str) -> bytes:
+    """Return a file with these fields, in their order, and a body."""
+    return _join([_line(name, value) for name, value in fields.items()], body)
+
+
+def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> bytes:
+    """
+    Return a file with some fields changed, and everything else as it stands there.
+
+    Args:
+        page: The file as it is.
+        changes: New values of fields; None takes a field out.
+        body: The body that it shall have.
+    """
+    if not page.starts:
+        merged = {**page.fields, **changes}
+        return format_file({name: v for name, v in merged.items() if v is not None}, body)
+    ends = [*sorted(page.starts.values())[1:], len(page.lines)]
+    first = min(page.starts.values())
+    out, left = list(page.lines[:first]), dict(changes)
+    for (name, start), end in zip(
+        sorted(page.starts.items(), key=lambda item: item[1]), ends, strict=True
+    ):
+        lines = page.lines[start:end]
+        if name not in left:
+            out += lines
+            continue
+        value = left.pop(name)
+        out += [] if value is None else [_line(name, value)]
+        out += lines[_own(lines) :]
+    out += [_line(name, value) for name, value in left.items() if value is not None]
+    return _join(out, body)
+
+
+def _own(lines: tuple[str, ...]) -> int:
+    """Count the lines of a field without the blank ones and comments that follow it."""
+    count = len(lines)
+    while count > 1 and (not lines[count - 1].strip() or lines[count - 1].startswith("#")):
+        count -= 1
+    return count
+
+
+def _join(lines: list[str], body: str) -> bytes:
+    text = f"---\n{''.join(lines)}---\n\n{body}\n"
+    return text.encode("utf-8", "replace")
+
+
+def _line(name: str, value: Any) -> str:
+    if name in RAW:
+        return f"{name}: {value}\n"
+    settings: dict[str, Any] = {"allow_unicode": True, "sort_keys": False, "width": 1 << 30}
+    if isinstance(value, (list, tuple)):
+        shown = f"[{', '.join(map(_scalar, value))}]\n"
+    elif isinstance(value, dict):
+        shown = "\n" + indent(yaml.safe_dump(value, default_flow_style=False, **settings), "  ")
+    else:
+        shown = f"{_scalar(value)}\n"
+    return f"{_scalar(name)}: {shown}"
+
+
+def _scalar(value: Any) -> str:
+    """Write a text or number on one line, as YAML reads it inside a list too."""
+    if isinstance(value, str) and not value.isprintable():
+        return f'"{"".join(map(_escape, value))}"'
+    settings: dict[str, Any] = {"allow_unicode": True, "width": 1 << 30}
+    dumped: str = yaml.safe_dump([value], default_flow_style=True, **settings)
+    return dumped.strip()[1:-1]
+
+
+def _escape(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
+
+
+class _Reading:
+    """Builds values from the events of the parser, so that no depth of nesting is dangerous."""
+
+    def __init__(self, head: str) -> None:
+        self._head = head
+        self._starts: dict[str, int] = {}
+        self._open: list[Any] = []
+        self._keys: list[str | None] = []
+        self._top: Any = None
+        self._count = 0
+        # Fields in braces, or set in from the margin, cannot be replaced line by line.
+        self._by_lines = True
+
+    def result(self) -> tuple[dict[str, Any], dict[str, int]]:
+        try:
+            for event in self._events():
+                self._take(event)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f" on line {mark.line + 2}" if mark else ""
+            what = getattr(error, "problem", None) or str(error)
+            raise BrokenNote(f"its front matter is no YAML: {what}{where}") from error
+        if not isinstance(self._top, dict):
+            raise BrokenNote("its front matter is no mapping of names to values")
+        return self._top, self._starts if self._by_lines else {}
+
+    def _events(self) -> Iterator[Any]:
+        return iter(yaml.parse(self._head, Loader=_LOADER))
+
+    def _take(self, event: Any) -> None:
+        line: int = event.start_mark.line
+        column: int = event.start_mark.column
+        if isinstance(event, yaml.AliasEvent):
+            raise BrokenNote("its front matter has anchors and aliases, which are not read")
+        if isinstance(event, yaml.ScalarEvent):
+            self._put(event.value, line)
+        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            inner: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
+            if not self._open:
+                self._by_lines = not event.flow_style and column == 0
+            self._put(inner, line)
+            self._open.append(inner)
+            self._keys.append(None)
+            if len(self._open) > DEEPEST:
+                raise BrokenNote(f"its front matter is nested deeper than {DEEPEST} levels")
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            self._open.pop()
+            self._keys.pop()
+
+    def _put(self, value: Any, line: int) -> None:
+        self._count += 1
+        if self._count > MOST_VALUES:
+            raise BrokenNote(f"its front matter has more than {MOST_VALUES:,} values")
+        if not self._open:
+            if self._top is not None:
+                raise BrokenNote("its front matter has two documents")
+            self._top = value
+            return
+        around, key = self._open[-1], self._keys[-1]
+        if isinstance(around, list):
+            around.append(value)
+        elif key is None:
+            self._name(value, around, line)
+        else:
+            around[key] = value
+            self._keys[-1] = None
+
+    def _name(self, key: Any, around: dict[str, Any], line: int) -> None:
+        if not isinstance(key, str):
+            raise BrokenNote("a name in its front matter is no text")
+        if key in around:
+            raise BrokenNote(f"its front matter has {key[:60]!r} twice")
+        if len(self._open) == 1:
+            self._starts[key] = line
+        around[key] = None
+        self._keys[-1] = key

@@ -1,0 +1,360 @@
+"""The fields of a note: ids, titles, file names, checked values, and front matter."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any, Final
+from unicodedata import category, normalize
+
+from foldline.core.validation import meant
+from foldline.errors import InputError
+from foldline.notes.markdown_file import MarkdownFile
+from foldline.notes.note import (
+    KINDS,
+    LEVELS,
+    OPTIONAL,
+    STATUSES,
+    BrokenNote,
+    Kind,
+    Level,
+    Note,
+    NoteMetadata,
+    Status,
+)
+
+ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH: Final = 26
+RANDOM_BITS: Final = 80
+LARGEST: Final = (1 << 128) - 1
+
+
+class UlidMaker:
+    """
+    Makes ids, each greater than the one before; may be called from any thread.
+
+    Args:
+        clock: Seconds since 1970.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._last = 0
+
+    def __call__(self) -> str:
+        """Return a new id."""
+        moment = max(0, int(self._clock() * 1000)) & ((1 << 48) - 1)
+        number = moment << RANDOM_BITS | secrets.randbits(RANDOM_BITS)
+        with self._lock:
+            if number <= self._last or self._last >> RANDOM_BITS == moment:
+                # A random step keeps the next id unguessable; it is small beside 80 bits.
+                number = min(self._last + 1 + secrets.randbits(40), LARGEST)
+            self._last = number
+        return encode_ulid(number)
+
+
+def encode_ulid(number: int) -> str:
+    """Write 128 bits as a ULID."""
+    return "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def ulid_milliseconds(ulid: str) -> int | None:
+    """Return the milliseconds since 1970 that a ULID holds; None where it is no ULID."""
+    if len(ulid) != LENGTH or ulid[0] > "7" or not set(ulid) <= set(ALPHABET):
+        return None
+    number = 0
+    for letter in ulid:
+        number = number << 5 | ALPHABET.index(letter)
+    return number >> RANDOM_BITS
+
+
+LONGEST_TITLE: Final = 16_384
+"""Characters; a longer title is content."""
+
+SLUG_BYTES: Final = 80
+"""Of the title in a file name; with date, id and ending it stays below the 255 of file systems."""
+
+TURNS: Final = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+"""Marks that turn the direction of text, with which a title could pretend to be another."""
+
+ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
+"""What may be the id of a note; nothing that means something in a path."""
+
+_BETWEEN: Final = re.compile(r"[\W_]+")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, without control characters and halves of characters."""
+    shown = (" " if _hidden(letter) else letter for letter in text)
+    return " ".join("".join(shown).split())
+
+
+def _hidden(letter: str) -> bool:
+    return letter in TURNS or category(letter) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def title_of(text: str) -> str:
+    """
+    Return a title as it is kept: one line.
+
+    Raises:
+        InputError: Nothing is left of it, or it is too long.
+    """
+    title = one_line(text[: LONGEST_TITLE + 1])
+    if not title:
+        raise InputError("a note has a title", field="title")
+    if len(text) > LONGEST_TITLE:
+        raise InputError(
+            f"the title has {len(text):,} characters, and at most {LONGEST_TITLE:,} are kept",
+            field="title",
+            hint="Put the text into the content.",
+        )
+    return title
+
+
+def file_name(created: datetime, title: str, id: str) -> str:  # noqa: A002  # of the note
+    """Return the name of a new note: its day, its title, its id; it never changes."""
+    slug = _BETWEEN.sub("-", normalize("NFKC", title).lower()).strip("-")
+    slug = slug.encode()[:SLUG_BYTES].decode("utf-8", "ignore").strip("-")
+    return f"{created:%Y-%m-%d}-{f'{slug}-' if slug else ''}{id}.md"
+
+
+MOST_TAGS: Final = 64
+LONGEST_TAG: Final = 200
+LONGEST_SOURCE: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class NoteDraft:
+    """A note that is not made yet; see `Card` and `Note` for what the fields mean."""
+
+    title: str
+    content: str = ""
+    type: Kind = "general"
+    tags: Iterable[str] = ()
+    level: Level = "task"
+    source: str = ""
+    status: Status | None = None
+    needs: tuple[str, ...] = ()
+
+    def note(self, id: str, now: datetime) -> Note:  # noqa: A002  # what every note calls it
+        """
+        Return the note.
+
+        Args:
+            id: Its id.
+            now: When it is made.
+
+        Raises:
+            InputError: Something of it makes no sense; the error names the field.
+        """
+        kept = check_fields(
+            title=self.title,
+            content=self.content,
+            type=self.type,
+            tags=self.tags,
+            level=self.level,
+            source=self.source,
+        )
+        return Note(
+            id=id, created_at=now, updated_at=now, status=self.status, needs=self.needs, **kept
+        )
+
+
+def check_fields(**given: Any) -> dict[str, Any]:
+    """
+    Return fields of a note in the form that is kept, without those that are None.
+
+    Args:
+        **given: ``title``, ``content``, ``type``, ``tags``, ``level``, ``source``.
+
+    Raises:
+        InputError: One makes no sense; the error names it.
+    """
+    return {name: FORMS[name](value) for name, value in given.items() if value is not None}
+
+
+def parse_tags(tags: Any) -> tuple[str, ...]:
+    """
+    Return tags as they are kept: each once, on one line; a text may have commas between them.
+
+    Raises:
+        InputError: They are no texts, too many, or too long.
+    """
+    given = tags.split(",") if isinstance(tags, str) else tuple(tags)
+    if not all(isinstance(tag, str) for tag in given):
+        raise InputError("tags are texts", field="tags")
+    out = tuple(dict.fromkeys(shown for tag in given if (shown := one_line(tag))))
+    if len(out) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in out):
+        raise InputError(
+            f"a note has at most {MOST_TAGS} tags of {LONGEST_TAG} characters", field="tags"
+        )
+    return out
+
+
+def _title(value: Any) -> str:
+    return title_of(_words("title", value))
+
+
+def _content(value: Any) -> str:
+    """Return a content with what is no character replaced, as a file cannot hold it."""
+    return _words("content", value).encode("utf-8", "replace").decode()
+
+
+def _source(value: Any) -> str:
+    return one_line(_words("source", value)[:LONGEST_SOURCE])
+
+
+def _words(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"the {name} of a note is a text, not {type(value).__name__}", field=name)
+    return value
+
+
+def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
+    if value not in known:
+        raise InputError(
+            f"{str(value)[:40]!r} is no {name} of a note",
+            field=name,
+            hint=f"{meant(str(value), known)}Known: {', '.join(known)}.",
+        )
+    return str(value)
+
+
+FORMS: Final = {
+    "title": _title,
+    "content": _content,
+    "type": lambda value: _one_of("type", KINDS, value),
+    "tags": parse_tags,
+    "level": lambda value: _one_of("level", LEVELS, value),
+    "source": _source,
+}
+
+
+NAMES: Final = (
+    "id",
+    "title",
+    "type",
+    "level",
+    "tags",
+    "created_at",
+    "updated_at",
+    "version",
+    "status",
+    "needs",
+    "attempts",
+    "outcome",
+    "source",
+    "merged",
+)
+"""The fields of a note, in the order in which they are written."""
+
+
+def to_note(page: MarkdownFile) -> Note:
+    """
+    Return the note that a file holds.
+
+    Raises:
+        BrokenNote: A field makes no sense; the error names it.
+    """
+    return Note.of(to_metadata(page.fields), page.body)
+
+
+def to_metadata(fields: Mapping[str, Any]) -> NoteMetadata:
+    """Return what front matter says about a note; see `to_note`."""
+    id = _text(fields, "id")  # noqa: A001  # what every note calls it
+    if not ID.fullmatch(id):
+        raise BrokenNote("it has no id of a note in its front matter")
+    made = ulid_milliseconds(id) or 0
+    created = _moment(fields, "created_at", datetime.fromtimestamp(made / 1000, UTC))
+    return NoteMetadata(
+        id=id,
+        title=one_line(_text(fields, "title")) or id,
+        type=_choice(fields, "type", KINDS, "general"),
+        level=_choice(fields, "level", LEVELS, "task"),
+        tags=_texts(fields, "tags"),
+        created_at=created,
+        updated_at=_moment(fields, "updated_at", created),
+        version=max(1, _count(fields, "version")),
+        status=_choice(fields, "status", STATUSES, None),
+        needs=_texts(fields, "needs"),
+        attempts=_count(fields, "attempts"),
+        outcome=_text(fields, "outcome"),
+        source=_text(fields, "source"),
+        merged=_texts(fields, "merged"),
+        extra={name: value for name, value in fields.items() if name not in NAMES},
+    )
+
+
+def to_fields(metadata: NoteMetadata) -> dict[str, Any]:
+    """Return the front matter of a note, without fields of others."""
+    out: dict[str, Any] = {}
+    for name in NAMES:
+        value = getattr(metadata, name)
+        if name in OPTIONAL and not value:
+            continue
+        if isinstance(value, datetime):
+            value = value.isoformat(timespec="milliseconds")
+        out[name] = list(value) if isinstance(value, tuple) else value
+    return out
+
+
+def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
+    """Return the fields that differ, with their new values; None for those that are gone."""
+    old, new = to_fields(before), to_fields(after)
+    return {name: new.get(name) for name in NAMES if new.get(name) != old.get(name)}
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name, "")
+    if not isinstance(value, str):
+        raise BrokenNote(f"its field {name} is no text")
+    return value
+
+
+def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Read a list of texts; a person may have typed them with commas between."""
+    value = fields.get(name, [])
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise BrokenNote(f"its field {name} is no list of texts")
+    return tuple(dict.fromkeys(shown for item in items if (shown := one_line(item))))
+
+
+def _choice(fields: Mapping[str, Any], name: str, known: tuple[Any, ...], default: Any) -> Any:
+    value = _text(fields, name).strip().lower()
+    if not value:
+        return default
+    if value not in known:
+        shown = one_line(value[:40])
+        raise BrokenNote(f"its {name} {shown!r} is not one of {', '.join(known)}")
+    return value
+
+
+def _count(fields: Mapping[str, Any], name: str) -> int:
+    value = _text(fields, name).strip()
+    if not value:
+        return 0
+    if not (value.isascii() and value.isdecimal() and len(value) < 10):
+        raise BrokenNote(f"its field {name} is no number")
+    return int(value)
+
+
+def _moment(fields: Mapping[str, Any], name: str, default: datetime) -> datetime:
+    """Read a moment; one without a time zone is meant in UTC."""
+    value = _text(fields, name).strip()
+    if not value:
+        return default
+    try:
+        moment = datetime.fromisoformat(value)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+        moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise BrokenNote(f"its field {name} is no date: {one_line(value[:40])!r}") from error
+    return moment

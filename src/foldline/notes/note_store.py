@@ -1,0 +1,370 @@
+"""
+Notes as files: made, read, changed, laid aside and brought back; nothing is ever overwritten.
+
+    FOLDER/2025-01-19-title-ID.md       the notes, which are the truth
+    FOLDER/INDEX.md                     a list of them for people, never read back
+    FOLDER/.notes/history/ID/0001.md    what a note was before each change
+    FOLDER/.notes/trash/                notes that were deleted
+    FOLDER/.notes/consolidations/       what was merged, promoted, expired, and how to undo it
+    FOLDER/.notes/lock, index.db        for one machine; may be deleted
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from foldline.core.validation import positive, whole
+from foldline.errors import InputError, StoreError
+from foldline.notes.catalog import ENDING, Catalog, CatalogEntry
+from foldline.notes.catalog_cache import CatalogCache
+from foldline.notes.folder import LISTING, Folder, FolderLock
+from foldline.notes.index_page import Listing
+from foldline.notes.markdown_file import format_file, parse_file, patch_file
+from foldline.notes.note import (
+    BrokenNote,
+    Note,
+    NoteConflict,
+    NoteMetadata,
+    SkippedFile,
+    UnknownNote,
+)
+from foldline.notes.note_fields import UlidMaker, changed_fields, file_name, to_fields, to_note
+
+INSIDE: Final = ".notes"
+SLACK: Final = 1_000
+"""Notes beyond the limit that several processes may have made at once; they are seen as well."""
+
+LISTING_PATIENCE: Final = 1.0
+"""Seconds to wait for another process only to list the notes."""
+
+IGNORED: Final = (
+    b"# Of this machine only; the rest is worth keeping.\n/lock\n/running\n/index.db*\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLimits:
+    """
+    What a folder of notes may hold.
+
+    Args:
+        largest: Bytes of one file.
+        most: Files.
+        patience: Seconds to wait while another process writes.
+        listed: Notes that INDEX.md lists; 0 for no such file.
+
+    Raises:
+        BudgetError: A limit makes no sense.
+    """
+
+    largest: int = 1 << 20
+    most: int = 100_000
+    patience: float = 10.0
+    listed: int = 1_000
+
+    def __post_init__(self) -> None:
+        whole("largest", self.largest, 1_024)
+        whole("most", self.most, 1)
+        positive("patience", self.patience)
+        whole("listed", self.listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An earlier version of a note, by its number in the history."""
+
+    number: int
+    note: Note
+
+
+class NoteStore:
+    """
+    The files of a folder of notes.
+
+    Args:
+        path: The folder; it is made where it is missing.
+        limits: What it may hold.
+        clock: Seconds since 1970.
+
+    Raises:
+        StoreError: It cannot be used.
+    """
+
+    def __init__(
+        self, path: Path, limits: NoteLimits, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.limits, self._clock = limits, clock
+        self.folder = Folder(path)
+        self.inside = self.folder.inside(INSIDE)
+        self._trash = self.inside.inside("trash")
+        if not self.inside.has(".gitignore"):
+            self.inside.replace(".gitignore", IGNORED)
+        self.folder.sweep()
+        sidecar = CatalogCache(self.inside.path / "index.db")
+        self._catalog = Catalog(self.folder, sidecar, limits.largest, limits.most + SLACK)
+        busy = f"Another process has been writing notes to {path} for {limits.patience:g} seconds."
+        self._file_lock = FolderLock(self.inside.path / "lock", limits.patience, busy)
+        self._threads = RLock()
+        self._new_id = UlidMaker(clock)
+        self._made: int | None = None
+        self._listing = Listing(self.folder, limits.listed)
+        self._holders = 0
+
+    # --- looking --------------------------------------------------------------------------
+
+    def now(self) -> datetime:
+        """Return the time, in UTC, to the millisecond that files keep."""
+        return datetime.fromtimestamp(int(self._clock() * 1000) / 1000, UTC)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep other threads from looking meanwhile."""
+        with self._threads:
+            yield
+
+    def knows(self, id: str) -> bool:  # noqa: A002  # what every note calls it
+        """Return True if there was a note with this id when the folder was looked at last."""
+        return id in self._catalog.entries
+
+    def look(self) -> Mapping[str, CatalogEntry]:
+        """Return the notes there are now, by id."""
+        with self._threads:
+            self._made = 0
+            return self._catalog.look()
+
+    def troubles(self) -> tuple[SkippedFile, ...]:
+        """Return the files there are now that are no notes, and why."""
+        with self._threads:
+            self._catalog.look()
+            foreign = SkippedFile(LISTING, "the list of the notes has this name; rename the file")
+            return (*self._catalog.troubles, *([foreign] if self._listing.is_foreign else []))
+
+    def read(self, id: str) -> Note:  # noqa: A002  # what every note calls it
+        """
+        Read a note, as its file is now.
+
+        Raises:
+            UnknownNote: There is none with this id.
+            BrokenNote: Its file cannot be read any more.
+        """
+        return self._find(id)[2]
+
+    def versions(self, id: str) -> tuple[Version, ...]:  # noqa: A002
+        """Return the earlier versions of a note, oldest first; without those that are broken."""
+        folder, out = self._history(id), []
+        if folder is None:
+            return ()
+        for name in folder.names():
+            number = name.removesuffix(ENDING)
+            with suppress(BrokenNote, FileNotFoundError):
+                if number.isdecimal():
+                    data, _ = folder.read(name, self.limits.largest)
+                    out.append(Version(int(number), to_note(parse_file(data))))
+        return tuple(sorted(out, key=lambda version: version.number))
+
+    def laid_aside(self) -> Iterator[tuple[str, Note]]:
+        """Go through the notes in the trash, with the names of their files."""
+        for name in self._trash.names():
+            try:
+                yield name, to_note(parse_file(self._trash.read(name, self.limits.largest)[0]))
+            except (BrokenNote, FileNotFoundError):
+                continue
+
+    # --- changing -------------------------------------------------------------------------
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other threads and processes from changing notes meanwhile; then list the notes."""
+        with self._hold_lock(None):
+            yield
+
+    @contextmanager
+    def _hold_lock(self, patience: float | None) -> Iterator[None]:
+        with self._threads, self._file_lock.held(patience):
+            self._holders += 1
+            try:
+                yield
+            finally:
+                self._holders -= 1
+                if not self._holders and self._listing.is_due(len(self._catalog.entries)):
+                    self._list_notes()
+
+    def create(self, make: Callable[[str, datetime], Note]) -> Note:
+        """
+        Write a new note.
+
+        Args:
+            make: Makes it from its id and the time.
+
+        Raises:
+            InputError: It is too large.
+            StoreError: It cannot be written, or there are too many.
+        """
+        with self._threads:
+            if self._made is None:
+                self.look()
+            self._made = (self._made or 0) + 1
+            if len(self._catalog.entries) + self._made > self.limits.most:
+                raise StoreError(
+                    f"{self.folder.path} holds {self.limits.most:,} notes, and no more may be.",
+                    hint="Delete or consolidate some.",
+                )
+        note = make(self._new_id(), self.now())
+        data = format_file(to_fields(note), note.content)
+        kept = self._check(data)
+        try:
+            self.folder.create(file_name(note.created_at, note.title, note.id), data)
+        except FileExistsError as error:
+            raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
+        with suppress(StoreError), self._hold_lock(LISTING_PATIENCE):
+            pass  # only to list it; whoever holds the lock for longer does so
+        return kept
+
+    def rewrite(self, id: str, change: Callable[[Note], Note]) -> Note:  # noqa: A002
+        """
+        Change a note; what it was goes to its history, as it stood there.
+
+        Args:
+            id: Which note.
+            change: Returns what it shall be; what it raises stops the change.
+
+        Raises:
+            UnknownNote: There is none with this id.
+            InputError: It is broken, or would be too large.
+            StoreError: It cannot be written; then it is what it was.
+        """
+        with self.locked():
+            name, data, before = self._find(id)
+            page, after = parse_file(data), change(before)
+            if not changed_fields(before, after) and after.content == before.content:
+                return before
+            number = self._keep_version(id, before.version, data)
+            later = max(self.now(), before.updated_at)
+            after = replace(after, version=number + 1, updated_at=later)
+            new = patch_file(page, changed_fields(before, after), after.content)
+            kept = self._check(new)
+            self.folder.replace(name, new)
+            return kept
+
+    def lay_aside(self, id: str) -> NoteMetadata:  # noqa: A002
+        """
+        Move a note to the trash.
+
+        Raises:
+            UnknownNote: There is none with this id.
+        """
+        with self.locked():
+            entry = self._entry(id)
+            stem, number = entry.name.removesuffix(ENDING), 1
+            name = entry.name
+            while self._trash.has(name):
+                number += 1
+                name = f"{stem}.{number}{ENDING}"
+            try:
+                self.folder.move(entry.name, self._trash, name)
+            except FileNotFoundError as error:
+                raise UnknownNote(id) from error
+            return entry.metadata
+
+    def bring_back(self, id: str) -> Note:  # noqa: A002
+        """
+        Move a note out of the trash, the one that was laid aside last.
+
+        Raises:
+            UnknownNote: There is none with this id in the trash.
+            NoteConflict: There is a note with this id.
+        """
+        with self.locked():
+            if id in self.look():
+                raise NoteConflict(f"The note {id[:64]} is not deleted.")
+            found = [(name, note) for name, note in self.laid_aside() if note.id == id]
+            if not found:
+                raise UnknownNote(id)
+            name, note = max(found, key=lambda pair: (pair[1].newest_first, pair[0]))
+            place = file_name(note.created_at, note.title, note.id)
+            self._trash.move(name, self.folder, place)
+            return note
+
+    def close(self) -> None:
+        """Keep what was read for the next process, and list what people changed by hand."""
+        if not self.folder.path.is_dir():  # it was moved away: nothing is to stand there again
+            return
+        with suppress(StoreError), self._threads, self._file_lock.held(LISTING_PATIENCE):
+            self._list_notes()
+        with self._threads:
+            self._catalog.keep()
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _list_notes(self) -> None:
+        with suppress(OSError):  # the folder is gone
+            self._listing.write(self.look().values())
+
+    def _find(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
+        """Find the file of a note where it was last, else anew."""
+        with self._threads:
+            known = self._catalog.entries.get(id)
+            for entry in (known, None):
+                name = entry.name if entry else self._entry(id).name
+                try:
+                    data, _ = self.folder.read(name, self.limits.largest)
+                    note = to_note(parse_file(data))
+                except FileNotFoundError:
+                    continue
+                except BrokenNote as error:
+                    raise BrokenNote(
+                        f"{name} cannot be read as a note: {error.message}",
+                        hint="Repair it by hand; it is left as it is.",
+                    ) from error
+                if note.id == id:
+                    return name, data, note
+        raise UnknownNote(id)
+
+    def _entry(self, id: str) -> CatalogEntry:  # noqa: A002
+        entry = self.look().get(id)
+        if entry is None:
+            raise UnknownNote(id)
+        return entry
+
+    def _keep_version(self, id: str, version: int, data: bytes) -> int:  # noqa: A002
+        """Write what a note was to its history; return the number under which it is there."""
+        folder = self.inside.inside("history").inside(id)
+        number = version
+        while True:
+            name = f"{number:04d}{ENDING}"
+            try:
+                folder.create(name, data)
+            except FileExistsError:
+                # A crash after this step, and before the change, leaves the same bytes there.
+                if folder.read(name, self.limits.largest)[0] != data:
+                    number += 1
+                    continue
+            return number
+
+    def _history(self, id: str) -> Folder | None:  # noqa: A002
+        kept = self.inside.inside("history")
+        return kept.inside(id) if kept.has(id) else None
+
+    def _check(self, data: bytes) -> Note:
+        """Return the note that a file will hold; what could not be read again is not written."""
+        if len(data) > self.limits.largest:
+            raise InputError(
+                f"the note would have {len(data):,} bytes, and at most {self.limits.largest:,} "
+                "are kept",
+                field="content",
+                hint="Keep the text in a file, and let the note point to it.",
+            )
+        try:
+            return to_note(parse_file(data))
+        except BrokenNote as error:
+            raise InputError(
+                f"the note could not be read again: {error.message}",
+                hint="Shorten its title, tags and other fields.",
+            ) from error

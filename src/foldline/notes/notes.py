@@ -1,0 +1,379 @@
+"""
+Notes that outlive a session: Markdown files that people edit, and programs can rely on.
+
+    with Notes.open("project_notes") as notes:
+        note = notes.create("Login fails", "Since 1.4 …", type="blocker", tags=["auth"])
+        notes.search("登录 login")
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from foldline.core.validation import whole
+from foldline.errors import InputError, StoreError
+from foldline.notes.consolidation import Consolidation, Consolidator, UndoReport, as_before
+from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
+from foldline.notes.note import (
+    Kind,
+    Level,
+    Note,
+    NoteConflict,
+    NoteMetadata,
+    SkippedFile,
+    Status,
+    UnknownNote,
+)
+from foldline.notes.note_fields import NoteDraft, check_fields
+from foldline.notes.note_store import NoteLimits, NoteStore, Version
+from foldline.notes.search import (
+    FoundNote,
+    NotePacket,
+    NoteSearch,
+    NoteSummary,
+    make_filter,
+    make_packet,
+    newest_first,
+    resolve_id,
+    summarize,
+)
+from foldline.notes.tasks import NoteTasks, RunReport, Schedule, Work, run_tasks
+from foldline.type_checks import typed_methods
+
+URGENT: Final = 2
+"""So many of the newest blockers come before what was searched for."""
+
+
+@typed_methods
+class Notes:
+    """
+    The notes of a folder. May be used from any thread, and by several processes at once.
+
+    Args:
+        store: Where they are kept.
+        levels: When temporary notes are consolidated.
+    """
+
+    def __init__(self, store: NoteStore, levels: LevelSettings | None = None) -> None:
+        self._store = store
+        self._searcher = NoteSearch()
+        self._consolidator = Consolidator(store, levels or LevelSettings())
+        self.tasks = NoteTasks(store)
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        limits: NoteLimits | None = None,
+        levels: LevelSettings | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """
+        Open a folder of notes; it is made where it is missing.
+
+        Args:
+            folder: Where the files are.
+            limits: What it may hold.
+            levels: When temporary notes are consolidated, and how.
+            clock: Seconds since 1970.
+
+        Raises:
+            StoreError: The folder cannot be used.
+        """
+        try:
+            path = Path(os.path.realpath(folder))
+        except ValueError as error:
+            raise StoreError(f"{str(folder)[:80]!r} is no folder: {error}.") from error
+        return cls(NoteStore(path, limits or NoteLimits(), clock), levels)
+
+    def close(self) -> None:
+        """Keep what was read for the next process; the notes may be used on."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._store.folder.path
+
+    # --- writing --------------------------------------------------------------------------
+
+    def create(
+        self,
+        title: str,
+        content: str = "",
+        *,
+        type: Kind = "general",  # noqa: A002  # as the front matter calls it
+        tags: Iterable[str] = (),
+        level: Level = "task",
+        source: str = "",
+    ) -> Note:
+        """
+        Make a note.
+
+        A temporary note may set off a consolidation (`LevelSettings`); what comes back is then
+        the note that it was merged into, if it was.
+
+        Args:
+            title: What it is about, on one line; a longer one is brought onto one.
+            content: Markdown, kept as it is.
+            type: "task_state", "conclusion", "blocker", "action", "reference" or "general".
+            tags: Words to find it by.
+            level: How long it matters: "temporary", "task" or "project".
+            source: Where it comes from, such as a file and line.
+
+        Raises:
+            InputError: Something of it makes no sense, or it is too large.
+            StoreError: It cannot be written.
+        """
+        draft = NoteDraft(title, content, type=type, tags=tags, level=level, source=source)
+        note = self._store.create(draft.note)
+        if level == "temporary" and self._consolidator.settings.automatic:
+            done = self.consolidate_if_due()
+            return note if done is None else self.read(done.now(note.id))
+        return note
+
+    def update(
+        self,
+        id: str,  # noqa: A002  # what every note calls it
+        *,
+        title: str | None = None,
+        content: str | None = None,
+        type: Kind | None = None,  # noqa: A002
+        tags: Iterable[str] | None = None,
+        level: Level | None = None,
+        source: str | None = None,
+        version: int | None = None,
+    ) -> Note:
+        """
+        Change a note; what it was is kept in its history.
+
+        Args:
+            id: Which note.
+            title: A new title, and so on; None leaves it as it is.
+            content: New Markdown, all of it.
+            type: A new type.
+            tags: New tags, all of them.
+            level: A new level.
+            source: A new origin.
+            version: The version that the change was made for.
+
+        Raises:
+            UnknownNote: There is none with this id.
+            NoteConflict: Somebody changed it since ``version``.
+            InputError: Something makes no sense, or the file cannot be read; it stays as it is.
+        """
+        given = check_fields(
+            title=title, content=content, type=type, tags=tags, level=level, source=source
+        )
+
+        def change(note: Note) -> Note:
+            if version is not None and note.version != version:
+                raise NoteConflict(
+                    f"The note {note.id} has version {note.version}, not {version}.",
+                    hint="Read it again, and make the change anew.",
+                )
+            return replace(note, **given)
+
+        return self._store.rewrite(self.resolve(id), change)
+
+    def delete(self, id: str) -> NoteMetadata:  # noqa: A002
+        """Move a note to the trash, from which `restore` brings it back."""
+        return self._store.lay_aside(self.resolve(id))
+
+    def restore(self, id: str) -> Note:  # noqa: A002
+        """
+        Bring a note back from the trash.
+
+        Raises:
+            UnknownNote: There is none with this id in the trash.
+            NoteConflict: The note is not deleted.
+        """
+        if id in self._store.look():
+            raise NoteConflict(f"The note {id} is not deleted.")
+        return self._store.bring_back(resolve_id(id, [note.id for note in self.deleted()]))
+
+    def revert(self, id: str, version: int) -> Note:  # noqa: A002
+        """
+        Make a note what it was; what it is now stays in its history.
+
+        Raises:
+            UnknownNote: There is none with this id.
+            InputError: It has no such version.
+        """
+        whole_id = self.resolve(id)
+        known = {one.number: one.note for one in self.history(whole_id)}
+        if version not in known:
+            listed = ", ".join(map(str, known)) or "none"
+            raise InputError(f"there is no version {version}; known: {listed}", field="version")
+        return self._store.rewrite(whole_id, lambda note: as_before(note, known[version]))
+
+    # --- reading --------------------------------------------------------------------------
+
+    def read(self, id: str) -> Note:  # noqa: A002
+        """Return a note, as its file is now; the end of an id is enough if it fits one only."""
+        try:
+            return self._store.read(id)
+        except UnknownNote:
+            return self._store.read(self.resolve(id))
+
+    def resolve(self, id: str) -> str:  # noqa: A002
+        """
+        Return the whole id for a part of it.
+
+        Raises:
+            UnknownNote: No note has it, or several do.
+        """
+        if self._store.knows(id):
+            return id
+        notes = self._store.look()
+        for entry in notes.values():
+            if id in entry.metadata.merged and id not in notes:
+                raise UnknownNote(id, hint=f"It was merged into {entry.metadata.id}.")
+        return resolve_id(id, notes)
+
+    def history(self, id: str) -> tuple[Version, ...]:  # noqa: A002
+        """Return what a note was before each change, oldest first; also of a deleted one."""
+        return self._store.versions(id)
+
+    def deleted(self) -> tuple[Note, ...]:
+        """Return the notes in the trash, those that were changed last first."""
+        return newest_first(note for _, note in self._store.laid_aside())
+
+    def list(
+        self,
+        *,
+        type: Kind | None = None,  # noqa: A002
+        level: Level | None = None,
+        tags: Iterable[str] = (),
+        status: Status | None = None,
+        limit: int = 20,
+        start: int = 0,
+    ) -> tuple[Note, ...]:
+        """
+        Return notes, the one that was changed last first.
+
+        Args:
+            type: Only of this type.
+            level: Only of this level.
+            tags: Only those with one of these tags.
+            status: Only tasks with this status.
+            limit: How many.
+            start: How many to pass over, for pages.
+        """
+        whole("limit", limit)
+        whole("start", start)
+        fits = make_filter(type, level, tags, status)
+        entries = newest_first(
+            one.metadata for one in self._store.look().values() if fits(one.metadata)
+        )
+        return tuple(self._still_there(metadata.id for metadata in entries[start : start + limit]))
+
+    def search(
+        self,
+        query: str,
+        *,
+        type: Kind | None = None,  # noqa: A002
+        level: Level | None = None,
+        tags: Iterable[str] = (),
+        limit: int = 10,
+    ) -> tuple[FoundNote, ...]:
+        """
+        Find notes by what they say, the best first; English, Chinese and mixed.
+
+        Args:
+            query: A question, words, or a part of a name.
+            type: Only of this type.
+            level: Only of this level.
+            tags: Only those with one of these tags.
+            limit: How many at most.
+        """
+        whole("limit", limit)
+        fits = make_filter(type, level, tags) if type or level or tags else None
+        with self._store.reading():
+            entries, now = self._store.look(), self._store.now().timestamp()
+            hits = self._searcher.search(entries, query, limit, fits, now)
+        notes = {note.id: note for note in self._still_there(hit.id for hit in hits)}
+        return tuple(
+            FoundNote(notes[hit.id], hit.score, hit.strength, hit.matched)
+            for hit in hits
+            if hit.id in notes
+        )
+
+    def summary(self) -> NoteSummary:
+        """Count the notes."""
+        return summarize((entry.metadata for entry in self._store.look().values()), self.troubles)
+
+    @property
+    def troubles(self) -> tuple[SkippedFile, ...]:
+        """Files of the folder that are no notes, and why; they are left alone."""
+        return self._store.troubles()
+
+    def packets(self, query: str = "", *, limit: int = 5) -> tuple[NotePacket, ...]:
+        """
+        Return notes for a context: the newest blockers, then what the query finds.
+
+        Args:
+            query: What the context is for; without it, what was changed last.
+            limit: How many at most.
+        """
+        blockers = self.list(type="blocker", limit=min(URGENT, limit))
+        out = {note.id: make_packet(note) for note in blockers}
+        if query.strip():
+            for found in self.search(query, limit=limit):
+                out[found.note.id] = make_packet(found.note, found.strength)
+        else:
+            out |= {note.id: make_packet(note) for note in self.list(limit=limit)}
+        return tuple(out.values())[:limit]
+
+    # --- levels and tasks -----------------------------------------------------------------
+
+    def plan(self) -> ConsolidationPlan:
+        """Say what `consolidate` would do; nothing is changed."""
+        return self._consolidator.plan()
+
+    def consolidate(self) -> Consolidation:
+        """Merge, promote and expire temporary notes; `undo` takes it back."""
+        return self._consolidator.carry_out()
+
+    def consolidate_if_due(self) -> Consolidation | None:
+        """Consolidate if enough temporary notes were made since the last time."""
+        return self.consolidate() if self._consolidator.due else None
+
+    def consolidations(self) -> tuple[Consolidation, ...]:
+        """Return what was consolidated, the newest first."""
+        return self._consolidator.past()
+
+    def undo(self, id: str) -> UndoReport:  # noqa: A002
+        """Take a consolidation back; notes that somebody changed since stay as they are."""
+        return self._consolidator.undo(id)
+
+    async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
+        """Do all tasks that can be done; see `foldline.notes.tasks.run_tasks`."""
+        return await run_tasks(self._store, self.tasks, work, schedule)
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _still_there(self, ids: Iterable[str]) -> Iterator[Note]:
+        for one in ids:
+            try:
+                yield self._store.read(one)
+            except InputError:
+                continue  # deleted or broken in this very moment

@@ -1,0 +1,227 @@
+"""Finding notes: by metadata, by their words, and packed for a context."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from foldline.notes.catalog import CatalogEntry
+from foldline.notes.note import (
+    RELEVANCE,
+    Kind,
+    Level,
+    Note,
+    NoteMetadata,
+    SkippedFile,
+    Status,
+    UnknownNote,
+)
+from foldline.notes.note_fields import check_fields, parse_tags
+from foldline.relevance.language import CHINESE, language
+from foldline.retrieval.documents import Document, Hit
+from foldline.retrieval.index import Index
+from foldline.tokens.estimate import estimate
+
+Known = TypeVar("Known", bound=NoteMetadata)
+
+SHORTEST_PART: Final = 4
+"""Characters at the end of an id that may stand for it; ids made together begin alike."""
+
+RECENT: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSummary:
+    """How many notes there are, by type, level and status, and those that changed last."""
+
+    total: int
+    by_type: Mapping[str, int]
+    by_level: Mapping[str, int]
+    by_status: Mapping[str, int]
+    recent: tuple[NoteMetadata, ...]
+    troubles: tuple[SkippedFile, ...]
+
+
+def summarize(entries: Iterable[NoteMetadata], troubles: tuple[SkippedFile, ...]) -> NoteSummary:
+    """Count notes, and the files that are none."""
+    ordered = newest_first(entries)
+    return NoteSummary(
+        len(ordered),
+        dict(Counter(metadata.type for metadata in ordered)),
+        dict(Counter(metadata.level for metadata in ordered)),
+        dict(Counter(metadata.status for metadata in ordered if metadata.status)),
+        ordered[:RECENT],
+        troubles,
+    )
+
+
+def newest_first(entries: Iterable[Known]) -> tuple[Known, ...]:
+    """Return notes, the one that was changed last first."""
+    return tuple(sorted(entries, key=lambda metadata: metadata.newest_first, reverse=True))
+
+
+def make_filter(
+    type: Kind | None,  # noqa: A002  # as the front matter calls it
+    level: Level | None,
+    tags: Iterable[str],
+    status: Status | None = None,
+) -> Callable[[NoteMetadata], bool]:
+    """
+    Return a check whether a note is of a type, level and status, and has one of some tags.
+
+    Raises:
+        InputError: There is no such type or level.
+    """
+    check_fields(type=type, level=level)
+    wanted = set(parse_tags(tags))
+    return lambda metadata: (
+        type in (None, metadata.type)
+        and level in (None, metadata.level)
+        and status in (None, metadata.status)
+        and (not wanted or not wanted.isdisjoint(metadata.tags))
+    )
+
+
+def resolve_id(part: str, ids: Iterable[str]) -> str:
+    """
+    Return the one id that is this, or ends so.
+
+    Raises:
+        UnknownNote: None does, or several do.
+    """
+    known, wanted = list(ids), part.strip().upper()
+    if part in known:
+        return part
+    found = {one for one in known if one.upper().endswith(wanted)}
+    if len(found) != 1 or len(wanted) < SHORTEST_PART:
+        raise UnknownNote(part)
+    return found.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNote:
+    """
+    A note that was found.
+
+    ``score`` compares notes of one answer. ``strength``, from 0 to 1, can be compared between
+    answers: the share of what was asked for that the note holds. ``matched`` are the words.
+    """
+
+    note: Note = field(repr=False)
+    score: float
+    strength: float
+    matched: tuple[str, ...]
+
+
+class NoteSearch:
+    """The index over the notes of a catalog; it is made when it is first used."""
+
+    def __init__(self) -> None:
+        self._index = Index()
+        self._known: dict[str, str] = {}
+        self._entries: Mapping[str, CatalogEntry] = {}
+
+    def search(
+        self,
+        entries: Mapping[str, CatalogEntry],
+        query: str,
+        k: int,
+        fits: Callable[[NoteMetadata], bool] | None,
+        now: float,
+    ) -> list[Hit]:
+        """
+        Find notes.
+
+        Args:
+            entries: The notes there are now, by id.
+            query: What to look for, in any language.
+            k: The most to find.
+            fits: Which notes may be found; None for all.
+            now: Seconds since 1970, for "last week" and the like.
+        """
+        self._follow(entries)
+        only = None if fits is None else (lambda one: fits(entries[one].metadata))
+        hits = self._index.search(query, k, now=now, only=only)
+        return hits or list(self._containing(query, k, fits))
+
+    def _follow(self, entries: Mapping[str, CatalogEntry]) -> None:
+        if entries is self._entries:
+            return
+        gone = self._known.keys() - entries.keys()
+        new = [one for one in entries.values() if self._known.get(one.metadata.id) != one.digest]
+        self._index.remove(gone)
+        self._index.add(_document(entry) for entry in new)
+        for one in gone:
+            del self._known[one]
+        self._known.update((entry.metadata.id, entry.digest) for entry in new)
+        self._entries = entries
+
+    def _containing(
+        self, query: str, k: int, fits: Callable[[NoteMetadata], bool] | None
+    ) -> Iterator[Hit]:
+        """Find what no word is, such as a part of a name, the newest first."""
+        part = " ".join(query.lower().split())
+        newest = sorted(
+            self._entries.values(), key=lambda e: e.metadata.newest_first, reverse=True
+        )
+        for entry in newest if part else ():
+            inside = part in entry.metadata.title.lower() or part in entry.terms
+            if inside and k > 0 and (fits is None or fits(entry.metadata)):
+                k -= 1
+                yield Hit(entry.metadata.id, 0.1, {"words": 0.1}, (part,), 0.1)
+
+
+def _document(entry: CatalogEntry) -> Document:
+    said = tuple(entry.terms.split(" ")) if entry.terms else ()
+    made = entry.metadata.created_at.timestamp()
+    return Document(entry.metadata.id, entry.metadata.title, time=made, terms=said)
+
+
+WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}
+"""What a note and its type are called, in Chinese and in English."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotePacket:
+    """
+    A note as a piece of context.
+
+    ``timestamp`` is when it was changed last, ``token_count`` an estimate of what ``content``
+    takes, ``relevance_score`` from 0 to 1. ``metadata`` names the note: ``type`` is "note",
+    ``note_type``, ``note_id``, ``title``, ``level``, ``tags``, and ``strength`` where it was
+    searched for.
+    """
+
+    content: str = field(repr=False)
+    timestamp: datetime
+    token_count: int
+    relevance_score: float
+    metadata: Mapping[str, Any]
+
+
+def make_packet(note: Note, strength: float | None = None) -> NotePacket:
+    """
+    Return a note as a piece of context.
+
+    Args:
+        note: The note.
+        strength: How well it was found, from 0 to 1; None where it was not searched for.
+    """
+    named, typed = WORDS[language((note.title, note.content)) == CHINESE]
+    content = f"[{named}: {note.title}]\n{typed}: {note.type}\n\n{note.content}"
+    metadata: dict[str, Any] = {
+        "type": "note",
+        "note_type": note.type,
+        "note_id": note.id,
+        "title": note.title,
+        "level": note.level,
+        "tags": note.tags,
+    }
+    if note.status is not None:
+        metadata["status"] = note.status
+    if strength is not None:
+        metadata["strength"] = strength
+    return NotePacket(content, note.updated_at, estimate(content), RELEVANCE[note.type], metadata)

@@ -1,0 +1,91 @@
+"""Access control: programs that know the address may connect, pages in a browser may not."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+TOKEN_HEADER: Final = "x-foldline-token"  # noqa: S105  # the name of a header
+
+CROSS: Final = ("cross-site", "same-site")
+"""What a browser says of a request that a page of another origin makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRefusal:
+    """Why a request is not passed on: a status, and a sentence for people."""
+
+    status: int
+    reason: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessControl:
+    """
+    Lets requests in.
+
+    Args:
+        host: The address that is bound to.
+        token: What every request has to bring, "" for nothing.
+    """
+
+    host: str
+    token: str = ""
+
+    def refusal(self, headers: Mapping[str, str]) -> RequestRefusal | None:
+        """Return why a request is refused, None when it is not; names are in lower case."""
+        if "websocket" in headers.get("upgrade", "").lower():
+            # Codex tries again seven times, for seconds, at any other status than this one.
+            return RequestRefusal(426, "websocket", "There are no WebSockets here; use HTTP.")
+        if not self._is_ours(headers.get("host", "")):
+            return RequestRefusal(421, "host", "This proxy is not known under that name.")
+        origin = headers.get("origin")
+        if origin is not None and not self._is_ours(_netloc(origin)):
+            return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
+        if headers.get("sec-fetch-site", "") in CROSS:
+            return RequestRefusal(403, "origin", "Pages of other origins are not let in.")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return RequestRefusal(400, "framing", "The request says its length in two ways.")
+        given = headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
+        if self.token and not hmac.compare_digest(given, self.token.encode()):
+            return RequestRefusal(401, "token", f"Send the proxy's token in {TOKEN_HEADER}.")
+        return None
+
+    def _is_ours(self, netloc: str) -> bool:
+        """Return True for a name of this machine that no other site can take."""
+        name = _hostname(netloc)
+        if name == "localhost" or name == self.host.lower():
+            return True
+        try:
+            number = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        # Bound to all addresses, it is reached under any; a name could be anybody's.
+        return number.is_loopback or self.host in ("0.0.0.0", "::")  # noqa: S104  # compared
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+def _hostname(netloc: str) -> str:
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").lower()
+    except ValueError:
+        return ""

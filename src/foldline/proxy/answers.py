@@ -1,0 +1,257 @@
+"""
+A provider's answer, read while it passes: its beginning, its "too long", its usage.
+
+None of it is lost or delayed for longer than the constants here say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Final
+
+from foldline.errors import ModelError
+from foldline.models.errors import provider_error
+from foldline.models.overflow import overflow_in
+from foldline.models.protocol import count, mapping, openai_usage
+from foldline.models.sse import ServerSentEvent, SSEDecoder
+from foldline.models.transport import Passed
+from foldline.values.messages import Usage
+
+
+class BufferedAnswer:
+    """
+    Reads the beginning of a body without losing a byte of it.
+
+    Args:
+        chunks: The body.
+    """
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self.taken: list[bytes] = []
+        self.ended = False
+        self._chunks = chunks
+        self._error: ModelError | None = None
+        self._coming: asyncio.Future[bytes | None] | None = None
+
+    async def next(self, seconds: float) -> bytes | None:
+        """Take the next bytes; None at the end, and when none come in so many seconds."""
+        if self.ended:
+            return None
+        if self._coming is None:
+            self._coming = asyncio.ensure_future(anext(self._chunks, None))
+        done, _ = await asyncio.wait({self._coming}, timeout=max(0.0, seconds))
+        if not done:
+            return None
+        coming, self._coming = self._coming, None
+        try:
+            chunk = coming.result()
+        except ModelError as error:
+            self._error, chunk = error, None
+        if chunk is None:
+            self.ended = True
+        else:
+            self.taken.append(chunk)
+        return chunk
+
+    async def whole(self, most: int, seconds: float) -> bytes:
+        """Take what comes in so many seconds, up to about ``most`` bytes."""
+        size, end = sum(map(len, self.taken)), monotonic() + seconds
+        while size < most and (chunk := await self.next(end - monotonic())) is not None:
+            size += len(chunk)
+        return b"".join(self.taken)
+
+    async def again(self) -> AsyncIterator[bytes]:
+        """
+        Yield what was taken, and the rest as it arrives.
+
+        Raises:
+            ModelError: The body broke off.
+        """
+        for chunk in self.taken:
+            yield chunk
+        if self._coming is not None:
+            late = await self._coming
+            if late is None:
+                return
+            yield late
+        if self._error is not None:
+            raise self._error
+        if not self.ended:
+            async for chunk in self._chunks:
+                yield chunk
+
+    def close(self) -> None:
+        """Give up waiting."""
+        if self._coming is not None:
+            self._coming.cancel()
+
+
+LARGEST: Final = 1 << 20
+"""So much of an error is read, in bytes."""
+
+PATIENCE: Final = 15.0
+"""Seconds that a stream is held back which has only said that it begins."""
+
+BEGINNING: Final = frozenset(
+    {"response.created", "response.in_progress", "response.queued", "ping"}
+)
+"""Events that say nothing yet."""
+
+REJECTING: Final = frozenset({400, 413, 422})
+"""Statuses with which providers say that a request is too long."""
+
+
+async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelError | None]:
+    """
+    Find out whether a request was rejected as too long.
+
+    Args:
+        answer: What the provider answers; nothing of it was read.
+        risky: Whether the request is so large that a stream is held back until it says more
+            than that it begins: some providers reject in there.
+
+    Returns:
+        An answer to pass on in its place, which begins with what was read, and the error.
+    """
+    plain = {n.lower(): v.decode("latin-1").lower() for n, v in answer.headers}
+    streams = risky and "text/event-stream" in plain.get(b"content-type", "")
+    rejects = answer.status in REJECTING
+    if not (rejects or streams) or plain.get(b"content-encoding", "identity") != "identity":
+        return answer, None
+    buffered = BufferedAnswer(answer.chunks)
+    if rejects:
+        error: ModelError | None = provider_error(
+            await buffered.whole(LARGEST, PATIENCE), status=answer.status
+        )
+    else:
+        error = await _failed_event(buffered)
+    if error is not None and overflow_in(error) is None:
+        error = None
+    return replace(answer, chunks=buffered.again()), error
+
+
+async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
+    """Read a stream until an event says more than that it begins; return the error in that."""
+    events, size, end = SSEDecoder(), 0, monotonic() + PATIENCE
+    while size < LARGEST and (chunk := await buffered.next(end - monotonic())) is not None:
+        size += len(chunk)
+        informative = [event for event in events.feed(chunk) if _kind(event) not in BEGINNING]
+        if informative:
+            return _error(informative)
+    return None
+
+
+def _kind(event: ServerSentEvent) -> str:
+    if event.name:
+        return event.name
+    try:
+        return str(event.value().get("type", ""))
+    except ModelError:
+        return ""
+
+
+def _error(informative: Sequence[ServerSentEvent]) -> ModelError | None:
+    """Return the first event as an error, if it is one."""
+    try:
+        value = informative[0].value()
+    except ModelError:
+        return None
+    response = value.get("response")
+    inner = response.get("error") if isinstance(response, dict) else None
+    error = value.get("error") or inner or (value if value.get("type") == "error" else None)
+    return provider_error({"error": error}) if error else None
+
+
+LONGEST: Final = 1 << 20
+"""So much of one line of a stream, or of a whole answer, is read at most, in bytes."""
+
+READABLE: Final = frozenset({"", "identity", "gzip", "deflate"})
+"""Codings of an answer that are read here."""
+
+
+class UsageReader:
+    """
+    Listens to an answer; what it cannot read it leaves alone.
+
+    Args:
+        kind: The type of the content.
+        coding: How it is compressed.
+    """
+
+    def __init__(self, kind: str, coding: str) -> None:
+        self.usage: Usage | None = None
+        self._stream = "text/event-stream" in kind.lower()
+        self._deaf = coding.lower() not in READABLE
+        packed = coding.lower() in ("gzip", "deflate")
+        self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        self._rest = b""
+        self._counts: dict[str, int] = {}
+
+    def feed(self, chunk: bytes) -> None:
+        """Listen to the next bytes; nothing is raised."""
+        if self._deaf:
+            return
+        try:
+            data = chunk if self._unpack is None else self._unpack.decompress(chunk, LONGEST)
+            self._deaf = self._unpack is not None and bool(self._unpack.unconsumed_tail)
+            self._take(data)
+        except (zlib.error, ValueError, RecursionError):
+            self._deaf = True
+
+    def end(self) -> Usage | None:
+        """Return the usage, None where none was reported."""
+        if not self._deaf and not self._stream and self._rest:
+            try:
+                self._look(json.loads(self._rest))
+            except (ValueError, RecursionError):
+                self._deaf = True
+        return self.usage
+
+    def _take(self, data: bytes) -> None:
+        if not self._stream:
+            self._rest += data
+        else:
+            *lines, rest = data.split(b"\n")
+            if lines:
+                lines[0] = self._rest + lines[0]
+                self._rest = rest
+            else:
+                self._rest += rest
+            for line in lines:
+                if b'"usage"' in line and line.startswith(b"data:"):
+                    self._look(json.loads(line[5:]))
+        if len(self._rest) > LONGEST:
+            self._deaf, self._rest = True, b""
+
+    def _look(self, value: Any) -> None:
+        """Read an answer, or an event of one; Anthropic tells in two of them."""
+        event = mapping(value)
+        for holder in (event, mapping(event.get("message")), mapping(event.get("response"))):
+            usage = mapping(holder.get("usage"))
+            if usage:
+                self.usage = self._read(usage) or self.usage
+
+    def _read(self, usage: Mapping[str, Any]) -> Usage | None:
+        if "prompt_tokens" in usage:
+            return openai_usage(usage, "prompt_tokens", "completion_tokens")
+        details = "input_tokens_details" in usage or "output_tokens_details" in usage
+        if details and "cache_read_input_tokens" not in usage:
+            return openai_usage(usage, "input_tokens", "output_tokens")
+        for name in _ANTHROPIC:
+            if name in usage:
+                self._counts[name] = count(usage[name])
+        found = Usage(*(self._counts.get(name, 0) for name in _ANTHROPIC))
+        return found if found.total else None
+
+
+_ANTHROPIC: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)

@@ -1,0 +1,265 @@
+"""
+Which session a history continues.
+
+A session is continued by a history that begins with its whole log, by the ids of its
+messages. A history that goes on otherwise gets a session of its own; where the one it left was
+compacted, that is a branch whose shared beginning looks as it did before.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from foldline.engine.receipt import Receipt
+from foldline.errors import StoreError
+from foldline.proxy.requests import ConversationRequest
+from foldline.session import Session
+from foldline.session.fork import fork
+from foldline.stores.memory import MemoryStore
+from foldline.stores.protocol import Store
+from foldline.values.messages import Usage
+
+PREFIX: Final = "serve-"
+"""How the names of sessions begin that the proxy keeps; it takes up no others."""
+
+LATEST: Final = 24
+"""So many of the newest messages of a history are looked for in the archive."""
+
+TRIED: Final = 16
+"""So many sessions of the archive are compared with a history."""
+
+ATTEMPTS: Final = 3
+
+BYTES: Final = 128 << 20
+"""What the newest requests of all sessions at hand may take together, in bytes."""
+
+
+@dataclass(eq=False)
+class OpenConversation:
+    """
+    A session at hand.
+
+    ``ids`` are those of its log. ``sent`` is what was sent of it last: positions in the log, and
+    the JSON of what an edit made. ``answer`` is the length of the log at the last request and the
+    usage that came with its answer. ``coming`` are the ids that it is about to have, so that the
+    same request again waits for it; ``size`` is that of the newest request, in characters. Whoever
+    uses it holds the ``lock``.
+    """
+
+    session: Session
+    store: Store
+    ids: list[str]
+    root: tuple[str, bool]
+    hint: str = ""
+    sent: tuple[int | str, ...] = ()
+    answer: tuple[int, Usage] | None = None
+    around: bytes = b""
+    coming: Sequence[str] = ()
+    size: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def shares(self, ids: Sequence[str]) -> int:
+        """Count the messages with which both begin."""
+        return shared_length(self.ids, ids)
+
+
+class ConversationMatcher:
+    """
+    The sessions that were in use last.
+
+    Args:
+        store: The archive; None keeps every session in memory, as long as it is at hand.
+        opens: Opens a session for a request, in a store, under a name.
+        most: Sessions that are kept at hand.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        opens: Callable[[ConversationRequest, Store, str], Session],
+        *,
+        most: int,
+    ) -> None:
+        self._store = store
+        self._opens = opens
+        self._most = most
+        self._guard = threading.Lock()
+        self._open: OrderedDict[str, OpenConversation] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @contextmanager
+    def match(self, request: ConversationRequest) -> Iterator[OpenConversation]:
+        """Take the session that a request continues; it has what the request says by then."""
+        for attempt in range(ATTEMPTS):
+            conversation = self._find(request)
+            with conversation.lock:
+                if conversation.shares(request.ids) < len(conversation.ids):
+                    continue  # another request was faster
+                try:
+                    _catch_up(conversation, request)
+                except StoreError:
+                    # Another process may have gone on with the session.
+                    self._drop(conversation)
+                    if attempt + 1 == ATTEMPTS:
+                        raise
+                    continue
+                conversation.size = len(request.body.text)
+                yield conversation
+                return
+        raise StoreError("The session is changed by somebody else all the time.")
+
+    def find_open(self, request: ConversationRequest) -> OpenConversation | None:
+        """Return the session at hand that a request continues, as it is; None for none."""
+        with self._guard:
+            found, shared = self._nearest(request)
+        return found if found is not None and found.ids and shared == len(found.ids) else None
+
+    def close(self) -> None:
+        """Let go of all sessions."""
+        with self._guard:
+            while self._open:
+                self._open.popitem()[1].session.close()
+
+    # --- finding -----------------------------------------------------------------------------
+
+    def _find(self, request: ConversationRequest) -> OpenConversation:
+        with self._guard:
+            found, shared = self._nearest(request)
+            if found is not None and shared == len(found.ids or found.coming):
+                self._open.move_to_end(found.session.name)
+                return found
+            kept = self._find_archived(request, shared)
+            if kept is not None:
+                return kept
+            name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
+            if found is not None and shared and any(map(is_compaction, found.session.receipts)):
+                fork(found.store, found.session.name, name, shared, time.time())
+                return self._open_session(request, found.store, name, list(found.ids[:shared]))
+            return self._open_session(request, self._store or MemoryStore(), name, [])
+
+    def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
+        """Return the session at hand that shares most, and how many messages that is."""
+        best, most = None, (False, 0, False)
+        for conversation in self._open.values():
+            if conversation.root != request.root:
+                continue
+            ids = conversation.ids or conversation.coming
+            shared = shared_length(ids, request.ids)
+            goes_on = shared == len(ids)
+            rank = (goes_on, shared, bool(request.hint) and conversation.hint == request.hint)
+            if shared and rank >= most:
+                best, most = conversation, rank
+        return best, most[1]
+
+    def _find_archived(self, request: ConversationRequest, shared: int) -> OpenConversation | None:
+        """Take up a session of the archive that shares more than what is at hand."""
+        if self._store is None:
+            return None
+        best, most = "", shared
+        for name in self._candidates(request):
+            stored = self._store.load(name)
+            ids = [] if stored is None else list(stored.ids)
+            if not ids or stored is None or stored.head.dialect != request.endpoint.dialect:
+                continue
+            same = shared_length(ids, request.ids)
+            if same == len(ids):
+                return self._open_session(request, self._store, name, ids)
+            if same > most and stored.batches:
+                best, most = name, same
+        if not best:
+            return None
+        name = f"{PREFIX}{request.client}-{uuid.uuid4().hex[:12]}"
+        fork(self._store, best, name, most, time.time())
+        return self._open_session(request, self._store, name, list(request.ids[:most]))
+
+    def _candidates(self, request: ConversationRequest) -> Iterator[str]:
+        assert self._store is not None  # noqa: S101  # asked for by who knows
+        seen: set[str] = set(self._open)
+        for number in reversed(request.ids[-LATEST:]):
+            for name, _ in self._store.find(number):
+                if name.startswith(PREFIX) and name not in seen:
+                    seen.add(name)
+                    yield name
+                if len(seen) >= TRIED + len(self._open):
+                    return
+
+    # --- keeping at hand -----------------------------------------------------------------------
+
+    def _open_session(
+        self, request: ConversationRequest, store: Store, name: str, ids: list[str]
+    ) -> OpenConversation:
+        session = self._opens(request, store, name)
+        made = OpenConversation(
+            session, store, ids, request.root, request.hint, coming=request.ids
+        )
+        self._open[name] = made
+        self._close_idle(made)
+        return made
+
+    def _close_idle(self, made: OpenConversation) -> None:
+        """Close the sessions that were idle longest, beyond a number and a size."""
+        size = sum(one.size for one in self._open.values())
+        for old in list(self._open.values()):
+            if len(self._open) <= self._most and size <= BYTES:
+                return
+            # One that is in use is closed another time.
+            if old is not made and old.lock.acquire(blocking=False):
+                del self._open[old.session.name]
+                size -= old.size
+                old.session.close()
+                old.lock.release()
+
+    def _drop(self, conversation: OpenConversation) -> None:
+        with self._guard:
+            self._open.pop(conversation.session.name, None)
+        conversation.session.close()
+
+
+def shared_length(log: Sequence[str], ids: Sequence[str]) -> int:
+    """Count the messages with which a log and a history begin."""
+    size = len(log)
+    if size and size <= len(ids) and log[-1] == ids[size - 1] and log == ids[:size]:
+        return size
+    pairs = enumerate(zip(log, ids, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(size, len(ids)))
+
+
+def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:
+    """Append what is new in a request."""
+    session, done = conversation.session, len(conversation.ids)
+    if conversation.around != request.around:
+        session.surround(system=request.system, tools=request.tools)
+        conversation.around = request.around
+    fresh = range(done, len(request.ids))
+    if not fresh:
+        return
+    wires: list[Any] = [request.wire(position) for position in fresh]
+    session.extend(wires, usage=_usage(conversation, request))
+    conversation.ids += request.ids[done:]
+    for position in fresh:
+        if request.known[position].must_stay:
+            session.pin(request.ids[position])
+
+
+def _usage(conversation: OpenConversation, request: ConversationRequest) -> Usage | None:
+    """Return what the provider reported with the answer that is new in a request, if it is one."""
+    done = len(conversation.ids)
+    if conversation.answer is None or conversation.answer[0] != done:
+        return None
+    answers = [known.role == "assistant" for known in request.known[done:]]
+    # One answer may be several items; what comes behind the first that is none was not answered.
+    return conversation.answer[1] if answers[0] and answers == sorted(answers)[::-1] else None
+
+
+def is_compaction(receipt: Receipt) -> bool:
+    """Return True if something was made smaller, not just repaired."""
+    return receipt.status == "compacted" and receipt.reason != "repair"

@@ -1,0 +1,170 @@
+"""What operators see: the request log as JSON lines, and metrics for people and Prometheus."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TextIO
+
+from foldline import __version__
+from foldline.values.messages import Usage
+
+WAITING: Final = 1_000
+"""Lines that wait for a slow reader; further ones are lost, and counted."""
+
+
+class RequestLog:
+    """
+    Writes lines from a thread, so that a reader who does not read holds nobody up.
+
+    Args:
+        stream: Where to write; None for nowhere.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._write, name="foldline-log", daemon=True)
+        if stream is not None:
+            self._thread.start()
+
+    def add(self, record: Mapping[str, Any]) -> bool:
+        """Add a line; False if it is lost."""
+        if self._stream is None:
+            return True
+        try:
+            self._lines.put_nowait(json.dumps(record, ensure_ascii=True))
+        except queue.Full:
+            return False
+        return True
+
+    def close(self, seconds: float = 2.0) -> None:
+        """Write what waits, as long as somebody reads it."""
+        if self._stream is None:
+            return
+        try:
+            self._lines.put(None, timeout=seconds)
+        except queue.Full:
+            return
+        self._thread.join(seconds)
+
+    def _write(self) -> None:
+        assert self._stream is not None  # noqa: S101  # the thread is started only then
+        while (line := self._lines.get()) is not None:
+            try:
+                self._stream.write(f"{line}\n")
+                self._stream.flush()
+            except (OSError, ValueError):
+                return
+
+
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)
+"""Upper bounds of the buckets of added time, in seconds."""
+
+
+@dataclass
+class ProxyMetrics:
+    """
+    Counts; only the event loop writes to it.
+
+    Tokens ``before`` and ``after`` are as counted here; the usage is the provider's. ``added`` is
+    the time, in seconds, that passed in here before a request went out.
+    """
+
+    upstream: str
+    dry_run: bool = False
+    outcomes: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    retries: int = 0
+    before: int = 0
+    after: int = 0
+    usage: Usage = field(default_factory=Usage)
+    in_flight: int = 0
+    lost_lines: int = 0
+    _added: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    _added_sum: float = 0.0
+
+    def count_request(self, outcome: str, before: int, after: int, added: float) -> None:
+        """Count a request that went out."""
+        self.outcomes[outcome] += 1
+        self.before += before
+        self.after += after
+        self._added[sum(added > bound for bound in BOUNDS)] += 1
+        self._added_sum += added
+
+    def count_answer(self, status: int, usage: Usage | None) -> None:
+        """Count an answer."""
+        self.statuses[f"{status // 100}xx"] += 1
+        if usage is not None:
+            mine = self.usage
+            self.usage = Usage(
+                mine.input + usage.input,
+                mine.output + usage.output,
+                mine.cache_read + usage.cache_read,
+                mine.cache_write + usage.cache_write,
+            )
+
+    def totals(self, sessions: int) -> dict[str, Any]:
+        """Return the totals as JSON values, without a word of what was asked."""
+        return {
+            "status": "ok",
+            "version": __version__,
+            "upstream": self.upstream,
+            "dry_run": self.dry_run,
+            "sessions": sessions,
+            "in_flight": self.in_flight,
+            "requests": sum(self.outcomes.values()),
+            "compactions": self.outcomes["compacted"],
+            "failed_open": self.outcomes["failed"],
+            "overflow_retries": self.retries,
+            "refused": sum(self.refusals.values()),
+            "tokens_before": self.before,
+            "tokens_after": self.after,
+            "tokens_saved": self.before - self.after,
+            "usage": {
+                "input": self.usage.input,
+                "output": self.usage.output,
+                "cache_read": self.usage.cache_read,
+                "cache_write": self.usage.cache_write,
+            },
+        }
+
+    def exposition(self, sessions: int) -> str:
+        """Return the totals in the text format of Prometheus."""
+        return "".join(f"{line}\n" for line in self._lines(sessions))
+
+    def _lines(self, sessions: int) -> Iterator[str]:
+        yield from _family("requests_total", "outcome", self.outcomes)
+        yield from _family("answers_total", "status", self.statuses)
+        yield from _family("refused_total", "reason", self.refusals)
+        usage = {"input": self.usage.input, "output": self.usage.output}
+        cache = {"cache_read": self.usage.cache_read, "cache_write": self.usage.cache_write}
+        yield from _family("provider_tokens_total", "kind", usage | cache)
+        yield from _family("tokens_total", "moment", {"before": self.before, "after": self.after})
+        for name, value in (
+            ("overflow_retries_total", self.retries),
+            ("log_lines_lost_total", self.lost_lines),
+        ):
+            yield f"# TYPE foldline_{name} counter"
+            yield f"foldline_{name} {value}"
+        for name, value in (("sessions", sessions), ("requests_in_flight", self.in_flight)):
+            yield f"# TYPE foldline_{name} gauge"
+            yield f"foldline_{name} {value}"
+        yield "# TYPE foldline_added_seconds histogram"
+        sum_so_far = 0
+        for bound, number in zip((*BOUNDS, "+Inf"), self._added, strict=True):
+            sum_so_far += number
+            yield f'foldline_added_seconds_bucket{{le="{bound}"}} {sum_so_far}'
+        yield f"foldline_added_seconds_sum {self._added_sum:.6f}"
+        yield f"foldline_added_seconds_count {sum_so_far}"
+
+
+def _family(name: str, label: str, values: dict[str, int]) -> Iterator[str]:
+    yield f"# TYPE foldline_{name} counter"
+    for key in sorted(values):
+        yield f'foldline_{name}{{{label}="{key}"}} {values[key]}'

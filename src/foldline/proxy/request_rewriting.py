@@ -1,0 +1,300 @@
+"""What to send instead of a request: what the session shows, or the very bytes that came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from foldline.core.budget import UNKNOWN_WINDOW
+from foldline.core.config import Config
+from foldline.core.retention_settings import Outputs
+from foldline.core.strategy import Policy
+from foldline.errors import ContextOverflow, FoldlineError, InputError, ModelError
+from foldline.models.catalogue import Catalogue
+from foldline.proxy.background_summaries import BackgroundSummarizers
+from foldline.proxy.clients import client_compaction, client_name, session_hint
+from foldline.proxy.conversation_matching import (
+    ConversationMatcher,
+    OpenConversation,
+    is_compaction,
+)
+from foldline.proxy.request_body import MARK, add_cache_mark, cache_mark, write_message
+from foldline.proxy.requests import ConversationRequest, ProxyEndpoint, RequestReader
+from foldline.session import Session
+from foldline.stores.protocol import Store
+from foldline.values.messages import Usage
+
+Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
+"""
+What became of a request: it went out as it came; with the edits of earlier compactions; with one
+made for it; as it came because something in here failed; or as it came, and nobody read it.
+"""
+
+RISKY: Final = 0.25
+"""The part of the window from which on a provider may find a request too long."""
+
+AT_HAND: Final = 256
+"""Sessions that are kept at hand."""
+
+AT_ONCE: Final = 0.5
+"""
+The part of the window from which on a single tool output is cut when it comes. A session of the
+library cuts much earlier; here a program that nobody changes has bounds of its own.
+"""
+
+ELSEWHERE: Final = ("previous_response_id", "conversation")
+"""Fields by which a request goes on from a history that its provider keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """
+    What goes out.
+
+    ``before`` and ``after`` are the tokens of system prompt, tools and messages as counted here,
+    of what came and of what the session shows; ``receipt`` names the newest compaction in effect.
+    ``length`` is how many messages the session had, ``risky`` says that so much of the window is
+    taken that it may be rejected. ``compaction`` says how the client compacts by itself; see
+    `foldline.proxy.clients.client_compaction`.
+    """
+
+    body: bytes
+    outcome: Outcome
+    reason: str = ""
+    session: str = ""
+    model: str = ""
+    before: int = 0
+    after: int = 0
+    receipt: str = ""
+    conversation: OpenConversation | None = None
+    request: ConversationRequest | None = None
+    length: int = 0
+    risky: bool = False
+    compaction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """
+    How sessions are opened.
+
+    ``window`` is in tokens, None for the model's own. With ``dry_run`` everything is measured and
+    every request goes out as it came. ``summarizers`` are models that say what happened, None for
+    none.
+    """
+
+    config: Config
+    window: int | None = None
+    policy: Policy | None = None
+    dry_run: bool = False
+    summarizers: BackgroundSummarizers | None = None
+
+
+class RequestRewriter:
+    """
+    Decides; whatever goes wrong, the decision is to send what came.
+
+    Args:
+        store: The archive; None for none.
+        options: How sessions are opened.
+    """
+
+    def __init__(self, store: Store | None, options: ProxyOptions) -> None:
+        self._options = options
+        self._reader = RequestReader()
+        self._conversations = ConversationMatcher(store, self._session, most=AT_HAND)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are at hand."""
+        return len(self._conversations)
+
+    def decide(
+        self, endpoint: ProxyEndpoint, data: bytes, headers: Mapping[str, str], path: str = ""
+    ) -> Decision:
+        """
+        Return what to send instead of a request. Blocks; nothing is raised.
+
+        Args:
+            endpoint: What it was sent to.
+            data: Its body.
+            headers: Its headers, with names in lower case.
+            path: Where it was sent to.
+        """
+        try:
+            hint, client = session_hint(headers), client_name(headers)
+            request = self._reader.read(endpoint, data, hint=hint, client=client)
+            if any(request.body.fields.get(name) for name in ELSEWHERE):
+                return Decision(data, "unread", "the provider keeps the history")
+            if endpoint.counts:
+                return self._count_only(request, data)
+            with self._conversations.match(request) as conversation:
+                if self._options.summarizers is not None:
+                    self._options.summarizers.allow(conversation.session.name, headers, path)
+                made = len(conversation.session.receipts)
+                view = conversation.session.view()
+                return self._decide(request, data, conversation, view, made)
+        except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
+            return Decision(data, "failed", _reason(error))
+
+    def retry(self, decision: Decision, error: ModelError) -> Decision | None:
+        """
+        Return what to send after the provider called a request too long; None for nothing.
+
+        Args:
+            decision: What was sent.
+            error: What the provider said.
+        """
+        request, conversation = decision.request, decision.conversation
+        if request is None or conversation is None or self._options.dry_run:
+            return None
+        try:
+            with conversation.lock:
+                if len(conversation.ids) != decision.length:
+                    return None  # the session has gone on
+                made = len(conversation.session.receipts)
+                view = conversation.session.overflowed(error)
+                smaller = self._decide(request, decision.body, conversation, view, made)
+        except ContextOverflow:
+            return None
+        except Exception:  # noqa: BLE001  # the client gets what the provider said
+            return None
+        return smaller if len(smaller.body) < len(decision.body) else None
+
+    def learn(self, decision: Decision, usage: Usage) -> None:
+        """Note what the provider reported of a request, as long as it was sent what is shown."""
+        conversation = decision.conversation
+        if conversation is not None and not self._options.dry_run:
+            conversation.answer = (decision.length, usage)
+
+    def close(self) -> None:
+        """Let go of all sessions."""
+        self._conversations.close()
+
+    # --- one decision --------------------------------------------------------------------------
+
+    def _decide(
+        self,
+        request: ConversationRequest,
+        data: bytes,
+        conversation: OpenConversation,
+        view: Sequence[Any],
+        made: int,
+    ) -> Decision:
+        session = conversation.session
+        receipts = session.receipts
+        whole = tuple(range(len(request.ids)))
+        # What the provider may reject is the client's to hear, as long as nothing was compacted.
+        pieces = _pieces(session, view) if any(map(is_compaction, receipts)) else whole
+        conversation.sent = pieces
+        changed = pieces != whole
+        now = any(map(is_compaction, receipts[made:]))
+        overhead = session.budget.overhead
+        found = Decision(
+            data,
+            "unchanged" if not changed else "compacted" if now else "view",
+            receipts[-1].reason if now else "",
+            session.name,
+            request.model,
+            request.tokens + overhead,
+            session.tokens + overhead,
+            _newest_compaction(session),
+            conversation,
+            request,
+            len(request.ids),
+            session.tokens + overhead > RISKY * session.budget.scale,
+            client_compaction([known.compaction for known in request.known]),
+        )
+        if not changed or self._options.dry_run:
+            return found
+        return replace(found, body=_write(request, pieces))
+
+    def _count_only(self, request: ConversationRequest, data: bytes) -> Decision:
+        """Count what would be sent; nothing is recorded for it."""
+        conversation = self._conversations.find_open(request)
+        if conversation is None or self._options.dry_run:
+            return Decision(data, "unchanged", model=request.model)
+        with conversation.lock:
+            known = len(conversation.ids)
+            if conversation.shares(request.ids) < known or not conversation.sent:
+                return Decision(data, "unchanged", model=request.model)
+            pieces = (*conversation.sent, *range(known, len(request.ids)))
+            name = conversation.session.name
+        if pieces == tuple(range(len(request.ids))):
+            return Decision(data, "unchanged", session=name, model=request.model)
+        body = _write(request, pieces)
+        return Decision(body, "view", session=name, model=request.model)
+
+    def _session(self, request: ConversationRequest, store: Store, name: str) -> Session:
+        options = self._options
+        window = options.window or Catalogue.load().find(request.model).window
+        config = options.config
+        if config.outputs == Outputs():
+            hard = int(AT_ONCE * window)
+            config = config.replace(outputs={"hard": hard, "soft": hard // 2})
+        return Session.open(
+            None,
+            name,
+            store=store,
+            model=request.model or None,
+            window=options.window,
+            format=request.endpoint.dialect,
+            policy=options.policy,
+            config=config,
+            counter=request.counter,
+            output=None if options.window else _reserve(request),
+            summarizer=None
+            if options.summarizers is None
+            else options.summarizers.of(name, request),
+        )
+
+
+def _reserve(request: ConversationRequest) -> int | None:
+    """Return what a provider keeps for the answer; never more than half of a usual window."""
+    cap = request.endpoint.cap(request.body.fields)
+    return None if cap is None else min(cap, UNKNOWN_WINDOW // 2)
+
+
+def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:
+    """Return where what is shown stands in the request, and the JSON of what an edit made."""
+    return tuple(
+        write_message(wire) if position is None else position
+        for wire, position in zip(view, session.positions(view), strict=True)
+    )
+
+
+def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
+    """Write the request; a mark of a message that is no longer shown goes to what stands there."""
+    lost = set(range(len(request.ids))).difference(p for p in pieces if isinstance(p, int))
+    marks = [p for p in sorted(lost) if MARK in request.body.source(p)]
+    mark = cache_mark(request.body.messages[marks[-1]]) if marks else None
+    if mark is None:
+        return request.body.with_messages(pieces)
+    written = list(pieces)
+    behind = next(
+        (at for at, p in enumerate(pieces) if isinstance(p, int) and p > marks[-1]), None
+    )
+    for at in reversed(range(len(pieces) if behind is None else behind)):
+        piece = pieces[at]
+        if isinstance(piece, str):
+            written[at] = write_message(add_cache_mark(json.loads(piece), mark))
+            break
+    return request.body.with_messages(written)
+
+
+def _newest_compaction(session: Session) -> str:
+    """Name the newest compaction, "" where there is none."""
+    receipts = session.receipts
+    numbers = [at for at, one in enumerate(receipts) if is_compaction(one)]
+    return f"{session.name}/{numbers[-1]}" if numbers else ""
+
+
+def _reason(error: Exception) -> str:
+    """Say what went wrong without a word of what was asked."""
+    if isinstance(error, InputError):
+        return f"InputError: message {error.index}, field {error.field[:60] or 'unknown'}"
+    if isinstance(error, FoldlineError):
+        return f"{type(error).__name__}: {error.message[:200]}"
+    return type(error).__name__

@@ -1,0 +1,229 @@
+"""Which requests hold a conversation, and what they say: each message is read once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Final
+
+from foldline.formats.registry import dialect
+from foldline.proxy.clients import compaction_step
+from foldline.proxy.request_body import MARK, Body, read_body, strip_cache_marks
+from foldline.session.message_ids import MessageIds
+from foldline.tokens.choose import choose_counter
+from foldline.values.identity import content_hash
+from foldline.values.messages import Opaque, Role
+from foldline.values.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyEndpoint:
+    """
+    A place that takes conversations.
+
+    ``dialect`` is the wire format, ``key`` the field of the messages, ``system`` that of the
+    system prompt, ``caps`` those that may hold the most tokens of the answer. ``counts`` says
+    that nothing is answered but the size.
+    """
+
+    dialect: str
+    key: str
+    system: str = ""
+    caps: tuple[str, ...] = ()
+    counts: bool = False
+
+    def cap(self, fields: Mapping[str, Any]) -> int | None:
+        """Return how many tokens are reserved for the answer, None where nobody says."""
+        for name in self.caps:
+            value = fields.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+        return None
+
+
+_ENDPOINTS: Final = {
+    "/chat/completions": ProxyEndpoint(
+        "openai-chat", "messages", caps=("max_completion_tokens", "max_tokens")
+    ),
+    "/responses": ProxyEndpoint(
+        "openai-responses", "input", "instructions", caps=("max_output_tokens",)
+    ),
+    "/messages": ProxyEndpoint("anthropic", "messages", "system", caps=("max_tokens",)),
+    "/messages/count_tokens": ProxyEndpoint("anthropic", "messages", "system", counts=True),
+}
+
+
+def find_endpoint(method: str, path: str) -> ProxyEndpoint | None:
+    """Return what is at a path, None for everything that is passed on unread."""
+    if method != "POST":
+        return None
+    return next((found for end, found in _ENDPOINTS.items() if path.endswith(end)), None)
+
+
+REMEMBERED: Final = 100_000
+"""Messages whose id and size are remembered; about 200 bytes each."""
+
+MODELS: Final = 32
+"""Models whose counters are remembered."""
+
+LONGEST_NAME: Final = 100
+
+KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_summary"})
+"""Items that stand for more than they say: without them a request would mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMessage:
+    """
+    A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
+    client compacts with it; see `foldline.proxy.clients.compaction_step`.
+    """
+
+    content: str
+    tokens: int
+    role: Role
+    must_stay: bool
+    compaction: str
+
+
+@dataclass(frozen=True)
+class ConversationRequest:
+    """
+    A request for an answer.
+
+    ``ids`` are those that its messages have in a session, ``known`` what is known of each.
+    """
+
+    endpoint: ProxyEndpoint
+    body: Body
+    known: Sequence[KnownMessage]
+    ids: Sequence[str]
+    hint: str
+    client: str
+    counter: TokenCounter
+
+    @property
+    def model(self) -> str:
+        """The model that is asked, "" where none is named."""
+        named = self.body.fields.get("model")
+        return named[:LONGEST_NAME] if isinstance(named, str) else ""
+
+    @property
+    def tokens(self) -> int:
+        """What its messages take, as counted here."""
+        return sum(known.tokens for known in self.known)
+
+    @property
+    def root(self) -> tuple[str, bool]:
+        """What no session mixes: wire formats, and requests with tools and without."""
+        return self.endpoint.dialect, bool(self.body.fields.get("tools"))
+
+    @property
+    def tools(self) -> list[Any]:
+        """The tools that it offers."""
+        tools = self.body.fields.get("tools")
+        return tools if isinstance(tools, list) else []
+
+    @cached_property
+    def system(self) -> str:
+        """The system prompt that stands beside the messages."""
+        value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
+        blocks = value if isinstance(value, list) else [{"text": value}]
+        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+    @cached_property
+    def around(self) -> bytes:
+        """A digest of system prompt and tools, to see whether they are others than before."""
+        text = "\0".join(self.body.field(name) for name in (self.endpoint.system, "tools"))
+        return blake2b(text.encode("utf-8"), digest_size=16).digest()
+
+    def wire(self, position: int) -> Any:
+        """Return a message as a session keeps it: without the marks for the cache."""
+        return strip_cache_marks(self.body.messages[position])
+
+
+class RequestReader:
+    """Reads requests; what it knows of a message it knows by the bytes that it came in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, KnownMessage] = OrderedDict()
+        self._counters: OrderedDict[tuple[str, str], TokenCounter] = OrderedDict()
+
+    def read(
+        self, endpoint: ProxyEndpoint, data: bytes, *, hint: str = "", client: str = ""
+    ) -> ConversationRequest:
+        """
+        Read a request.
+
+        Args:
+            endpoint: What it was sent to.
+            data: Its body.
+            hint: The client's own name for the session.
+            client: What the client calls itself.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        body = read_body(data, endpoint.key)
+        model = body.fields.get("model")
+        counter = self._counter(endpoint, model[:LONGEST_NAME] if isinstance(model, str) else "")
+        known = [
+            self._message(endpoint, counter, body, position)
+            for position in range(len(body.messages))
+        ]
+        ids = _identify(one.content for one in known)
+        return ConversationRequest(endpoint, body, known, ids, hint, client, counter)
+
+    def _message(
+        self, endpoint: ProxyEndpoint, counter: TokenCounter, body: Body, position: int
+    ) -> KnownMessage:
+        source = body.source(position)
+        digest = blake2b(source.encode("utf-8"), digest_size=16)
+        digest.update(f"\0{endpoint.dialect}\0{counter.name}".encode())
+        with self._lock:
+            found = self._known.get(digest.digest())
+            if found is not None:
+                self._known.move_to_end(digest.digest())
+                return found
+        wire = body.messages[position]
+        message = dialect(endpoint.dialect).decode(
+            [strip_cache_marks(wire) if MARK in source else wire]
+        )
+        read = message.messages[0]
+        must_stay = any(isinstance(p, Opaque) and p.kind in KEPT_KINDS for p in read.parts)
+        known = KnownMessage(
+            content_hash(read), counter.message(read), read.role, must_stay, compaction_step(read)
+        )
+        with self._lock:
+            self._known[digest.digest()] = known
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return known
+
+    def _counter(self, endpoint: ProxyEndpoint, model: str) -> TokenCounter:
+        provider = dialect(endpoint.dialect).provider
+        with self._lock:
+            found = self._counters.get((provider, model))
+            if found is None:
+                found = TokenCounter(choose_counter(model or None), provider=provider)
+                self._counters[provider, model] = found
+                if len(self._counters) > MODELS:
+                    self._counters.popitem(last=False)
+            return found
+
+
+def _identify(contents: Iterable[str]) -> list[str]:
+    taken: set[str] = set()
+    giving = MessageIds(taken)
+    ids = []
+    for content in contents:
+        number = giving.give(content)
+        taken.add(number)
+        ids.append(number)
+    return ids

@@ -1,0 +1,307 @@
+"""The proxy as a server: its own two addresses, the socket, the signals, the shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, TextIO
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from foldline.errors import InputError, StoreError
+from foldline.models.endpoint import Endpoint
+from foldline.models.transport import Relay
+from foldline.proxy.access_control import AccessControl, is_loopback
+from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
+from foldline.proxy.monitoring import ProxyMetrics, RequestLog
+from foldline.proxy.request_rewriting import ProxyOptions, RequestRewriter
+from foldline.stores.protocol import Store
+from foldline.stores.retention import Retention, prune
+
+
+def application(parts: ProxyParts) -> ASGIApp:
+    """
+    Return the application that a server runs.
+
+    Args:
+        parts: What it works with; the connections to the provider are closed when it ends.
+    """
+
+    def _with_access(request: Request, response: Response) -> Response:
+        refusal = parts.access.refusal(dict(request.headers))
+        if refusal is None:
+            return response
+        parts.metrics.refusals[refusal.reason] += 1
+        return PlainTextResponse(refusal.words, refusal.status)
+
+    async def health(request: Request) -> Response:
+        totals = parts.metrics.totals(parts.rewriter.sessions)
+        return _with_access(request, JSONResponse(totals))
+
+    async def metrics(request: Request) -> Response:
+        text = parts.metrics.exposition(parts.rewriter.sessions)
+        return _with_access(request, PlainTextResponse(text, media_type=PROMETHEUS))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await parts.relay.aclose()
+
+    routes = [
+        Route("/healthz", health, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Mount("/", app=Forwarder(parts)),
+    ]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+PROMETHEUS: Final = "text/plain; version=0.0.4"
+
+UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
+
+WORKERS: Final = 32
+"""Threads that decide; SQLite and compactions run in them, and waiting for another request."""
+
+ENDING: Final = 10
+"""Seconds that answers under way have when the proxy is stopped."""
+
+IDLE: Final = 75
+"""Seconds after which a connection of a client that says nothing is closed."""
+
+HEAD: Final = 64 << 10
+"""The most that the head of a request may take, in bytes."""
+
+TENDED: Final = 3_600.0
+"""Seconds between two looks at what the archive may keep."""
+
+SWITCH: Final = 0.001
+"""Seconds after which a busy thread makes room for the one that passes answers on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyServer:
+    """
+    How the proxy is run; see ``foldline serve --help``.
+
+    Raises:
+        InputError: The address of the provider is none, or another machine could reach the proxy
+            without a token.
+    """
+
+    upstream: str
+    options: ProxyOptions
+    store: Store | None = None
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str = field(default="", repr=False)
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    log: TextIO | None = None
+    retention: Retention = field(default_factory=Retention)
+
+    def __post_init__(self) -> None:
+        if not self.token and not is_loopback(self.host):
+            raise InputError(
+                f"other machines can reach {self.host}",
+                field="host",
+                hint="Give a --token that every request has to bring.",
+            )
+
+    def run(self, ready: Callable[[str], None]) -> None:
+        """
+        Serve until SIGINT or SIGTERM.
+
+        Args:
+            ready: Called with the address of the proxy when it takes requests.
+
+        Raises:
+            InputError: It cannot be bound to the address.
+        """
+        metrics = ProxyMetrics(resolve_upstream(self.upstream), self.options.dry_run)
+        log = RequestLog(self.log)
+        rewriter = RequestRewriter(self.store, self.options)
+        workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="foldline-proxy")
+        bound = _bind(self.host, self.port)
+        sys.setswitchinterval(SWITCH)
+        try:
+            asyncio.run(self._serve(metrics, log, rewriter, workers, bound, ready))
+        finally:
+            workers.shutdown(cancel_futures=True)
+            rewriter.close()
+            if self.options.summarizers is not None:
+                self.options.summarizers.close()
+            bound.close()
+            log.close()
+
+    async def _serve(
+        self,
+        metrics: ProxyMetrics,
+        log: RequestLog,
+        rewriter: RequestRewriter,
+        workers: ThreadPoolExecutor,
+        bound: socket.socket,
+        ready: Callable[[str], None],
+    ) -> None:
+        limits = self.limits
+        parts = ProxyParts(
+            Endpoint(resolve_upstream(self.upstream)),
+            Relay(connections=limits.requests + 8, silence=limits.silence),
+            rewriter,
+            AccessControl(self.host, self.token),
+            metrics,
+            log,
+            workers,
+            limits,
+        )
+        host, port = bound.getsockname()[:2]
+        address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        log.add(self._start_record(address))
+        tending = asyncio.ensure_future(self._prune_archive(parts))
+        try:
+            await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
+        finally:
+            tending.cancel()
+
+    def _start_record(self, address: str) -> dict[str, Any]:
+        return {
+            "event": "started",
+            "address": address,
+            "upstream": resolve_upstream(self.upstream),
+            "archive": self.store is not None,
+            "recall": "ready" if self.store else "off: nothing is kept, nothing can be recalled",
+            "dry_run": self.options.dry_run,
+        }
+
+    async def _prune_archive(self, parts: ProxyParts) -> None:
+        """Delete now and then what the archive may no longer keep."""
+        if self.store is None or self.retention == Retention():
+            return
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                now = time.time()
+                gone = await loop.run_in_executor(
+                    parts.workers, prune, self.store, self.retention, now
+                )
+                record: dict[str, Any] = {"event": "pruned", "sessions": len(gone)}
+            except StoreError as error:
+                record = {"event": "pruned", "problem": str(error)[:300]}
+            parts.log.add(record)
+            await asyncio.sleep(TENDED)
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed when the head of a request does not come."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on waiting, as long as the head is not whole."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait()
+
+    def _wait(self) -> None:
+        if self.timeout_keep_alive_task is None and not self.transport.is_closing():
+            self.timeout_keep_alive_task = self.loop.call_later(
+                IDLE, self.timeout_keep_alive_handler
+            )
+
+
+class _Server(uvicorn.Server):
+    """A server that ends by itself on a signal, and says when it takes requests."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End on SIGINT and SIGTERM with the exit code of a program that is done."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self._ready()
+
+
+def _config(parts: ProxyParts) -> uvicorn.Config:
+    # What the server itself would log names addresses of clients and says nothing more.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    return uvicorn.Config(
+        application(parts),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        ws="none",
+        http=_Connection,
+        loop="asyncio",
+        lifespan="on",
+        h11_max_incomplete_event_size=HEAD,
+        timeout_keep_alive=IDLE,
+        timeout_graceful_shutdown=ENDING,
+        limit_concurrency=4 * parts.limits.requests,
+    )
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio sends small pieces at once; else they wait for 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise InputError(
+            f"the proxy cannot listen at {host}, port {port}: {error}",
+            hint="Choose another --port; 0 takes a free one.",
+        ) from error
+    return bound
+
+
+def resolve_upstream(upstream: str) -> str:
+    """
+    Return the address of a provider that is named.
+
+    Raises:
+        InputError: It is no address.
+    """
+    address = UPSTREAMS.get(upstream, upstream)
+    try:
+        read = urlsplit(address)
+        fits = read.scheme in ("http", "https") and bool(read.hostname) and not read.query
+        fits = fits and read.username is None and (read.port is None or read.port > 0)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(
+            "the provider's address is none",
+            field="upstream",
+            hint="Give anthropic, openai, or a URL without user and query.",
+        )
+    return address.rstrip("/")

@@ -1,0 +1,142 @@
+"""The best passages for a query as one text that fits into a cap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from foldline.recall.fitting import Fits, clip
+from foldline.recall.lines import dedent, essence, merge_prefixes
+from foldline.recall.passages import RecallPassage, cut_passages
+from foldline.recall.ranking import RecallQuery, rank_passages
+from foldline.recall.sections import MessageSection
+
+PAGE: Final = 40
+"""Passages that one answer has at most."""
+
+WORTH: Final = 0.4
+"""Passages with less than this share of the best score are not offered."""
+
+TRIES: Final = 12
+"""Passages that are tried for the rest of the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHits:
+    """Passages, the best first, and the handles of others that say the same as each."""
+
+    passages: list[RecallPassage]
+    also: dict[int, list[str]]
+
+
+def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> RecallHits:
+    """Find the passages that answer a question; what stands in several places comes once."""
+    ranked = rank_passages(cut_passages(sections), question)
+    least = WORTH * ranked[0][0] if ranked else 0.0
+    kept, also, places = list[RecallPassage](), dict[int, list[str]](), dict[str, int]()
+    for score, passage in ranked:
+        if score < least:
+            break
+        if _is_label(passage):
+            continue
+        place = places.setdefault(_essence(passage), passage.place)
+        if place == passage.place:
+            kept.append(passage)
+        elif passage.section.handle not in also.setdefault(place, []):
+            also[place].append(passage.section.handle)
+    return RecallHits(kept, also)
+
+
+def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
+    """
+    Write passages, as many as fit, under the headings of their sections.
+
+    Args:
+        found: The passages.
+        start: How many of them were given before.
+        fits: The cap.
+    """
+    offered = found.passages[start:]
+    chosen: list[RecallPassage] = []
+    tried = 0
+    for passage in offered[:PAGE]:
+        trial = [*chosen, passage]
+        if fits(_page(trial, found, start)):
+            chosen = trial
+        elif not chosen:
+            return _clip_page(passage, found, start, fits)
+        else:
+            tried += 1
+            if tried == TRIES:
+                break
+    return _page(chosen, found, start)
+
+
+def _page(chosen: Sequence[RecallPassage], found: RecallHits, start: int) -> str:
+    """Write passages: sections by their best one, passages of a section in their order."""
+    by_section: dict[int, list[RecallPassage]] = {}
+    for passage in chosen:
+        by_section.setdefault(id(passage.section), []).append(passage)
+    blocks = [_block(sorted(group, key=_place), found) for group in by_section.values()]
+    # What was passed over, as it was too long, comes again with the next page.
+    given = start
+    for passage in chosen:
+        if passage is not found.passages[given]:
+            break
+        given += 1
+    left = len(found.passages) - start - len(chosen)
+    return "\n".join([*blocks, *([f"[{left:,} more passages: start={given}]"] if left else [])])
+
+
+def _place(passage: RecallPassage) -> int:
+    return passage.place
+
+
+def _block(group: Sequence[RecallPassage], found: RecallHits) -> str:
+    section = group[0].section
+    same = dict.fromkeys(h for one in group for h in found.also.get(one.place, ()))
+    heading = section.heading
+    if same:
+        heading = f"{heading[:-1]}; also {', '.join(list(same)[:5])}]"
+    texts, before = list[str](), None
+    for one in group:
+        if before is not None and one.place != before + 1:
+            texts.append("…")
+        texts.append(one.text)
+        before = one.place
+    return "\n".join([heading, *dedent(merge_prefixes("\n".join(texts).split("\n")))])
+
+
+def _clip_page(passage: RecallPassage, found: RecallHits, start: int, fits: Fits) -> str:
+    """Return as much of the one passage as fits with its heading, or without it."""
+    page = _page([passage], found, start)
+    return clip(page, fits)
+
+
+def _is_label(passage: RecallPassage) -> bool:
+    """Return True if a call says no more than its heading does, and the results'."""
+    section = passage.section
+    if section.kind != "call" or len(section.text) > 2 * len(section.label) + 60:
+        return False
+    return "…" not in section.label
+
+
+def _essence(passage: RecallPassage) -> str:
+    """Return what a passage says without line numbers and blanks."""
+    return "\n".join(essence(line.text) for line in passage.lines)
+
+
+def near_words(sections: Sequence[MessageSection], question: RecallQuery) -> list[str]:
+    """Return words of the text that begin like those of a query that finds nothing."""
+    found: dict[str, None] = {}
+    for word in question.words:
+        beginning = word.beginnings[0][:4]
+        if len(beginning) < 3:
+            continue
+        pattern = re.compile(rf"\b{re.escape(beginning)}\w{{0,20}}", re.IGNORECASE)
+        matches = (match[0].lower() for one in sections for match in pattern.finditer(one.text))
+        found |= dict.fromkeys(islice(matches, 2))
+    return list(found)[:8]

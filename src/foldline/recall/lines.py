@@ -1,0 +1,245 @@
+"""Lines of a text: numbered, chosen by range or JSON path, without what they repeat."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import prod
+from typing import Any, Final, TypeAlias
+
+from foldline.errors import RecallError
+
+MOST_VALUES: Final = 20_000
+"""Values that are taken out of one line; a line with more stands as it is."""
+
+_NESTED: Final = 100
+"""How deep values may be nested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One line of a text.
+
+    Args:
+        number: Counted from 1; the lines of a JSON value all have that of their record.
+        text: What stands there.
+        path: The JSON path of the value that it is part of, "" for a plain line.
+    """
+
+    number: int
+    text: str
+    path: str = ""
+
+
+def read_lines(text: str, wide: int) -> Iterator[Line]:
+    """
+    Yield the lines of a text.
+
+    Args:
+        text: The text; only line feeds part lines.
+        wide: Lines longer than this, in characters, that are JSON are taken apart.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        values = json_values(line) if len(line) > wide else None
+        if values is None:
+            yield Line(number, line)
+            continue
+        for path, value in values:
+            for piece in value.split("\n"):
+                yield Line(number, piece, path)
+
+
+def json_values(line: str) -> list[tuple[str, str]] | None:
+    """Return path and text of each value in a line of JSON; None where it is not JSON."""
+    bare = line.strip()
+    if bare[:1] not in ("{", "[") or bare[-1:] not in ("}", "]"):
+        return None
+    try:
+        out = list[tuple[str, str]]()
+        for found in _walk(json.loads(bare), "$", 0):
+            out.append(found)
+            if len(out) > MOST_VALUES:
+                return None
+    except (ValueError, RecursionError):
+        return None
+    return out
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if depth < _NESTED and isinstance(value, dict) and value:
+        for key, inner in value.items():
+            step = f".{key}" if key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
+            yield from _walk(inner, path + step, depth + 1)
+    elif depth < _NESTED and isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            yield from _walk(inner, f"{path}[{index}]", depth + 1)
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+Lines: TypeAlias = list[tuple[int, str]]
+"""Lines with their numbers, counted from 1."""
+
+MAX_PATTERN: Final = 500
+MAX_MATCHES: Final = 1_000
+MAX_VISITS: Final = 100
+"""How often a JSON path may visit one value, as its unions multiply."""
+
+_RANGE: Final = re.compile(r"(-?\d{1,9})?(?:(:)(-?\d{1,9})?)?")
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+
+
+def number_lines(text: str) -> Lines:
+    """Split a text into numbered lines; only line feeds part lines."""
+    return list(enumerate(text.split("\n"), 1))
+
+
+def choose_lines(lines: Lines, wanted: str) -> Lines:
+    """
+    Choose lines by number.
+
+    Args:
+        lines: All lines.
+        wanted: ``A:B``, both ends included and counted from 1; negative numbers count from the
+            end (-1 is the last line), a missing end is open, ``A`` alone is one line.
+
+    Raises:
+        RecallError: This is no range, or no line is in it.
+    """
+    found = _RANGE.fullmatch(wanted.strip())
+    if found is None or not any(found.groups()):
+        raise RecallError(
+            f"{wanted[:40]!r} is not a range of lines.",
+            hint='Give "A:B" such as "10:20", "-50:" for the last 50, or one number.',
+        )
+    first, colon, last = found.groups()
+    start = _position(first, len(lines), 1)
+    end = _position(last, len(lines), len(lines)) if colon else start
+    picked = lines[max(0, start - 1) : max(0, end)]
+    if not picked:
+        raise RecallError(
+            f"No line is in {wanted.strip()!r}.", hint=f"There are {len(lines):,} lines."
+        )
+    return picked
+
+
+def _position(number: str | None, size: int, default: int) -> int:
+    if number is None:
+        return default
+    value = int(number)
+    return value + size + 1 if value < 0 else value
+
+
+# --- JSON path -----------------------------------------------------------------------------
+
+
+def at_path(text: str, path: str) -> str:
+    """
+    Choose values from a JSON text.
+
+    Args:
+        text: A JSON text.
+        path: A JSON path of RFC 9535 without ``match`` and ``search``; ``$.`` may be left out.
+
+    Returns:
+        A string as it is; another value, or the list of several matches, as indented JSON.
+
+    Raises:
+        RecallError: The text is no JSON, the path is wrong, too costly, or matches nothing.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecallError(
+            f"The content is not JSON, so that it has no paths: {error}.",
+            hint="Use lines or grep.",
+        ) from error
+    found = _values(value, _check_path(path))
+    if not found:
+        raise RecallError(f"The path {path[:80]!r} matches nothing.", hint=_keys(value))
+    chosen_value = found[0] if len(found) == 1 else found
+    if isinstance(chosen_value, str):
+        return chosen_value
+    return json.dumps(chosen_value, ensure_ascii=False, indent=2)
+
+
+def _check_path(path: str) -> str:
+    """Refuse paths whose cost is more than proportional to the text."""
+    full = path if path.startswith("$") else f"${path}" if path[:1] in "[." else f"$.{path}"
+    bare = _QUOTED.sub("", full)
+    # Each further selector in brackets visits everything below once more.
+    visits = prod(segment.count(",") + 1 for segment in bare.split("]"))
+    dear = visits > MAX_VISITS or bare.count("..") > 1 or bare.count("$") > 1
+    if len(full) > MAX_PATTERN or dear:
+        raise RecallError(
+            f"The path {path[:80]!r} may take too long.",
+            hint='Use at most one "..", "$" only at the beginning, and few commas.',
+        )
+    return full
+
+
+def _values(value: Any, path: str) -> list[Any]:
+    from itertools import islice
+
+    from jsonpath import JSONPathEnvironment, JSONPathError
+
+    engine = JSONPathEnvironment(strict=True)
+    # Both run regular expressions without a timeout.
+    for name in ("match", "search"):
+        engine.function_extensions.pop(name, None)
+    try:
+        return [match.obj for match in islice(engine.finditer(path, value), MAX_MATCHES)]
+    except (JSONPathError, RecursionError) as error:
+        first = str(error).partition("\n")[0]
+        raise RecallError(f"The path {path[:80]!r} cannot be followed: {first}.") from error
+
+
+def _keys(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"The top level has: {', '.join(map(str, list(value)[:20]))}."
+    size = f" of {len(value)}" if isinstance(value, list) else ""
+    return f"The top level is a {type(value).__name__}{size}."
+
+
+_NUMBER: Final = re.compile(r"\s*\d{1,7}\s*[:|→\t-]")
+
+_LISTED: Final = re.compile(r"\s*\d{1,7}[→\t]")
+
+_LOCATED: Final = re.compile(r"(?P<path>[^\s:]{0,200}[./][^\s:]{0,200}[:-])(?=\d{1,7}[:-])")
+
+
+def merge_prefixes(lines: Iterable[str]) -> list[str]:
+    """Return lines of ``path:line:text`` with the path once, before those that share it."""
+    out = list[str]()
+    for path, run in groupby(lines, path_prefix):
+        same = list(run)
+        if not path or len(same) == 1:
+            out += same
+            continue
+        out.append(path)
+        out += [line.lstrip()[len(path) :] for line in same]
+    return out
+
+
+def path_prefix(line: str) -> str:
+    """Return the path, with its colon, at the beginning of a line that a search printed."""
+    found = _LOCATED.match(line.lstrip()[:420])
+    return found["path"] if found else ""
+
+
+def dedent(lines: Sequence[str]) -> list[str]:
+    """Return lines without the blanks that all of them begin with, or stand before a number."""
+    lines = [line.lstrip() if _LISTED.match(line[:40]) else line.rstrip() for line in lines]
+    blanks = (len(line) - len(line.lstrip(" \t")) for line in lines if line.strip())
+    shared = min(blanks, default=0)
+    return [line[shared:] for line in lines]
+
+
+def essence(line: str) -> str:
+    """Return what a line says without the number of a listing, and without blanks around it."""
+    found = _NUMBER.match(line[:40])
+    return line[found.end() if found else 0 :].strip()

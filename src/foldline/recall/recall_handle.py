@@ -1,0 +1,248 @@
+"""Recall something that a compaction removed, exactly, in portions that fit a context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from foldline.errors import RecallError
+from foldline.recall import answers, grep
+from foldline.recall.fitting import Fits, cap, clip, page_end
+from foldline.recall.grep import GrepSource, Pattern
+from foldline.recall.holdings import Holdings, parse, resolve
+from foldline.recall.lines import Line, Lines, at_path, choose_lines, number_lines
+from foldline.recall.originals import Original, find_original
+from foldline.recall.ranking import RecallQuery, parse_query
+from foldline.recall.sections import MessageSection
+from foldline.values.tokens import TokenCounter
+
+ELSEWHERE: Final = 5
+"""Other handles that are named where a search finds nothing."""
+
+MOST_READ: Final = 2_000_000
+"""Characters of other messages that are read to name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """
+    What was kept under a handle.
+
+    ``text`` is what was asked for of it; what a search found ends with a line that says how many
+    matches are left. ``raw`` is the wire original, always whole: of a message or part, or for a
+    snapshot the list of the messages that it stands for. ``note`` says in a sentence what
+    ``text`` leaves out and how to get it, and is empty when it leaves out nothing.
+    """
+
+    handle: str
+    message_id: str
+    role: str
+    text: str
+    raw: Any = field(repr=False)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What of a handle's content is wanted, and how much of it."""
+
+    query: str | None
+    lines: str | None
+    grep: str | None
+    context: int
+    path: str | None
+    start: int
+    fits: Fits
+
+
+def recall(
+    holdings: Holdings,
+    handle: str,
+    *,
+    query: str | None = None,
+    lines: str | None = None,
+    grep: str | None = None,
+    context: int = 2,
+    path: str | None = None,
+    start: int = 0,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    counter: TokenCounter | None = None,
+) -> Recalled:
+    """
+    Return what is kept under a handle.
+
+    The handle of a step, which is an assistant message with calls, stands for its text, its calls
+    and their results; that of a result or a part for this alone; that of a snapshot for all
+    messages folded into it, and a search of it looks through those that were shortened too.
+
+    ``path`` and ``lines`` each narrow down what the one before left, and a search looks through
+    the rest. With both ``grep`` and ``query``, the query is for when nothing matches the pattern.
+
+    Args:
+        holdings: What can be recalled.
+        handle: A handle that a stub, a snapshot or a receipt names; ``.N`` behind it is a part.
+        query: Words of a question; the passages that answer it best come first, each under the
+            handle of its message, its role or tool and what the tool was after.
+        lines: ``A:B``, counted from 1, both ends included; negative from the end, ends may lack.
+        grep: A regular expression; hits come with line numbers under the handle they stand in.
+        context: Lines around a hit; fewer where the room is short.
+        path: A JSON path into content that is JSON.
+        start: Where the page begins: in matches of a search, else in characters.
+        max_tokens: The most that the text may take, in tokens; needs ``counter``.
+        max_chars: The same in characters.
+        counter: Counts tokens.
+
+    Raises:
+        RecallError: The handle, the range, the pattern or the path names nothing.
+    """
+    if start < 0:
+        raise RecallError("start must not be negative.")
+    fits = cap(max_tokens, max_chars, counter)
+    # Where nothing begins so, all ids are wanted, to name those that are near.
+    seen = holdings.first_seen(parse(handle)[0]) or holdings.first_seen()
+    named = resolve(handle, seen, holdings.moments)
+    found = find_original(holdings, named)
+    wanted = _Wanted(query, lines, grep, context, path, start, fits)
+    text, note = _search(holdings, found, wanted) if grep or query else _read(found, wanted)
+    return Recalled(handle, named.id, found.role, text, found.raw, note)
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def _read(found: Original, wanted: _Wanted) -> tuple[str, str]:
+    text, notes = _content(found, wanted), []
+    if wanted.lines is not None:
+        picked, note = _pick_lines(text, wanted.lines)
+        text, notes = "\n".join(line for _, line in picked), [note]
+    start = wanted.start
+    if start > len(text):
+        raise RecallError(
+            f"start={start} is past the end.", hint=f"It has {len(text):,} characters."
+        )
+    end = page_end(text, start, wanted.fits)
+    if start or end < len(text):
+        rest = f" Go on with start={end}." if end < len(text) else ""
+        notes.append(f"Characters {start:,} to {end:,} of {len(text):,}.{rest}")
+    return text[start:end], " ".join(notes)
+
+
+def _content(found: Original, wanted: _Wanted) -> str:
+    text = found.text()
+    if wanted.path is None:
+        return text
+    try:
+        return at_path(text, wanted.path)
+    except RecallError:
+        if found.part is not None:
+            raise
+        return _at_path_of_one(found, wanted.path)
+
+
+def _at_path_of_one(found: Original, path: str) -> str:
+    """Return what a path names in the first part that has it: arguments, or a result."""
+    failure = RecallError("There is nothing here.")
+    for section in found.sections(Holdings({})):
+        try:
+            return at_path(section.text, path)
+        except RecallError as error:
+            failure = error
+    raise failure
+
+
+def _pick_lines(text: str, lines: str) -> tuple[Lines, str]:
+    whole = number_lines(text)
+    picked = choose_lines(whole, lines)
+    return picked, f"Lines {picked[0][0]:,} to {picked[-1][0]:,} of {len(whole):,}."
+
+
+# --- searching -----------------------------------------------------------------------------
+
+
+def _search(holdings: Holdings, found: Original, wanted: _Wanted) -> tuple[str, str]:
+    narrowed = _narrow(found, wanted)
+    places = found.sections(holdings) if narrowed is None else [narrowed[0]]
+    if wanted.grep:
+        pattern = Pattern(wanted.grep)
+        bare = narrowed is not None or (found.is_exact and len(places) == 1)
+        lines = None if narrowed is None else narrowed[1]
+        matches = grep.search((_source(one, bare, lines) for one in places), pattern)
+        if matches.found or not wanted.query:
+            _check_start(wanted.start, len(matches.found))
+            text = grep.write(matches, wanted.start, wanted.context, wanted.fits)
+            missing = "" if matches.found else _no_match(holdings, found, pattern)
+            least = "" if matches.complete else " at least"
+            note = f"{len(matches.found):,} matching lines{least}."
+            return text or clip(missing, wanted.fits), note
+    question = parse_query(wanted.query or "")
+    hits = answers.find_passages(places, question)
+    count = len(hits.passages)
+    _check_start(wanted.start, count)
+    text = answers.write_answer(hits, wanted.start, wanted.fits)
+    if not count:
+        text = clip(_no_words(holdings, found, places, question), wanted.fits)
+    return text, f"{count:,} passages."
+
+
+def _narrow(found: Original, wanted: _Wanted) -> tuple[MessageSection, list[Line]] | None:
+    """Return the part of a text that lines or a path choose; None where neither is given."""
+    if wanted.path is None and wanted.lines is None:
+        return None
+    text = _content(found, wanted)
+    picked = number_lines(text) if wanted.lines is None else _pick_lines(text, wanted.lines)[0]
+    first = found.messages[0] if found.messages else None
+    handle = found.handles[first.id] if first is not None else ""
+    section = MessageSection(handle, "result", "", "\n".join(line for _, line in picked))
+    return section, [Line(number, line) for number, line in picked]
+
+
+def _source(section: MessageSection, bare: bool, lines: list[Line] | None) -> GrepSource:
+    if lines is None:
+        lines = [Line(number, line) for number, line in number_lines(section.text)]
+    return GrepSource(section.handle, "" if bare else section.heading, lines)
+
+
+def _check_start(start: int, count: int) -> None:
+    if start and start >= count:
+        raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} matches.")
+
+
+def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
+    """Say that a pattern matches nothing here, and where else it does."""
+    other = []
+    try:
+        for section in _elsewhere(holdings, found):
+            if any(pattern.span(line) for line in section.text.split("\n")):
+                other.append(section.handle)
+            if len(other) == ELSEWHERE:
+                break
+    except RecallError:  # it takes too long; what was found until then is named
+        pass
+    return f"[0 matches.{_name_handles(other)}]"
+
+
+def _no_words(
+    holdings: Holdings, found: Original, places: list[MessageSection], question: RecallQuery
+) -> str:
+    """Say that no word of a query stands here, which words are near, and where they stand."""
+    ranked = answers.find_passages(list(_elsewhere(holdings, found)), question).passages
+    other = dict.fromkeys(passage.section.handle for passage in ranked)
+    near = answers.near_words(places, question)
+    words = f" Similar words: {', '.join(near)}." if near else ""
+    return f"[0 matches.{words}{_name_handles(list(other)[:ELSEWHERE])}]"
+
+
+def _name_handles(handles: list[str]) -> str:
+    return f" It matches in {', '.join(handles)}." if handles else " Nor anywhere else."
+
+
+def _elsewhere(holdings: Holdings, found: Original) -> Iterator[MessageSection]:
+    """Yield what else was said, the newest first, up to a bound."""
+    left = MOST_READ
+    for section in found.others(holdings):
+        left -= len(section.text)
+        if left < 0:
+            return
+        yield section

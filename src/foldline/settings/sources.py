@@ -1,0 +1,259 @@
+"""Where settings come from: the environment, TOML files, and files with templates."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, get_origin
+
+from foldline.core.config import Config
+from foldline.core.settings_codec import Leaf, leaves, optional
+from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
+from foldline.errors import BudgetError, InputError
+from foldline.settings.folders import config_folder
+
+PREFIX: Final = "FOLDLINE_"
+
+NO_SETTINGS: Final = (
+    "FOLDLINE_HOME",
+    "FOLDLINE_DEBUG",
+    "FOLDLINE_MAX_BYTES",
+    "FOLDLINE_MODELS",
+    "FOLDLINE_NOTES",
+    "FOLDLINE_SERVE_TOKEN",
+    "FOLDLINE_TOKEN",
+)
+"""Variables of Foldline that mean something else."""
+
+_SWITCH: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def variable(key: str) -> str:
+    """Return the name of the variable for a dotted key."""
+    return PREFIX + key.upper().replace(".", "__")
+
+
+def environment_settings(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    """
+    Yield what the environment says, by dotted keys; unknown ones too.
+
+    Raises:
+        BudgetError: A value is not of the type of its setting.
+    """
+    known = {leaf.key: leaf for leaf in leaves(Config)}
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in NO_SETTINGS:
+            key = name.removeprefix(PREFIX).lower().replace("__", ".")
+            leaf, text = known.get(key), environ[name]
+            what = f"The environment variable {name}"
+            yield key, text if leaf is None else read_text(leaf, text, what)
+
+
+def read_text(leaf: Leaf, text: str, what: str) -> Any:
+    """
+    Read a text as what its setting is.
+
+    Args:
+        leaf: The setting.
+        text: Its value as people write it; lists have commas between their items.
+        what: What errors call it; they do not repeat the text, it may be anything.
+
+    Raises:
+        BudgetError: It is of another type.
+    """
+    kind, may_be_none = optional(leaf.type)
+    word = text.strip()
+    if may_be_none and word.lower() in ("", "none"):
+        return None
+    if get_origin(kind) is tuple:
+        return tuple(item.strip() for item in word.split(",") if item.strip())
+    try:
+        if kind is bool:
+            return _SWITCH[word.lower()]
+        return kind(word) if kind in (int, float) else word
+    except (KeyError, ValueError) as error:
+        wanted = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
+        raise BudgetError(
+            f"{what} must be {wanted}.", hint="Change it, or leave it out."
+        ) from error
+
+
+KEY: Final = "summary.template"
+
+SUFFIXES: Final = (".md", ".txt")
+"""How the name of a file ends in settings, where a text may stand instead."""
+
+
+def resolve_template(value: object, folder: Path, *, inside: bool = False) -> object:
+    """
+    Return the template that a setting means: what it says, or what the file holds that it names.
+
+    Args:
+        value: The name of a template, the text of one, or the name of a file.
+        folder: Where that file is looked for.
+        inside: Whether it has to lie in the folder, as where somebody else wrote the setting.
+
+    Raises:
+        InputError: The file is missing, too large or holds no text.
+        BudgetError: It lies outside of the folder.
+    """
+    if not isinstance(value, str) or not value.endswith(SUFFIXES) or not value.isprintable():
+        return value
+    path = (folder / value).resolve()
+    if is_own_template(value) and not path.is_file():
+        return value
+    if inside and not path.is_relative_to(folder.resolve()):
+        raise BudgetError(
+            f"{KEY} names a file outside of the project: {value[:80]!r}.",
+            hint="Name a file in it, or set it in your own settings or in the program.",
+        )
+    return read_template(path)
+
+
+def read_template(path: Path) -> str:
+    """
+    Read a template from a file.
+
+    Raises:
+        InputError: The file is missing, too large or holds no text.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(LONGEST_TEMPLATE + 1).strip()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The template {path} cannot be read: {error}",
+            hint=f"Name a text file, or one of {', '.join(TEMPLATE_NAMES)}.",
+        ) from error
+    if not is_own_template(text) or len(text) > LONGEST_TEMPLATE:
+        raise InputError(
+            f"The template {path} is empty, a single word, or too long.",
+            hint=f"Write what a model is asked for, in {LONGEST_TEMPLATE:,} characters at most.",
+        )
+    return text
+
+
+FILE: Final = "foldline.toml"
+PYPROJECT: Final = "pyproject.toml"
+
+LARGEST: Final = 1 << 20
+"""A file with settings is no larger than this, in bytes."""
+
+HIGHEST: Final = 100
+"""Folders in which a file of the project is looked for: where a program runs, and above."""
+
+DEEPEST: Final = 4
+"""Tables in tables that are looked into; no setting lies deeper."""
+
+ROOT: Final = "files.root"
+
+USERS: Final = ("summarizer", "limits.usd", "files.never")
+"""What only the user decides: who is paid, how much, and which files stay private."""
+
+
+def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """
+    Yield what the file of the user says, then what that of the project says.
+
+    Args:
+        start: The folder where the search begins.
+        environ: The environment.
+
+    Returns:
+        Pairs of a path, and values by dotted keys.
+
+    Raises:
+        InputError: A file cannot be read.
+        BudgetError: The file of a project wants files from elsewhere, or decides for the user.
+    """
+    user = config_folder(environ) / FILE
+    if user.is_file():
+        yield str(user), _with_template(flatten(_table(user), str(user)), user, inside=False)
+    project = _project(start)
+    if project is not None and project != user:
+        values = flatten(_table(project), str(project))
+        _check_user_settings(project, values)
+        if isinstance(values.get(ROOT), str):
+            values[ROOT] = _inside(project, values[ROOT])
+        yield str(project), _with_template(values, project, inside=True)
+
+
+def _with_template(values: dict[str, Any], file: Path, *, inside: bool) -> dict[str, Any]:
+    if KEY in values:
+        values[KEY] = resolve_template(values[KEY], file.parent, inside=inside)
+    return values
+
+
+def flatten(table: Mapping[str, Any], place: str, within: str = "") -> dict[str, Any]:
+    """
+    Return the values of tables by dotted keys.
+
+    Args:
+        table: Values, and tables of them.
+        place: Where it stands, for errors.
+        within: The key of the table itself.
+
+    Raises:
+        BudgetError: The tables are nested deeper than any setting.
+    """
+    out: dict[str, Any] = {}
+    for name, value in table.items():
+        key = f"{within}{name}"
+        if not isinstance(value, Mapping):
+            out[key] = value
+        elif key.count(".") < DEEPEST:
+            out |= flatten(value, place, f"{key}.")
+        else:
+            raise BudgetError(f"There is no setting {key[:80]!r}, in {place}.")
+    return out
+
+
+def _project(start: Path) -> Path | None:
+    """Find the nearest file with settings, in a folder or above it."""
+    folder = start.absolute()
+    for place in (folder, *folder.parents)[:HIGHEST]:
+        own, project = place / FILE, place / PYPROJECT
+        if own.is_file():
+            return own
+        if project.is_file() and _table(project):
+            return project
+    return None
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise InputError(f"{path} is larger than {LARGEST:,} bytes", hint="Make it smaller.")
+        whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} cannot be read: {error}", hint="Repair the file, or move it away."
+        ) from error
+    if path.name != PYPROJECT:
+        return whole
+    tools = whole.get("tool")
+    mine = tools.get("foldline") if isinstance(tools, dict) else None
+    return mine if isinstance(mine, dict) else {}
+
+
+def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
+    """Refuse what a file that came with somebody else's code must not decide."""
+    for key in USERS:
+        if key in values:
+            raise BudgetError(
+                f"{key} in {file} is for the user to decide, not for a project.",
+                hint="Set it in your own settings, in the environment, or in the program.",
+            )
+
+
+def _inside(file: Path, root: str) -> str:
+    """Return the directory that a project names; it came with the code, so it must lie in it."""
+    folder = file.parent.resolve()
+    wanted = (folder / root).resolve()
+    if not wanted.is_relative_to(folder):
+        raise BudgetError(
+            f"{ROOT} in {file} lies outside of the project.",
+            hint="Name a folder in it, or set it in your own settings or in the program.",
+        )
+    return str(wanted)

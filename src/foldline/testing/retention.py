@@ -1,0 +1,107 @@
+"""What a compaction must not take away: the promises TASK and UNREAD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from foldline.api import Compaction
+from foldline.recall.sections import part_text
+from foldline.values.edits import Fold, Rewrite, following
+from foldline.values.frames import has_words
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
+
+
+def check_task(result: Compaction[Any]) -> None:
+    """TASK: system prompt, pins, first and latest user message are verbatim, at worst cut."""
+    messages = result.transcript.messages
+    wanted = [m for m in messages if m.pinned and m.id not in repaired_ids(result)]
+    for message in messages:
+        if message.role != "system":
+            break
+        wanted.append(message)
+    spoken = [m for m in messages if has_words(m)]
+    wanted += [spoken[0], spoken[-1]] if spoken else []
+    for message in wanted:
+        _check_there("TASK", result, message, Text)
+
+
+def check_unread(result: Compaction[Any]) -> None:
+    """
+    UNREAD: results that the model has not answered are shown, at worst cut.
+
+    Of several results for one call the last one is its answer; those before it may go.
+    """
+    messages = result.transcript.messages
+    answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
+    latest = {part.call_id: at for at, m in enumerate(messages) for part in m.results}
+    for at, message in enumerate(messages[answered + 1 :], answered + 1):
+        if any(latest[part.call_id] == at for part in message.results):
+            _check_there("UNREAD", result, message, ToolResult)
+
+
+def _check_there(
+    promise: str, result: Compaction[Any], message: Message, kind: type[Text | ToolResult]
+) -> None:
+    """Check that parts of a message are shown, or cut by an edit that names its handle."""
+    if result.receipt.status != "compacted":
+        return
+    shown = {after.id: after for after in result.shown.messages}
+    everything = [text for after in result.shown.messages for text in _texts(after.parts)]
+    cut = {
+        (edit.message, edit.part): edit
+        for edit in result.receipt.edits
+        if isinstance(edit, Rewrite) and edit.kind == "truncate"
+    }
+    for edit in cut.values():
+        assert edit.text is not None, f"{promise}: message {edit.message[:8]} was left out."
+        whole = edit.text in _original_texts(result, edit)
+        assert edit.handle in edit.text or whole or edit.message not in shown, (
+            f"{promise}: message {edit.message[:8]} was cut, but does not name its handle."
+        )
+    cut_ids = {number for number, _ in cut}
+    instead = any(
+        now.id in cut_ids for now in visible_messages(result, message) if now.id != message.id
+    )
+    for index, part in enumerate(message.parts):
+        if (message.id in shown and (message.id, index) in cut) or instead:
+            continue
+        if not isinstance(part, kind):
+            continue
+        for text in _texts([part]):
+            assert any(text in other for other in everything), (
+                f"{promise}: message {message.id[:8]} ({message.role}) is no longer shown; it "
+                f"said {text[:60]!r}."
+            )
+
+
+def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
+    """Return what a part said before it was cut: then a cut may have had nothing to leave out."""
+    for message in result.transcript.messages:
+        if message.id == edit.message:
+            part = message.parts[edit.part]
+            return [part.arguments if isinstance(part, ToolCall) else part_text(part)]
+    return []
+
+
+def visible_messages(result: Compaction[Any], message: Message, since: int = 0) -> list[Message]:
+    """Return what is shown of a message: itself, and what a repair put in its place or beside."""
+    ids = following(frozenset({message.id}), result.receipt.edits[since:])
+    return [shown for shown in result.shown.messages if shown.id in ids]
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        if (isinstance(part, Text) and part.text.strip()) or isinstance(part, ToolResult):
+            yield part.text
+
+
+def repaired_ids(result: Compaction[Any]) -> set[str]:
+    """Return the ids of messages that stand in another form because they were damaged."""
+    found: set[str] = set()
+    for edit in result.receipt.edits:
+        if isinstance(edit, Fold) and edit.kind == "repair":
+            found.update(edit.messages)
+        elif isinstance(edit, Rewrite) and edit.kind == "repair":
+            found.add(edit.message)
+    return found

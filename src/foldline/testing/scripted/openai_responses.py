@@ -1,0 +1,194 @@
+"""OpenAI Responses, as its server writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, ClassVar, Final
+
+from foldline.testing.scripted import openai_chat
+from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
+from foldline.testing.scripted.steps import Tool
+from foldline.values.messages import Usage
+
+CALLS: Final = {
+    "function_call": ("arguments", "response.function_call_arguments"),
+    "custom_tool_call": ("input", "response.custom_tool_call_input"),
+}
+"""What a call is made with, and how the events begin that bring it, by the kind of call."""
+
+
+class OpenAIResponsesWriter:
+    """``POST /v1/responses``."""
+
+    dialect: ClassVar[str] = "openai-responses"
+    required: ClassVar[tuple[str, ...]] = ("model", "input")
+    end: ClassVar[bytes] = b""
+
+    def cap(self, body: dict[str, Any]) -> int | None:
+        """Return the most that a request lets the model write, in tokens."""
+        return number_of(body.get("max_output_tokens"))
+
+    def body(self, answer: ScriptedAnswer) -> dict[str, Any]:
+        """Write an answer whole."""
+        capped = answer.stop in ("length", "overflow")
+        return _head(answer) | {
+            "status": "incomplete" if capped else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if capped else None,
+            "output": _items(answer),
+            "usage": _usage(answer.usage),
+        }
+
+    def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
+        """Write an answer as the numbered events of a stream."""
+        numbers = count()
+        for event in _events(answer, self.body(answer)):
+            yield event | {"sequence_number": next(numbers)}
+
+    def error(self, refusal: ProviderError) -> dict[str, Any]:
+        """Write an error."""
+        return openai_chat.openai_error(refusal)
+
+    def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:  # noqa: ARG002
+        """Say that a request is too long; this wire names no numbers."""
+        text = (
+            "Your input exceeds the context window of this model. Please adjust your input and "
+            "try again."
+        )
+        return ProviderError(400, text, "context_length_exceeded", "input")
+
+
+def _head(answer: ScriptedAnswer) -> dict[str, Any]:
+    return {
+        "id": answer.id("resp_"),
+        "object": "response",
+        "created_at": openai_chat.CREATED,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": answer.model,
+        "output": [],
+        "parallel_tool_calls": True,
+        "temperature": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "usage": None,
+    }
+
+
+def _items(answer: ScriptedAnswer) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    if answer.thinking:
+        summary = {"type": "summary_text", "text": answer.thinking}
+        items.append({"id": answer.id("rs_"), "type": "reasoning", "summary": [summary]})
+    if answer.blank != "none" and (answer.text or answer.blank):
+        items.append(
+            {
+                "id": answer.id("msg_"),
+                "type": "message",
+                "role": "assistant",
+                "status": "incomplete" if answer.stop == "length" else "completed",
+                "content": _content(answer),
+            }
+        )
+    return items + [_called(answer, position, call) for position, call in enumerate(answer.calls)]
+
+
+def _called(answer: ScriptedAnswer, position: int, call: Tool) -> dict[str, Any]:
+    kind, key = ("custom_tool_call", "input") if call.custom else ("function_call", "arguments")
+    place = {"namespace": call.namespace} if call.namespace else {}
+    return {
+        "id": answer.id("ctc_" if call.custom else "fc_", position),
+        "type": kind,
+        "status": "completed",
+        "call_id": call.id or answer.id("call_", position),
+        "name": call.name,
+        **place,
+        key: call.json,
+    }
+
+
+def _content(answer: ScriptedAnswer) -> list[dict[str, Any]]:
+    if answer.blank == "missing":
+        return []
+    if answer.stop == "refusal":
+        return [{"type": "refusal", "refusal": answer.text}]
+    text = answer.silent if answer.blank else answer.text
+    return [{"type": "output_text", "text": text, "annotations": []}]
+
+
+def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    head = _head(answer)
+    yield {"type": "response.created", "response": head}
+    yield {"type": "response.in_progress", "response": head}
+    for index, item in enumerate(whole["output"]):
+        place = {"output_index": index}
+        begun = _begun(item)
+        yield {"type": "response.output_item.added", **place, "item": begun}
+        place["item_id"] = item["id"]
+        if item["type"] in CALLS:
+            yield from _call(item, place)
+        elif item["type"] == "reasoning":
+            yield from _reasoning(item, place)
+        else:
+            yield from _message(item, place)
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": f"response.{whole['status']}", "response": whole}
+
+
+def _begun(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item as it is before anything of it was sent."""
+    if item["type"] == "reasoning":
+        return item | {"summary": []}
+    key, _ = CALLS.get(item["type"], ("content", ""))
+    empty: dict[str, Any] = {key: [] if key == "content" else ""}
+    return item | {"status": "in_progress"} | empty
+
+
+def _call(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    key, event = CALLS[item["type"]]
+    for piece in pieces(item[key]):
+        yield {"type": f"{event}.delta", **place, "delta": piece}
+    named = {"name": item["name"]} if key == "arguments" else {}
+    yield {"type": f"{event}.done", **place, key: item[key], **named}
+
+
+def _reasoning(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    event, (part,) = "response.reasoning_summary", item["summary"]
+    place = place | {"summary_index": 0}
+    yield {"type": f"{event}_part.added", **place, "part": part | {"text": ""}}
+    for piece in pieces(part["text"]):
+        yield {"type": f"{event}_text.delta", **place, "delta": piece}
+    yield {"type": f"{event}_text.done", **place, "text": part["text"]}
+    yield {"type": f"{event}_part.done", **place, "part": part}
+
+
+def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for index, part in enumerate(item["content"]):
+        where = place | {"content_index": index}
+        key = "refusal" if part["type"] == "refusal" else "text"
+        event = f"response.{part['type']}"
+        text = part[key]
+        logs: dict[str, Any] = {} if key == "refusal" else {"logprobs": []}
+        yield {"type": "response.content_part.added", **where, "part": part | {key: ""}}
+        for piece in pieces(text or ""):
+            yield {"type": f"{event}.delta", **where, "delta": piece, **logs}
+        yield {"type": f"{event}.done", **where, key: text, **logs}
+        yield {"type": "response.content_part.done", **where, "part": part}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    given = usage.input + usage.cache_read + usage.cache_write
+    return {
+        "input_tokens": given,
+        "input_tokens_details": {
+            "cached_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+        },
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": given + usage.output,
+    }

@@ -1,0 +1,180 @@
+"""
+Programs with a language of their own: sed, awk and jq.
+
+What a script does is not walked. Sed gets ``--sandbox`` and refuses by itself to run, read or
+write anything; awk has no right to start a program or to write, because the kernel confines it.
+Here a script is only searched for what reaches out, so that a person is asked instead of the
+script failing, and for what would show another file of the workspace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from foldline.tools.terminal.paths import WorkingDirectory, find_binary
+from foldline.tools.terminal.programs.options import (
+    CheckedCommand,
+    names,
+    option_spec,
+    read_arguments,
+)
+from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
+
+# --- sed -----------------------------------------------------------------------------------
+
+SED: Final = option_spec(
+    "-nErsuz -e=text -l=count --quiet --silent --expression=text --regexp-extended --separate "
+    "--unbuffered --null-data --zero-terminated --line-length=count --posix --debug"
+)
+
+SED_RISKS: Final[dict[str, Risk]] = {
+    "e": "execute",
+    "r": "outside",
+    "R": "outside",
+    "w": "write",
+    "W": "write",
+}
+
+_SED_REACHES: Final = re.compile(
+    r"(?:^[ \t]*|[^\w\s:-][gpiImM0-9]*|[;{}\n!$0-9][ \t]+|[0-9])([rRwWe])(?=[\s;}]|$)"
+)
+"""A command, or a flag of ``s``, that reaches out; one that is overlooked is refused by sed."""
+
+
+def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """
+    Check ``sed`` with scripts in its arguments.
+
+    Raises:
+        Beyond: It edits in place, reads a script from a file, or a command reaches out.
+    """
+    if list(words) in (["--help"], ["--version"]):
+        return CheckedCommand(name, tuple(words))
+    given = read_arguments(name, SED, words, place)
+    scripts = given.values("-e", "--expression")
+    operands = list(given.operands)
+    if not scripts:
+        if not operands:
+            raise Refused(f"{name}: a script is missing.")
+        scripts = [operands.pop(0)]
+    for script in scripts:
+        if found := _SED_REACHES.search(script):
+            raise Beyond(f"sed: {found[1]!r} in the script may reach out.", SED_RISKS[found[1]])
+    for path in operands:
+        if path != "-":
+            place.check(path)
+    return CheckedCommand(name, ("--sandbox", *given.words(SED), "--", *given.operands))
+
+
+# --- awk -----------------------------------------------------------------------------------
+
+AWK: Final = option_spec("-F=text -v=text")
+
+AWK_NAMES: Final = re.compile(
+    r"\b(getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB)\b|\bsystem[\s\\]*\("
+)
+"""Wherever these stand, also in a text: what is text to one awk may be code to another."""
+
+AWK_OPERAND: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=", re.ASCII)
+
+_AWK_TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"?')
+_AWK_REGEX: Final = re.compile(r"(^|[(,{;!~&|\n}])([ \t]*)/(?:[^/\\\n]|\\.)*/?")
+_AWK_REACHES: Final = re.compile(r"@|>>|(?<!\|)\|(?!\|)")
+
+
+def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """
+    Check ``awk`` with a program in its arguments.
+
+    Raises:
+        Beyond: The program seems to reach out, or comes from a file.
+    """
+    if list(words) in (["--version"], ["-W", "version"]):
+        return CheckedCommand(name, tuple(words))
+    given = read_arguments(name, AWK, words, place, mixed=False)
+    if not given.operands:
+        raise Refused(f"{name}: a program is missing.")
+    program, *operands = given.operands
+    sign = _reaching(program)
+    if sign:
+        why = f"awk: {sign!r} could run a command, or read or write a file."
+        raise Beyond(why, "execute")
+    for operand in operands:
+        if operand != "-" and not AWK_OPERAND.match(operand):
+            place.check(operand)
+    # With one of these signs only the kernel can tell what the program does.
+    opaque = re.search(r"[|>@]", program) is not None
+    arguments = (*_sandbox_option(), *given.words(AWK), "--", program, *operands)
+    return CheckedCommand(name, arguments, opaque=opaque)
+
+
+def _sandbox_option() -> tuple[str, ...]:
+    """Return the option by which an awk that can do so refuses by itself to reach out."""
+    path = find_binary("awk")
+    is_gnu = path is not None and Path(path).resolve().name == "gawk"
+    return ("--sandbox",) if is_gnu else ()
+
+
+def _reaching(program: str) -> str:
+    """Return what seems to reach out of a program, "" where nothing does."""
+    if found := AWK_NAMES.search(program):
+        return found[0].strip()
+    plain = _AWK_REGEX.sub(r"\1\2 0 ", _AWK_TEXT.sub(" 0 ", program))
+    if found := _AWK_REACHES.search(plain):
+        return found[0]
+    plain = re.sub(r"\([^()\n]*\)", "", plain)  # what is compared in brackets is no file
+    for statement in re.split(r"[;{}]", plain):
+        _, printing, rest = statement.partition("print")
+        if printing and ">" in rest:
+            return ">"
+    return ""
+
+
+# --- jq ------------------------------------------------------------------------------------
+
+JQ_FLAGS: Final = names(
+    "--null-input --raw-input --raw-output --ascii-output --compact-output --color-output "
+    "--monochrome-output --sort-keys --slurp --join-output --exit-status --tab --seq --stream "
+    "--unbuffered --help --version"
+)
+JQ_LETTERS: Final = frozenset("nrRacCMSsje")
+
+JQ_LOADING: Final = re.compile(r"(?<![.\w\"$-])(import|include|modulemeta|get_search_list)\b")
+
+
+def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """
+    Check ``jq``.
+
+    Raises:
+        Beyond: An option or the filter reads another file.
+    """
+    out: list[str] = []
+    operands: list[str] = []
+    left = list(reversed(words))
+    while left:
+        word = left.pop()
+        if word in {"--arg", "--argjson"}:
+            if len(left) < 2:
+                raise Refused(f"{name}: {word} takes a name and a value.")
+            out += [word, left.pop(), left.pop()]
+        elif word == "--indent" and left and re.fullmatch("[0-7]", left[-1]):
+            out += [word, left.pop()]
+        elif word in JQ_FLAGS or (re.fullmatch(r"-[A-Za-z]+", word) and {*word[1:]} <= JQ_LETTERS):
+            out.append(word)
+        elif word.startswith("-") and word != "-":
+            raise Beyond(
+                f"{name} with {visible(word)} is more than this terminal knows.", "outside"
+            )
+        else:
+            operands.append(word)
+    if not operands and not {"--help", "--version"} & {*out}:
+        raise Refused(f"{name}: a filter is missing.")
+    if operands and JQ_LOADING.search(operands[0]):
+        raise Beyond(f"{name}: the filter loads another file.", "outside")
+    for path in operands[1:]:
+        place.check(path)
+    return CheckedCommand(name, (*out, *operands))

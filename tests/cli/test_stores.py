@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foldline.cli.stores import archive_file, existing, make_folder
+from foldline.errors import StoreError
+
+
+def test_the_archive_is_where_it_was_named_else_in_the_home_of_foldline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert archive_file(tmp_path / "mine.db") == tmp_path / "mine.db"
+    assert archive_file(None) == tmp_path / "kept" / "archive.db"
+    monkeypatch.delenv("FOLDLINE_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert archive_file(None).parent.name == "foldline"
+
+
+def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
+    make_folder(tmp_path / "new" / "archive.db")
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be made"):
+        make_folder(tmp_path / "file" / "archive.db")
+
+
+def test_a_store_that_is_missing_is_an_error_with_what_makes_it(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    with pytest.raises(StoreError, match="'foldline memory add' makes it"):
+        existing(path, "memory", made_by="memory add", option="--file")
+    path.touch()
+    assert existing(path, "memory", made_by="memory add", option="--file") == path

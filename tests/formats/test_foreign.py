@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from foldline.formats.foreign import flat_text, legal_id, wire_ids
+from foldline.values.groups import Site
+from foldline.values.identity import identify
+from foldline.values.messages import (
+    Media,
+    Message,
+    Omitted,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+
+def call(*numbers: str | None, dialect: str = "x") -> Message:
+    parts = tuple(ToolCall(number, "f", "{}") for number in numbers)
+    return Message("assistant", parts, raw={}, dialect=dialect)
+
+
+def result(number: str | None, dialect: str = "x") -> Message:
+    return Message("tool", (ToolResult(number, (), "f"),), raw={}, dialect=dialect)
+
+
+def test_ids_of_the_dialect_itself_are_left_alone() -> None:
+    assert wire_ids([call("a:b", dialect="own"), result("a:b", "own")], "own") == {}
+
+
+def test_an_illegal_id_is_made_legal_for_the_call_and_its_result() -> None:
+    numbers = wire_ids([call("functions.f:0"), result("functions.f:0")], "own")
+    assert numbers == {Site(0, 0): "functions_f_0", Site(1, 0): "functions_f_0"}
+
+
+def test_a_repeated_id_becomes_another_one_for_the_later_pair() -> None:
+    messages = identify([call("a"), result("a"), call("a"), result("a")])
+    numbers = wire_ids(messages, "own")
+    assert numbers[Site(0, 0)] == numbers[Site(1, 0)] == "a"
+    assert numbers[Site(2, 0)] == numbers[Site(3, 0)] != "a"
+
+
+def test_calls_without_ids_get_some_that_do_not_depend_on_their_position() -> None:
+    messages = identify([call(None, None), result(None), result(None)])
+    numbers = wire_ids(messages, "own")
+    assert numbers[Site(0, 0)] == numbers[Site(1, 0)] != numbers[Site(0, 1)]
+    later = wire_ids([result("z"), *messages], "own")
+    assert later[Site(1, 0)] == numbers[Site(0, 0)]
+
+
+def test_a_result_made_for_a_call_of_the_dialect_takes_its_id() -> None:
+    messages = [call("a:b", dialect="own"), result("a:b", dialect="")]
+    assert wire_ids(messages, "own")[Site(1, 0)] == "a:b"
+
+
+def test_an_orphan_keeps_its_id_or_gets_one() -> None:
+    assert wire_ids([result("lost"), result(None)], "own")[Site(0, 0)] == "lost"
+    assert wire_ids([result("lost"), result(None)], "own")[Site(1, 0)]
+
+
+def test_long_ids_are_shortened_and_stay_different() -> None:
+    first, second = legal_id("a" * 100), legal_id("a" * 101)
+    assert len(first) <= 64
+    assert first != second
+    assert legal_id("call_1-2") == "call_1-2"
+
+
+def test_parts_become_what_a_reader_sees_of_them() -> None:
+    parts = [
+        Thinking("hidden"),
+        Text("one"),
+        Media("image", "image/png"),
+        Media("audio"),
+        Opaque("search", "two"),
+        Opaque("compaction"),
+        ToolCall("c", "f", "{}"),
+        Omitted("clear"),
+    ]
+    assert flat_text(parts) == "one\n[image image/png]\n[audio]\ntwo\n[compaction]"
+    assert flat_text([]) == ""

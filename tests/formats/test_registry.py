@@ -1,0 +1,21 @@
+import pytest
+
+from foldline.formats.registry import OnDemand
+
+THINGS: OnDemand[object] = OnDemand(
+    {"list": ("builtins", "list"), "absent": ("foldline.formats.no_such_module", "Nothing")}
+)
+
+
+def test_an_object_is_made_once_and_only_when_it_is_asked_for():
+    assert list(THINGS) == ["list", "absent"]
+    assert len(THINGS) == 2
+    assert THINGS["list"] == []
+    assert THINGS["list"] is THINGS["list"]
+    with pytest.raises(ModuleNotFoundError):
+        THINGS["absent"]
+
+
+def test_a_name_that_is_not_listed_is_a_key_error():
+    with pytest.raises(KeyError):
+        THINGS["other"]

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from tests.corpus import corpus_files, requires_corpus
+from tests.inspector.sample import claude_code, quiet
+
+from foldline.core.config import Config
+from foldline.errors import FoldlineError
+from foldline.inspector.file_growth import appended, mark
+from foldline.inspector.loading import from_file, grown
+from foldline.inspector.trace import SessionTrace
+
+TALK = [(("user", "assistant")[n % 2], f"sentence {n} about the tills") for n in range(40)]
+
+
+def read(path: Path) -> SessionTrace:
+    return from_file(path, Config(), quiet)
+
+
+def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
+    """Read a session that has only begun, then let it go on."""
+    path = claude_code(tmp_path / "s.jsonl", TALK)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:before]))
+    trace = read(path)
+    with path.open("ab") as file:
+        file.write(b"".join(lines[before:]))
+    return trace, path
+
+
+@pytest.mark.parametrize("before", [2, 7, 39])
+@pytest.mark.requirement("V10")
+def test_what_was_appended_is_read_as_if_all_were_read_anew(tmp_path: Path, before: int) -> None:
+    trace, path = grow(tmp_path, before)
+    now = grown(trace, quiet)
+    whole = read(path)
+    assert now is not None
+    assert (now.log, [m.id for m in now.log]) == (whole.log, [m.id for m in whole.log])
+    assert now.timeline == whole.timeline
+    assert now.stats == whole.stats
+    assert all(new is old for new, old in zip(now.log, trace.log, strict=False))
+
+
+def test_a_beginning_that_was_changed_is_noticed(tmp_path: Path) -> None:
+    trace, path = grow(tmp_path, 20)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"sentence 3 ", b"sentence 4 ", 1))
+    assert grown(trace, quiet) is None
+    path.write_bytes(data[: len(data) // 4])
+    assert grown(trace, quiet) is None
+
+
+def test_a_file_that_another_took_the_place_of_is_read_as_a_whole(tmp_path: Path) -> None:
+    trace, path = grow(tmp_path, 20)
+    other = tmp_path / "other"
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+    assert grown(trace, quiet) is None
+
+
+def test_half_a_line_is_read_once_it_is_whole(tmp_path: Path) -> None:
+    path = claude_code(tmp_path / "s.jsonl", TALK)
+    data = path.read_bytes()
+    last = data[:-1].rindex(b"\n") + 1
+    path.write_bytes(data[: last + 30])
+    trace = read(path)
+    path.write_bytes(b"")  # the same file, written again
+    path.write_bytes(data)
+    now = grown(trace, quiet)
+    assert now is not None
+    assert now.log == read(path).log
+
+
+def test_one_document_is_read_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps([{"role": "user", "content": "Hello"}], indent=1))
+    assert mark(path, "wire", path.stat().st_size) is None
+
+
+@requires_corpus
+@pytest.mark.corpus
+def test_recorded_sessions_grow_into_themselves(tmp_path: Path) -> None:
+    followed = 0
+    for recorded in corpus_files("claude-code", "codex", "pi"):
+        data = recorded.read_bytes()
+        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        lines = data.splitlines(keepends=True)
+        path = tmp_path / "s.jsonl"
+        for share in (0.5, 0.95):
+            path.write_bytes(b"".join(lines[: max(2, int(share * len(lines)))]))
+            try:
+                trace = read(path)
+            except FoldlineError:
+                continue  # not lines, or nothing was said yet
+            with path.open("ab") as file:
+                file.write(b"".join(lines[max(2, int(share * len(lines))) :]))
+            found = trace.mark and appended(trace.mark, trace.segments[-1].messages)
+            if found:
+                whole = read(path).segments[-1].messages
+                assert found[0] == whole, recorded
+                assert [m.id for m in found[0]] == [m.id for m in whole], recorded
+                followed += 1
+    assert followed > 30

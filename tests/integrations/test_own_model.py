@@ -1,0 +1,45 @@
+from types import SimpleNamespace
+
+import pytest
+
+from foldline import Config, InputError
+from foldline.ask_runner import reader_of
+from foldline.core.asks import ModelLimits
+from foldline.integrations.model_calls import is_same_model, no_model, read_usage
+from foldline.values.messages import Usage
+
+SAME = Config(summarizer="same")
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "config", "same"),
+    [
+        ("same", None, True),
+        (None, SAME, True),
+        ("light", SAME, False),
+        (str, SAME, False),
+        (None, None, False),
+        (None, Config(), False),
+    ],
+)
+def test_what_is_said_counts_before_the_configuration(summarizer, config, same):
+    assert is_same_model(summarizer, config) is same
+
+
+def test_the_error_says_what_to_give_instead():
+    error = no_model("A compressor", "Give the chat model itself.")
+    assert isinstance(error, InputError)
+    assert 'summarizer="same" names nobody' in str(error)
+    assert error.hint == "Give the chat model itself."
+
+
+def test_usage_is_read_where_it_is_counted():
+    counted = SimpleNamespace(input_tokens=10, output_tokens=3)
+    assert read_usage(counted) == Usage(10, 3)
+    assert read_usage(SimpleNamespace(input_tokens=None)) is None
+
+
+def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
+    unknown = SimpleNamespace(reader=ModelLimits(0, 900, "mine"))
+    assert reader_of(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
+    assert reader_of(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from foldline.errors import BudgetError, InputError, StoreError
+from foldline.notes.folder import FolderLock
+from foldline.notes.note import BrokenNote, Note, NoteConflict, UnknownNote
+from foldline.notes.note_fields import NoteDraft
+from foldline.notes.note_store import NoteLimits, NoteStore
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> NoteStore:
+    return NoteStore(tmp_path, NoteLimits(patience=0.2))
+
+
+def make(shelf: NoteStore, title: str = "Title", content: str = "said") -> Note:
+    return shelf.create(NoteDraft(title, content).note)
+
+
+def file_of(shelf: NoteStore, note: Note) -> Path:
+    return next(shelf.folder.path.glob(f"*{note.id}.md"))
+
+
+@pytest.mark.requirement("T6")
+def test_every_version_is_kept_as_it_stood_there(shelf: NoteStore) -> None:
+    note = make(shelf)
+    path = file_of(shelf, note)
+    by_hand = path.read_text().replace("said", "said by hand").replace("---\n\n", "# me\n---\n\n")
+    path.write_text(by_hand)
+    after = shelf.rewrite(note.id, lambda n: replace(n, title="New"))
+    assert (after.version, after.content) == (2, "said by hand")
+    assert "# me" in path.read_text()
+    (old,) = shelf.versions(note.id)
+    assert (old.number, old.note.title, old.note.content) == (1, "Title", "said by hand")
+    kept = shelf.inside.path / "history" / note.id / "0001.md"
+    assert kept.read_text() == by_hand
+
+
+def test_a_change_that_changes_nothing_leaves_no_trace(shelf: NoteStore) -> None:
+    note = make(shelf)
+    before = file_of(shelf, note).read_bytes()
+    assert shelf.rewrite(note.id, lambda n: n) == note
+    assert file_of(shelf, note).read_bytes() == before
+    assert shelf.versions(note.id) == ()
+
+
+def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: NoteStore) -> None:
+    note = make(shelf)
+    data = file_of(shelf, note).read_bytes()
+    history = shelf.inside.inside("history").inside(note.id)
+    history.create("0001.md", data)  # the crash came before the note itself was written
+    assert shelf.rewrite(note.id, lambda n: replace(n, content="two")).version == 2
+    history.create("0002.md", b"somebody else's")
+    assert shelf.rewrite(note.id, lambda n: replace(n, content="three")).version == 4
+    assert history.read("0002.md", 99)[0] == b"somebody else's"
+    (history.path / "0002.md").unlink()
+    assert [one.note.content for one in shelf.versions(note.id)] == ["said", "two"]
+
+
+@pytest.mark.requirement("T6")
+def test_what_is_deleted_can_be_brought_back(shelf: NoteStore) -> None:
+    note = make(shelf)
+    name = file_of(shelf, note).name
+    shelf.lay_aside(note.id)
+    with pytest.raises(UnknownNote):
+        shelf.read(note.id)
+    with pytest.raises(UnknownNote):
+        shelf.lay_aside(note.id)
+    assert shelf.bring_back(note.id) == note
+    assert file_of(shelf, note).name == name
+    with pytest.raises(NoteConflict, match="not deleted"):
+        shelf.bring_back(note.id)
+
+
+@pytest.mark.requirement("T6")
+def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: NoteStore) -> None:
+    first = make(shelf)
+    shelf.lay_aside(first.id)
+    second = make(shelf)
+    assert second.id > first.id
+    assert {note.id for _, note in shelf.laid_aside()} == {first.id}
+
+
+def test_a_broken_file_is_neither_read_nor_written(shelf: NoteStore) -> None:
+    note = make(shelf)
+    path = file_of(shelf, note)
+    shelf.look()
+    path.write_text("---\nid: [\n---\n")
+    for use in (shelf.read, lambda one: shelf.rewrite(one, lambda n: replace(n, title="x"))):
+        with pytest.raises((BrokenNote, UnknownNote)):
+            use(note.id)
+    assert path.read_text() == "---\nid: [\n---\n"
+    assert shelf.versions(note.id) == ()
+
+
+def test_a_note_is_found_where_somebody_moved_it(shelf: NoteStore) -> None:
+    note = make(shelf)
+    file_of(shelf, note).rename(shelf.folder.path / "renamed.md")
+    assert shelf.read(note.id) == note
+
+
+def test_a_change_that_fails_leaves_the_note(shelf: NoteStore) -> None:
+    note = make(shelf)
+
+    def refuse(_: Note) -> Note:
+        raise NoteConflict("no")
+
+    with pytest.raises(NoteConflict):
+        shelf.rewrite(note.id, refuse)
+    with pytest.raises(InputError, match="bytes"):
+        shelf.rewrite(note.id, lambda n: replace(n, content="x" * (1 << 20)))
+    assert shelf.read(note.id) == note
+
+
+def test_the_folder_has_a_limit_that_is_said(tmp_path: Path) -> None:
+    shelf = NoteStore(tmp_path, NoteLimits(most=2))
+    make(shelf)
+    make(shelf)
+    with pytest.raises(StoreError, match="holds 2 notes"):
+        make(shelf)
+    with pytest.raises(StoreError, match="holds 2 notes"):
+        make(NoteStore(tmp_path, NoteLimits(most=2)))
+    assert len(shelf.look()) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"largest": 0}, {"most": 0}, {"patience": -1}])
+def test_limits_make_sense(wrong: dict[str, int]) -> None:
+    with pytest.raises(BudgetError):
+        NoteLimits(**wrong)
+
+
+def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None:
+    note, ready, done = make(shelf), threading.Event(), threading.Event()
+    path = shelf.inside.path / "lock"
+
+    def hold() -> None:
+        with FolderLock(path, 5, "busy").held():
+            ready.set()
+            done.wait(10)
+
+    thread = threading.Thread(target=hold, daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(10)
+        with pytest.raises(StoreError, match="Another process"):
+            shelf.rewrite(note.id, lambda n: replace(n, title="x"))
+    finally:
+        done.set()
+        thread.join(10)
+    assert shelf.rewrite(note.id, lambda n: replace(n, title="x")).title == "x"
+
+
+def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: NoteStore) -> None:
+    ignored = (shelf.inside.path / ".gitignore").read_text()
+    assert {"/lock", "/running", "/index.db*"} <= set(ignored.splitlines())
+    assert "history" not in ignored
+
+
+@pytest.mark.requirement("T6")
+def test_what_could_not_be_read_again_is_not_written(shelf: NoteStore) -> None:
+    with pytest.raises(InputError, match="could not be read again"):
+        make(shelf, "a" + "\u00ad" * 16_000)  # each is escaped, and takes ten characters
+    assert not list(shelf.folder.path.glob("*.md"))
+    note = make(shelf)
+    path = file_of(shelf, note)
+    path.write_text(path.read_text().replace("version: 1", "version: 999999999"))
+    with pytest.raises(InputError, match="could not be read again"):
+        shelf.rewrite(note.id, lambda n: replace(n, title="New"))
+    assert shelf.read(note.id).title == "Title"

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from foldline.concurrency import (
+    DeadlineExceeded,
+    iterate_blocking,
+    run_blocking,
+    run_with_timeout,
+)
+from foldline.errors import FoldlineError
+
+VALUE: ContextVar[int] = ContextVar("value", default=0)
+
+
+def test_a_call_sees_the_context_of_its_caller_and_gives_its_result() -> None:
+    VALUE.set(7)
+    assert run_with_timeout(VALUE.get, 10, "test") == 7
+
+
+@pytest.mark.parametrize("error", [ValueError, TimeoutError, KeyboardInterrupt])
+def test_what_a_call_raises_is_raised(error: type[BaseException]) -> None:
+    def fail() -> None:
+        raise error("x")
+
+    with pytest.raises(error, match="x"):
+        run_with_timeout(fail, 10, "test")
+
+
+def test_a_call_that_takes_longer_is_left_behind() -> None:
+    gate, ended = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        gate.wait(20)
+        ended.set()
+
+    with pytest.raises(DeadlineExceeded):
+        run_with_timeout(wait, 0.01, "test")
+    assert not ended.is_set()
+    gate.set()
+    assert ended.wait(10)
+
+
+def test_a_coroutine_runs_beside_a_loop_that_is_already_there():
+    async def outer() -> int:
+        return run_blocking(inner())
+
+    async def inner() -> int:
+        await asyncio.sleep(0)
+        return 3
+
+    assert asyncio.run(outer()) == 3
+    assert run_blocking(inner()) == 3
+
+
+def test_a_blocking_call_that_would_wait_for_itself_is_an_error():
+    async def outer() -> int:
+        return run_blocking(inner())
+
+    async def inner() -> int:
+        return 3
+
+    with pytest.raises(FoldlineError, match="such as arun"):
+        run_blocking(outer())
+    assert run_blocking(inner()) == 3
+
+
+def test_an_exception_arrives_where_it_was_called():
+    async def fails() -> None:
+        raise LookupError("x")
+
+    with pytest.raises(LookupError):
+        run_blocking(fails())
+
+
+def test_an_interruption_takes_the_work_back(monkeypatch):
+    begun, taken_back = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            taken_back.set()
+
+    class Interrupted:
+        """Waits like a future until Ctrl-C comes."""
+
+        def __init__(self, future) -> None:
+            self.future = future
+
+        def result(self) -> None:
+            assert begun.wait(5)
+            raise KeyboardInterrupt
+
+        def cancel(self) -> bool:
+            return self.future.cancel()
+
+    submit = asyncio.run_coroutine_threadsafe
+    monkeypatch.setattr(
+        asyncio, "run_coroutine_threadsafe", lambda *args: Interrupted(submit(*args))
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run_blocking(work())
+    assert taken_back.is_set()
+
+
+def test_leaving_an_iteration_closes_what_it_iterates():
+    closed = threading.Event()
+
+    async def numbers():
+        try:
+            for number in range(9):
+                yield number
+        finally:
+            closed.set()
+
+    found = iterate_blocking(numbers())
+    assert [next(found), next(found)] == [0, 1]
+    found.close()
+    assert closed.is_set()
+    assert list(iterate_blocking(numbers())) == list(range(9))

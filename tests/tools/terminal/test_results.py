@@ -1,0 +1,74 @@
+"""What a model reads of a line that was run."""
+
+import json
+
+import pytest
+
+from foldline.errors import RecallError
+from foldline.tools.terminal import CommandResult
+from foldline.tools.terminal.results import (
+    OutputsInMemory,
+    clean_output,
+    read_page,
+    shorten_output,
+)
+
+pytestmark = pytest.mark.requirement("T7")
+
+
+def test_a_result_is_told_with_its_errors_its_code_and_its_notes():
+    ran = CommandResult(
+        "failed", "ls x", "out\n", "no x\n", (0, 2), notes=("landlock: less",), seconds=0.12345
+    )
+    assert ran.text == "out\n[stderr]\nno x\n[exit code 2]\n[landlock: less]"
+    assert (ran.ok, ran.code) == (True, 2)
+    assert json.loads(json.dumps(ran.to_dict()))["seconds"] == 0.123
+
+
+def test_what_was_not_run_says_so_first():
+    assert CommandResult("refused", "x", reason="No.").text == "Refused: No."
+    asking = CommandResult("needs_approval", "x", reason="rm changes files.")
+    assert asking.text.startswith("Needs approval")
+    assert CommandResult("timeout", "x", "part", reason="Stopped.").text == "Stopped.\npart"
+    assert CommandResult("ok", "true", codes=(0,)).text == "(no output)"
+    assert not CommandResult("error", "x").ok
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"plain\tx\n", "plain\tx\n"),
+        (b"a\x1b[1;31mb\x1b[0m", "ab"),
+        (b"\x1b]52;c;cHduZWQ=\x07x\x1b]0;t\x1b\\y", "xy"),
+        (b"\x1bP1$r\x1b\\z\x1bc", "z"),
+        (b"\xc2\x9b2Jq\x00\x08\x7f", "q"),
+        (b"l\r\nm\rn", "l\nmn"),
+        ("a\u202eb\u2066c\u2028".encode(), "abc"),
+        (b"caf\xe9", "caf\ufffd"),
+        ("文é".encode(), "文é"),
+    ],
+)
+def test_output_is_cleaned(data, text):
+    assert clean_output(data) == text
+
+
+def test_short_text_is_whole_and_long_text_is_kept():
+    kept = OutputsInMemory()
+    assert shorten_output("short", 100, kept) == ("short", "")
+    text = "".join(f"{n:05}\n" for n in range(1_000))
+    shown, handle = shorten_output(text, 600, kept)
+    assert shown.startswith("00000\n")
+    assert shown.endswith("00999\n")
+    assert len(shown) < 700
+    assert kept.load(handle) == text
+    assert read_page(kept, handle, 12, 6).text == "00002\n"
+    assert read_page(kept, handle, 10**9).rest == 0
+
+
+def test_the_oldest_make_room():
+    kept = OutputsInMemory(room=250)
+    first = kept.keep("a" * 100)
+    kept.keep("b" * 100)
+    kept.keep("c" * 100)
+    with pytest.raises(RecallError, match="Run the command again"):
+        kept.load(first)
