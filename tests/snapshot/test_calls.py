@@ -16,6 +16,7 @@ from foldline.snapshot.calls import (
     changes_something,
     long_arguments,
     outcome,
+    printed_verdict,
     verdict,
 )
 
@@ -45,8 +46,21 @@ def test_a_command_that_is_cut_ends_at_a_clause_and_says_its_size():
 
 def test_a_script_that_is_cut_says_how_many_lines_it_has():
     found = line(command="cat > a.py <<'E'\n" + "x = 1\n" * 300 + "E")
-    assert found.startswith("Bash cat > a.py <<'E' x = 1")
-    assert found.endswith("… (302 lines)")
+    assert found == "Bash cat > a.py <<'E' … (300 lines) E"
+
+
+def test_what_follows_a_long_script_is_seen():
+    found = line(command="python3 - << 'EOF'\n" + "x = 1\n" * 300 + "EOF\nmake test")
+    assert found == "Bash python3 - << 'EOF' … (300 lines) EOF make test"
+
+
+def test_a_script_without_an_end_is_cut_like_any_command():
+    assert line(command="cat << 'A'\n" + "x = 1\n" * 300).endswith("… (302 lines)")
+
+
+def test_the_commands_in_a_script_of_tools_stand_for_it():
+    script = 'const r = await tools.exec_command({"cmd":"git diff \\"a b\\"","yield_time_ms":9});'
+    assert line("exec", input=script) == 'exec git diff "a b"'
 
 
 def test_a_short_script_stands_in_one_line():
@@ -133,3 +147,12 @@ def test_an_outcome_is_short_and_stands_in_the_result(text):
     assert len(came) <= max(OUTCOME, VERDICT)
     assert came in text
     assert not is_all or came == text.strip()
+
+
+def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
+    assert (
+        printed_verdict("Process exited with code 0", "Fetching\n29.5.1 linux\n") == "29.5.1 linux"
+    )
+    assert printed_verdict("exit code 2", "no such image\n") == "exit code 2: no such image"
+    assert printed_verdict("exit code 10", "") == "exit code 10"
+    assert printed_verdict("3 passed", "other") == "3 passed"

@@ -26,3 +26,10 @@ def test_the_end_of_a_hyphenated_word_stands_as_the_whole_word():
 
 def test_ordinary_words_in_capitals_and_giant_names_are_left_out():
     assert cues({"SAME": 1.0, "x_" * 99: 1.0, "MAX_SIZE": 1.0}) == ["MAX_SIZE"]
+
+
+def test_the_letter_of_an_escaped_line_feed_makes_no_name():
+    source = SourceText(0, 0, "written", 'print("\\nAfter_all")', "", 0.25, 1.0)
+    assert list(likely_names({"nAfter_all": 2.0, "next_step": 1.0}, [source], (), ())) == [
+        "next_step"
+    ]

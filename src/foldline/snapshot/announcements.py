@@ -18,7 +18,8 @@ _GOING = (
 )
 _LOOKS = (
     r"(?:look|check|read|run|open|search|inspect|see|try|verify|examine|find|view|explore|test"
-    r"|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed|continue)\b"
+    r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed"
+    r"|continue)\b"
 )
 _ANNOUNCES = re.compile(
     rf"{_OPENING}(?:{_GOING}|i (?:now |also |first |then )?{_LOOKS}"
@@ -51,13 +52,17 @@ _END = re.compile(r"(?<=[.!?])\s+|\n\s*")
 
 def announces(statement: str) -> bool:
     """Return True if a statement is one sentence that says what its author does next."""
+    statement = statement.replace("’", "'")
     if len(statement) > SENTENCE or _END.search(statement.strip()):
         return False
+    if statement.endswith((":", "：")):
+        return True  # What it announces is a call, which has a row of its own.
     return _ANNOUNCES.match(statement) is not None
 
 
 def is_chatter(sentence: str) -> bool:
     """Return True if a sentence says nothing to somebody who goes on."""
+    sentence = sentence.replace("’", "'")
     if len(sentence) > SENTENCE:
         return False
     if _LOOKING.match(sentence):

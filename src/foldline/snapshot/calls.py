@@ -12,6 +12,7 @@ from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.snapshot.facts import only_shows
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
+from foldline.values.part_text import result_text
 
 LINE: Final = 240
 """Characters of the line of a call."""
@@ -37,6 +38,9 @@ SUMMING: Final = 1_000
 TRACEBACK: Final = 20_000
 """Characters of a traceback behind which what was raised is looked for."""
 
+PRINTED: Final = 400
+"""Characters at the end of an output in which its last line is looked for."""
+
 WRITTEN: Final = 300
 """Characters from which on an argument is a text of its own."""
 
@@ -45,6 +49,12 @@ COMMAND_HEAD: Final = 60
 
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
+
+HEREDOCS, FED = 20, 60
+"""How many texts are taken out of one command, and characters from which on they are."""
+
+SCRIPT: Final = 40_000
+"""Characters of a script in which commands are looked for."""
 
 DEPTH: Final = 6
 """How deep arguments are looked at."""
@@ -79,6 +89,9 @@ _CHANGING = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[;,|&)\]}\s]")
+_EXIT = re.compile(r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)")
+_HEREDOC = re.compile(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_INNER_COMMAND = re.compile(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:
@@ -110,7 +123,11 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
         if key in ASIDE or value in (None, "", [], {}):
             continue
         if key in MAIN:
-            main.append(_command(value) if key in MAIN[:2] else _text(value))
+            main.append(
+                brief_command(_command(value), phrases) if key in MAIN[:2] else _text(value)
+            )
+        elif isinstance(value, str) and (inner := _inner_commands(value)):
+            main.append(brief_command(inner, phrases))
         else:
             rest.append(f"{key}={_brief(_text(value), phrases)}")
     return _cut(" ".join((call.name, *main, *rest)), phrases)
@@ -119,6 +136,41 @@ def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str
 def _command(value: Any) -> str:
     """Return the command of a shell call, without the shell that a list begins with."""
     return _text(value[-1]) if isinstance(value, list) and value else _text(value)
+
+
+def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
+    """Write a command with the length of the texts that it feeds to programs in their place."""
+    if "<<" not in command:
+        return command
+    pieces: list[str] = []
+    place = 0
+    for _ in range(HEREDOCS):
+        found = _HEREDOC.search(command, place)
+        start = command.find("\n", found.end()) if found else -1
+        end = command.find(f"\n{found[2]}", start) if found and start >= 0 else -1
+        if found is None or end < 0:
+            break
+        lines = command.count("\n", start, end)
+        short = end - start <= FED
+        fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
+        pieces += (command[place:start], fed)
+        place = end
+    return "".join((*pieces, command[place:]))
+
+
+def _inner_commands(text: str) -> str:
+    """Return the commands that a script gives to a tool, "" where it gives none."""
+    if "exec_command(" not in text:
+        return ""
+    found = _INNER_COMMAND.findall(text[:SCRIPT])
+    return "; ".join(_unquoted(one) for one in found)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:
@@ -165,7 +217,7 @@ def long_arguments(arguments: Any, depth: int = DEPTH) -> Iterator[str]:
     """Yield the long texts in the arguments of a call, but not those that are replaced."""
     if isinstance(arguments, str):
         if len(arguments) > WRITTEN:
-            yield arguments
+            yield _inner_commands(arguments) or arguments
     elif depth and isinstance(arguments, Mapping):
         for key, value in arguments.items():
             if key not in REPLACED:
@@ -204,3 +256,14 @@ def verdict(text: str) -> str:
     failed = "" if is_failure(summary) else _raised(text, first_failure(text))
     # What failed must never look as if it had passed.
     return " … ".join(filter(None, (failed[:FAILED], summary)))
+
+
+def printed_verdict(said: str, text: str) -> str:
+    """Return what a command printed last where its verdict is but its exit code."""
+    exited = _EXIT.fullmatch(said)
+    if not exited:
+        return said
+    printed = result_text(text)[-PRINTED:].strip().rpartition("\n")[2]
+    if printed == said or printed.endswith(":"):
+        printed = ""
+    return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))

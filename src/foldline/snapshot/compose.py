@@ -18,6 +18,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.relevance.names import items
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter
+from foldline.snapshot.choice import Choice
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
@@ -36,7 +37,7 @@ from foldline.values.view import View
 STATE_SHARE: Final = 0.20
 """Fraction of the room for how things stand."""
 
-NAMES_SHARE, NAMES_MOST = 0.095, 0.1
+NAMES_SHARE, NAMES_MOST = 0.098, 0.1
 """Fraction of the room for names that stand nowhere above, and the most that they take."""
 
 NAMES_TOKENS: Final = 8
@@ -50,8 +51,6 @@ CLOSE: Final = 0.985
 
 OVERSHOT: Final = 0.015
 """Fraction of the space that is given up besides where a choice came out too large."""
-
-HANDLE_TOKENS: Final = 4.0
 
 GIANT, SEARCHED = 0.3, 0.02
 """
@@ -70,9 +69,6 @@ something in it or there is little else, and elsewhere.
 
 WORTH_RECALLING: Final = 60
 """Tokens of a step that are not shown from which on its handle is."""
-
-LEAST_LINE: Final = 12
-"""Characters of a line that is not quoted twice."""
 
 GAP: Final = 8
 """Characters beside a statement by which it is known where it is cut."""
@@ -150,6 +146,7 @@ class _Composer:
         self.densities = Densities(self.judge, self.sources, account)
         self.statements = Ranking(self.densities)
         self._rank()
+        self.choice = Choice(self.statements, self.sources)
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -167,12 +164,15 @@ class _Composer:
             slices, extras = self._slices(number, total)
             source, first = self.sources[number], len(self.statements)
             words = self.judge.words(source.text, slices)
-            self.densities.add(first, words, extras)
+            factors = self.judge.headings(source, slices)
+            self.densities.add(first, words, extras, factors)
             costs = [cost(source, start, end) for start, end in slices]
             bounds = [
                 worth / size**SIZE_POWER
                 for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
             ]
+            for place, factor in factors.items():
+                bounds[place] *= factor
             for place, extra in extras.items():
                 bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
             self.statements.add(number, slices, costs, bounds)
@@ -223,11 +223,11 @@ class _Composer:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
         space: float = room - count(self._written([]))
-        names = NAMES_SHARE * max(0, space)
+        names = min(NAMES_SHARE * room, max(0.0, space))
         aim = room - round(names)
         space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
-            chosen = self._choose(space)
+            chosen = self.choice.within(space, self._elsewhere())
             text = self._written(chosen)
             size = count(text)
             if best_size < size <= aim:
@@ -250,35 +250,12 @@ class _Composer:
             self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
         return render(self.head, ())
 
-    def _choose(self, space: float) -> list[Statement]:
-        chosen: list[Statement] = []
-        known = self._visible()
-        steps = set[int]()
-
-        def left() -> float:
-            return space
-
-        for statement in self.statements.within(left):
-            if statement.density <= 0:
-                break
-            source = self.sources[statement.source]
-            needed = statement.cost + (0.0 if source.step in steps else HANDLE_TOKENS)
-            if needed > space:
-                continue
-            lines = _lines(source.text[statement.start : statement.end])
-            if lines and lines <= known:
-                continue
-            known |= lines
-            steps.add(source.step)
-            space -= needed
-            chosen.append(statement)
-        return chosen
-
-    def _visible(self) -> set[str]:
-        """Return the lines that stand elsewhere in the view or the snapshot."""
-        texts = [self.beside, self.account]
-        texts += [line for _, lines in self.state.sections for line in lines]
-        return {line for text in texts for line in _lines(text)}
+    def _elsewhere(self) -> Iterator[str]:
+        """Yield what stands beside the story, in the view and in the snapshot."""
+        yield self.beside
+        yield self.account
+        for _, lines in self.state.sections:
+            yield from lines
 
     # --- writing -------------------------------------------------------------------------
 
@@ -311,13 +288,13 @@ class _Composer:
         listed: list[str] = []
         tokens -= NAMES_TOKENS
         for name in likely_names(self.view.likely_names, self.sources, passages, known):
-            tokens -= self.view.counter.texts.count(f", {name}")
+            tokens -= self.view.counter.texts.count(f" {name}")
             if tokens < 0:
                 break
             listed.append(name)
         if not listed:
             return snapshot
-        return render(snapshot.rstrip(), ((titles.NAMES, (", ".join(listed),)),), self.phrases)
+        return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
 
 
 def _quote(source: SourceText, slices: Sequence[Slice]) -> str:
@@ -363,8 +340,3 @@ def _rows(step: _Step, phrases: Phrases) -> Iterator[str]:
         text = _quote(source, [(start, end) for _, start, end, _ in found])
         yield SnapshotRow(source.speaker, text, source.handle if named else "").write(phrases)
         named = False
-
-
-def _lines(text: str) -> set[str]:
-    bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
-    return {line for line in bare if len(line) >= LEAST_LINE}

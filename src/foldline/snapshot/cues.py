@@ -9,8 +9,8 @@ from foldline.relevance.names import blanked, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
-LONGEST, FLAG = 80, 4
-"""Characters of the longest name that is listed, and of a flag with one hyphen."""
+SHORTEST, LONGEST, FLAG = 4, 80, 4
+"""Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
 
 EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
@@ -32,6 +32,7 @@ def likely_names(
         known: Names that need not be listed.
     """
     have = set(known)
+    texts = [source.text for source in sources]
     whole = _hyphenated(sources)
     ranked = sorted(
         (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
@@ -43,7 +44,7 @@ def likely_names(
             continue
         have.add(name)
         listed = whole.get(name, name)
-        if _tells(listed):
+        if _tells(listed) and not _is_escaped(listed, texts):
             yield listed
 
 
@@ -68,8 +69,14 @@ def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
     return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
 
 
+def _is_escaped(name: str, texts: Iterable[str]) -> bool:
+    """Return True if the first letter of a name belongs to the sign for a line feed or a tab."""
+    escaped = f"\\{name}"
+    return name[0] in "nrt" and any(escaped in text for text in texts)
+
+
 def _tells(name: str) -> bool:
     """Return True if a name tells something: it is neither an ordinary word nor half of one."""
-    if not name or len(name) > LONGEST or (name.isupper() and name.isalpha()):
+    if not SHORTEST <= len(name) <= LONGEST or (name.isupper() and name.isalpha()):
         return False
     return name[0] != "-" or name[1:2] == "-" or len(name) <= FLAG

@@ -299,12 +299,10 @@ def paragraphs(
             left -= needed
     if 0 not in kept:
         return excerpt(text, tokens, counter, handle=handle, values=values)
-    shown, last = list[str](), -1
+    shown, last = "", -1
     for number in sorted(kept):
-        shown += ["[…]"] if number != last + 1 else []
-        shown.append(text[slice(*pieces[number])].rstrip())
+        gap = "\n[…]\n" if number != last + 1 else "\n\n" if shown else ""
+        shown += gap + text[slice(*pieces[number])].rstrip()
         last = number
-    if last != len(pieces) - 1:
-        shown.append("[…]")
-    note = f"[shortened from {whole:,} tokens; recall {handle}]"
-    return "\n\n".join((*shown, note))
+    rest = "\n[…]" if last != len(pieces) - 1 else ""
+    return f"{shown}{rest}\n[shortened from {whole:,} tokens; recall {handle}]"

@@ -16,7 +16,8 @@ from typing import Final
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
-from foldline.snapshot.calls import verdict
+from foldline.snapshot.announcements import is_chatter
+from foldline.snapshot.calls import brief_command, printed_verdict, verdict
 from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
@@ -44,6 +45,9 @@ ITEM: Final = "- "
 """How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
+
+INTERRUPTED: Final = "[Request interrupted by user"
+"""How a client reports in the user's name that the user stopped it."""
 
 OUTCOME: Final = 1.5
 """How much more a statement tells what came of a request that has a word of outcomes."""
@@ -77,7 +81,7 @@ _VAIN_NEEDLES: Final = (
 _REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
-    r"|verify|let me|let's|i'll)\b|\?\s*$|如果|是否",
+    r"|verify|let me|let['’]s|i['’]ll|once)\b|\?\s*$|如果|是否",
     re.IGNORECASE,
 )
 _NEXT = re.compile(
@@ -208,7 +212,7 @@ class _Found:
             for index, message in enumerate(self.messages)
             if message.role == "user" and index not in observed
             if not is_snapshot(self.view.messages[index])
-            if (words := one_line(user_words(message)))
+            if (words := one_line(user_words(message))) and _asks(words)
         ]
         found = []
         for number, (index, words) in enumerate(asked):
@@ -223,15 +227,20 @@ class _Found:
 
     def _answer(self, between: range, *, latest: bool) -> str:
         """Return the statement that says best what came of a request."""
+        announced = ""
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
             if text.strip():
-                answer = _cut(one_line(self._telling(text[:20_000])), ANSWER)
-                working = latest and bool(message.calls)
+                answer = one_line(self._telling(text[:20_000]))
+                working = latest and bool(message.calls or announced)
                 came = self.phrases.working if working else self.phrases.answered
-                return f"{came}{answer}"
-        return self.phrases.silent if latest else self.phrases.unanswered
+                row = f"{came}{_cut(answer, ANSWER)}"
+                if not is_chatter(answer) and not answer.endswith((":", "：")):
+                    return row
+                # What it says next tells nothing; an earlier statement may.
+                announced = announced or row
+        return announced or (self.phrases.silent if latest else self.phrases.unanswered)
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
@@ -300,7 +309,7 @@ class _Found:
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
-                command = one_line(facts.command_of(part))
+                command = one_line(brief_command(facts.command_of(part), self.phrases))
                 last = self._verdict(result, came) if command else ""
                 if last:
                     found.pop(command, None)
@@ -312,10 +321,12 @@ class _Found:
 
     def _verdict(self, site: Site, result: ToolResult) -> str:
         known = self.verdicts.get(site)
-        return verdict(result.text) if known is None else known
+        said = verdict(result.text) if known is None else known
+        return printed_verdict(said, result.text)
 
     def _failing(self, finding: facts.Finding) -> str:
-        command = f"{_cut(one_line(finding.aim), COMMAND)} → " if finding.aim else ""
+        aim = one_line(brief_command(finding.aim, self.phrases))
+        command = f"{_cut(aim, COMMAND)} → " if aim else ""
         lines = indented("\n".join(finding.lines))
         return f"{self._handle(finding.position)} {command}{lines}"
 
@@ -352,6 +363,11 @@ class _Found:
                 if named:
                     yield self.phrases.marks["agent"] + _cut(one_line(named[-1]), ANSWER)
                 return
+
+
+def _asks(words: str) -> bool:
+    """Return True if a user says something: neither a slip nor that a client was interrupted."""
+    return not words.startswith(INTERRUPTED) and any(map(str.isalnum, words))
 
 
 def _sentences(message: Message) -> list[str]:

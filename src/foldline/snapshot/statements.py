@@ -21,6 +21,12 @@ PARAGRAPH: Final = 580
 BLOCK: Final = 174
 """Characters of neighbouring lines of an output that make one statement."""
 
+REST: Final = 58
+"""Characters of the last lines of an output that make no statement of their own."""
+
+OPENERS, COMMENTS = (":", "{", "(", "["), ("#", "//", "/*", "@")
+"""How lines end and begin that say little without the next one."""
+
 LINE: Final = 400
 """Characters of a line of an output that is not cut at a clause."""
 
@@ -118,7 +124,11 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Slice]:
 
 
 def blocks(text: str) -> list[Slice]:
-    """Cut an output into blocks of whole lines; a line that is too long at its clauses."""
+    """
+    Cut an output into blocks of whole lines; a line that is too long at its clauses.
+
+    A line that announces what follows begins a block rather than ending one.
+    """
     found: list[Slice] = []
     start, end, place = -1, 0, 0
     for line in text.split("\n"):
@@ -136,13 +146,25 @@ def blocks(text: str) -> list[Slice]:
         elif start < 0:
             start, end = begin, begin + size
         elif begin + size - start > BLOCK:
-            found.append((start, end))
-            start, end = begin, begin + size
+            stop = _before_opening(text, start, end)
+            found.append((start, stop))
+            start, end = begin if stop == end else stop + 1, begin + size
         else:
             end = begin + size
     if start >= 0:
+        if found and end - start < REST and start - found[-1][1] <= 1:
+            start = found.pop()[0]
         found.append((start, end))
     return found
+
+
+def _before_opening(text: str, start: int, end: int) -> int:
+    """Return where a block ends without a last line that says nothing without the next one."""
+    last = text.rfind("\n", start, end) + 1
+    if last <= start:
+        return end
+    line = _NUMBERED.sub("", text[last:end], 1).strip()
+    return last - 1 if line.endswith(OPENERS) or line.startswith(COMMENTS) else end
 
 
 def shown(text: str) -> str:

@@ -25,14 +25,14 @@ from foldline.snapshot.statements import Slice
 WEIGHT: Final[Mapping[Speaker, float]] = {
     "user": 5.1,
     "summary": 3.9,
-    "agent": 1.3,
-    "report": 0.83,
+    "agent": 1.2,
+    "report": 0.6,
     "change": 0.7,
     "call": 0.52,
     "rules": 1.0,
-    "document": 0.43,
+    "document": 0.4,
     "result": 0.2,
-    "written": 0.375,
+    "written": 0.4,
 }
 """By how much a statement counts, by who makes it."""
 
@@ -42,13 +42,13 @@ BASE: Final = 0.46
 QUOTED: Final = frozenset(("result", "written"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
-REASON, STRONG_REASON = 0.5, 0.4
+REASON, STRONG_REASON = 0.7, 0.4
 """
 Factor of the logarithm of how many words give reasons, decisions or outcomes, and what is added
 where one of them holds for long.
 """
 
-ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.25, 0.45, 0.22, 1.3, 0.38
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.3, 0.32
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
@@ -59,10 +59,19 @@ OPENING_BLOCKS: Final = 2
 BRIEF: Final = 500
 """Characters of a short output; a longer one gets as much less for being short."""
 
-ANNOUNCED: Final = 0.25
-"""What is left of the worth of "Now let me look at …"."""
+ANNOUNCED, DOUBTED = 0.05, 0.6
+"""
+What is left of the worth of "Now let me look at …", and by how much every word of doubt divides
+that of a statement: who thinks aloud says much that he takes back.
+"""
 
-WORDLESS, LEAST = 0.4, 10
+_DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
+    r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
+    re.IGNORECASE,
+)
+
+WORDLESS, LEAST = 0.6, 10
 """
 What is left of the worth of prose without three words in a row, such as code in it, and the
 letters and digits that a statement has at least.
@@ -109,6 +118,18 @@ STRONG: Final = frozenset(
     )
 )
 """Words of reasons, decisions and rules that hold for long."""
+
+SUMMING_UP: Final = 1.5
+"""By which factor a statement counts more that stands under a heading of results."""
+
+HEADED, HEADING = ("#", "**"), 160
+"""How a heading begins, and its characters that are looked at."""
+
+_SUMS_UP = re.compile(
+    r"summar|conclusion|recommend|verdict|result|outcome|finding|\bkey\b|\bmust\b|critical|block"
+    r"|decision|\baction|next step|bottom line|tl;?dr|总结|结论|建议|结果|发现|下一步",
+    re.IGNORECASE,
+)
 
 _REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
 _REASONS_ELSEWHERE = re.compile(
@@ -157,8 +178,23 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
+        factors = self.headings(source, slices)
         for line, words in enumerate(self.words(source.text, slices)):
-            yield self.worth(source, slices[line], line, words)
+            yield self.worth(source, slices[line], line, words) * factors.get(line, 1.0)
+
+    def headings(self, source: SourceText, slices: Sequence[Slice]) -> dict[int, float]:
+        """Return the factors of statements that stand under a heading of results, by number."""
+        if source.speaker not in PROSE or not any(sign in source.text for sign in HEADED):
+            return {}
+        factors: dict[int, float] = {}
+        is_result = False
+        for line, (start, end) in enumerate(slices):
+            if source.text.startswith(HEADED, start, end):
+                heading = source.text[start : min(end, start + HEADING)].partition("\n")[0]
+                is_result = _SUMS_UP.search(heading) is not None
+            if is_result:
+                factors[line] = SUMMING_UP
+        return factors
 
     def words(self, text: str, slices: Sequence[Slice]) -> list[float]:
         """Return what the words of every statement are worth: names, reasons and decisions."""
@@ -273,6 +309,8 @@ def _share(speaker: Speaker, text: str) -> float:
         share = ANNOUNCED
     else:
         share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+        if speaker == "agent":
+            share /= 1 + DOUBTED * len(_DOUBT.findall(text))
     if speaker != "user" and len(text) < 8 * LEAST and _letters(text) < LEAST:
         return 0.0
     return share

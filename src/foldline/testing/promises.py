@@ -100,14 +100,12 @@ def check_pair(result: Compaction[Any]) -> None:
         return
     before, after = result.transcript.messages, result.shown.messages
     # Where ids repeat or results come early, repairing them says what belongs to what.
-    after_repair = apply(
-        before, takewhile(lambda edit: edit.kind == "repair", result.receipt.edits)
-    )
+    repairs = tuple(takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
+    after_repair, since = apply(before, repairs), len(repairs)
     for call, answer in pair(after_repair).answers.items():
-        called = any(now.calls for now in visible_messages(result, after_repair[call.message]))
-        answered = any(
-            now.results for now in visible_messages(result, after_repair[answer.message])
-        )
+        calling, answering = after_repair[call.message], after_repair[answer.message]
+        called = any(now.calls for now in visible_messages(result, calling, since))
+        answered = any(now.results for now in visible_messages(result, answering, since))
         assert called == answered, (
             f"PAIR: of the call in message {after_repair[call.message].id[:8]} and its result in "
             f"{after_repair[answer.message].id[:8]}, "

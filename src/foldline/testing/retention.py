@@ -84,9 +84,16 @@ def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
     return []
 
 
-def visible_messages(result: Compaction[Any], message: Message) -> list[Message]:
-    """Return what is shown of a message: itself, and what a repair put in its place or beside."""
-    ids = following(frozenset({message.id}), result.receipt.edits)
+def visible_messages(result: Compaction[Any], message: Message, since: int = 0) -> list[Message]:
+    """
+    Return what is shown of a message: itself, and what a repair put in its place or beside.
+
+    Args:
+        result: The compaction.
+        message: A message as it was after the first ``since`` edits.
+        since: How many edits were made before.
+    """
+    ids = following(frozenset({message.id}), result.receipt.edits[since:])
     return [shown for shown in result.shown.messages if shown.id in ids]
 
 

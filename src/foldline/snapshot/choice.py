@@ -1,0 +1,145 @@
+"""Choice: the statements that tell most together, in the order of what each adds to the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Final, TypeAlias
+
+from foldline.snapshot.ranking import Ranking, Statement
+from foldline.snapshot.sources import SourceText
+
+REPEATED, POWER = 0.65, 3.0
+"""
+What a statement loses of its worth all of whose words stand elsewhere, and the power of their
+fraction by which one loses less.
+"""
+
+SAME: Final = 0.999
+"""The fraction of its worth from which on a statement counts as new."""
+
+HANDLE_TOKENS: Final = 4.0
+
+LEAST_LINE: Final = 12
+"""Characters of a line that is not quoted twice."""
+
+TRIES: Final = 6
+"""How often a statement is judged anew; what it loses after that is little."""
+
+_Waiting: TypeAlias = tuple[float, int, int, Statement]
+
+_WORD = re.compile(r"[^\W_]{4,}|\d+")
+
+
+class Choice:
+    """
+    Chooses statements of a history for one size after another.
+
+    Args:
+        statements: All of them, by their worth over their size.
+        sources: The texts that they are slices of.
+    """
+
+    def __init__(self, statements: Ranking, sources: Sequence[SourceText]) -> None:
+        self._statements, self._sources = statements, sources
+        self._words: dict[tuple[int, int], frozenset[str]] = {}
+
+    def within(self, space: float, elsewhere: Iterable[str]) -> list[Statement]:
+        """
+        Choose what fits into a space.
+
+        Args:
+            space: In tokens.
+            elsewhere: Texts that the reader has too, which need not be repeated.
+
+        Returns:
+            The statements, the best first.
+        """
+        chosen: list[Statement] = []
+        found = _Known(space, set(), set(), set())
+        for text in elsewhere:
+            found.words.update(_WORD.findall(text.lower()))
+            found.lines |= lines_of(text)
+        for statement in self._best(found):
+            source = self._sources[statement.source]
+            lines = lines_of(source.text[statement.start : statement.end])
+            if lines and lines <= found.lines:
+                continue
+            found.lines |= lines
+            found.words |= self._words_of(statement)
+            found.space -= self._needed(statement, found)
+            found.steps.add(source.step)
+            chosen.append(statement)
+        return chosen
+
+    def _best(self, found: _Known) -> Iterator[Statement]:
+        """Yield what fits by what it adds for its size to what was chosen before."""
+        waiting: list[_Waiting] = []
+        for number, statement in enumerate(self._statements.within(lambda: found.space)):
+            if statement.density <= 0:
+                break
+            while waiting and -waiting[0][0] >= statement.density:
+                yield from self._next(waiting, found, statement.density)
+            if self._needed(statement, found) > found.space:
+                continue
+            density = self._added(statement, found)
+            if density >= statement.density * SAME:
+                yield statement
+            else:
+                heappush(waiting, (-density, number, 1, statement))
+        while waiting:
+            yield from self._next(waiting, found, 0.0)
+
+    def _next(self, waiting: list[_Waiting], found: _Known, least: float) -> Iterator[Statement]:
+        """Yield the best that waits if it fits, unless it has lost more since it was judged."""
+        _, number, tries, statement = heappop(waiting)
+        if self._needed(statement, found) > found.space:
+            return
+        density = self._added(statement, found)
+        best = max(least, -waiting[0][0]) if waiting else least
+        if density >= best or tries == TRIES:
+            yield statement
+        else:
+            heappush(waiting, (-density, number, tries + 1, statement))
+
+    def _needed(self, statement: Statement, found: _Known) -> float:
+        is_first = self._sources[statement.source].step not in found.steps
+        return statement.cost + (HANDLE_TOKENS if is_first else 0.0)
+
+    def _added(self, statement: Statement, found: _Known) -> float:
+        """Return the worth over the size of a statement without what it repeats."""
+        words = self._words_of(statement)
+        if not words:
+            return statement.density
+        said = self._sources[statement.source].speaker == "agent"
+        if said and any(map(str.isdigit, words - found.words)):
+            # A value that is new may be what replaces an older one.
+            return statement.density
+        share = len(words & found.words) / len(words)
+        return float(statement.density * (1 - REPEATED * share**POWER))
+
+    def _words_of(self, statement: Statement) -> frozenset[str]:
+        key = (statement.source, statement.start)
+        words = self._words.get(key)
+        if words is None:
+            text = self._sources[statement.source].text[statement.start : statement.end]
+            words = self._words[key] = frozenset(_WORD.findall(text.lower()))
+        return words
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is chosen so far or stands elsewhere, and the space that is left, in tokens."""
+
+    space: float
+    words: set[str]
+    lines: set[str]
+    steps: set[int]
+
+
+def lines_of(text: str) -> set[str]:
+    """Return the lines of a text by which it is known whether it stands elsewhere."""
+    bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
+    return {line for line in bare if len(line) >= LEAST_LINE}

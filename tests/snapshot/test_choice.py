@@ -1,0 +1,69 @@
+"""Choice: what fits, the most telling first, and nothing twice."""
+
+from __future__ import annotations
+
+from tests.growth import grows_linearly
+
+from foldline.snapshot.choice import Choice
+from foldline.snapshot.ranking import Ranking
+from foldline.snapshot.sources import SourceText
+
+CAUSE = "The linker fails because the archive lacks symbols."
+AGAIN = "The archive lacks symbols, because the linker fails."
+OTHER = "Users reported the timeout yesterday."
+
+
+def ranked(worths):
+    """Rank texts of ten tokens each by their worth; each is a source of its own."""
+    ranking = Ranking(lambda number, *_: worths[number][1])
+    for number, (text, worth) in enumerate(worths):
+        ranking.add(number, [(0, len(text))], [10.0], [worth])
+    return ranking
+
+
+def chosen(worths, space=100.0, elsewhere=()):
+    """Choose among texts of ten tokens each, with their worth; return them, the best first."""
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
+    found = Choice(ranked([*worths.items()]), sources).within(space, elsewhere)
+    return [sources[one.source].text for one in found]
+
+
+def test_the_most_telling_come_first_as_far_as_they_fit():
+    assert chosen({CAUSE: 1.0, OTHER: 2.0}) == [OTHER, CAUSE]
+    assert chosen({CAUSE: 1.0, OTHER: 2.0}, space=20.0) == [OTHER]
+    assert chosen({CAUSE: 1.0, OTHER: 0.0}) == [CAUSE]
+
+
+def test_what_says_the_same_again_gives_way_to_what_is_new():
+    assert chosen({CAUSE: 1.0, AGAIN: 0.9, OTHER: 0.6}) == [CAUSE, OTHER, AGAIN]
+
+
+def test_what_stands_elsewhere_gives_way_and_its_lines_are_not_repeated():
+    assert chosen({CAUSE: 1.0, OTHER: 0.6}, elsewhere=[AGAIN]) == [OTHER, CAUSE]
+    assert chosen({CAUSE: 1.0, OTHER: 0.6}, elsewhere=[CAUSE]) == [OTHER]
+
+
+def test_the_same_choice_is_made_for_the_same_space_however_often():
+    worths = {f"{word} told us about {word}": 1.0 for word in ("linker", "archive", "timeout")}
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
+    choice = Choice(ranked([*worths.items()]), sources)
+    assert choice.within(30.0, ()) == choice.within(30.0, ())
+    assert len(choice.within(14.0, ())) == 1
+
+
+def repeating(size):
+    """Return a choice among so many statements that have half of their words in common."""
+    texts = [f"number {n} repeats the very same words {n * n}" for n in range(size)]
+    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(texts)]
+    rows = [(text, 1.0 + n % 7) for n, text in enumerate(texts)]
+    return Choice(ranked(rows), sources), 5.0 * size
+
+
+def test_choosing_grows_linearly_however_much_is_repeated():
+    assert grows_linearly(lambda made: made[0].within(made[1], ()), repeating, 2_000, 16_000)
+
+
+def test_a_new_value_counts_in_full_although_its_words_are_known():
+    old = "I decided to use port 1111 for the scanner."
+    new = "I decided to use port 2222 for the scanner."
+    assert chosen({old: 1.0, new: 0.9, OTHER: 0.8}) == [old, new, OTHER]
