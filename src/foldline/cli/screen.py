@@ -6,15 +6,13 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
 
-from foldline.cli.errors import ReaderGone
-
 
 class Screen(Console):
     """A console whose reader may close the pipe."""
 
     def on_broken_pipe(self) -> None:
         """Leave the exit code to `foldline.cli.errors`, where rich would choose 1."""
-        raise ReaderGone
+        raise BrokenPipeError
 
 
 GAP = 2
