@@ -1,10 +1,12 @@
 """
 Test modules share `tests.corpus`: the checkout is on the path however pytest is started.
 
-Hypothesis tries the same examples on every run, so that a run that fails fails again.
+Hypothesis tries the same examples on every run, so that a run that fails fails again; with
+``--hypothesis-profile nightly`` it tries many more, and others every time.
 What a test launched ends with it. What was skipped is told at the end, a line for each reason.
 """
 
+import gc
 import signal
 import sys
 from collections import Counter
@@ -20,13 +22,17 @@ from tests.postgres_server import postgres_server, postgres_url
 
 __all__ = ["postgres_server", "postgres_url"]
 
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "foldline",
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=50,
+    suppress_health_check=SLOW,
+)
+settings.register_profile(
+    "nightly", deadline=None, max_examples=1_000, print_blob=True, suppress_health_check=SLOW
 )
 settings.load_profile("foldline")
 
@@ -34,6 +40,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every
     # program that they start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what 10,000 collected tests hold out of every later collection of garbage."""
+    gc.freeze()
 
 
 def pytest_runtest_teardown() -> None:

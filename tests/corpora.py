@@ -86,3 +86,18 @@ class Killing(Scan):
             Path(self.marker).touch()
         victim = {0: os.getpid(), -1: os.getppid()}.get(self.victim, self.victim)
         os.kill(victim, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Signing(Scan):
+    """Scans, and writes the number of its process for every part."""
+
+    book: str = ""
+
+    name: ClassVar[str] = "scan"
+
+    def start(self) -> Work:
+        """Sign, and return what scans."""
+        with Path(self.book).open("a") as book:
+            book.write(f"{os.getpid()}\n")
+        return super().start()

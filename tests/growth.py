@@ -13,7 +13,6 @@ NOISE = 0.004  # seconds: what is faster than that says nothing about growth
 
 def cpu_seconds(work: Callable[[], object]) -> float:
     """Return the CPU time that one call takes in this thread, without collecting garbage."""
-    gc.collect()
     gc.disable()
     try:
         start = thread_time()

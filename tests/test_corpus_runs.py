@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.children import launch
-from tests.corpora import Killing, content, write_corpus
+from tests.corpora import Killing, Signing, content, write_corpus
 
 from foldline.corpus import BuildIndex, Compact, MeasureRetention, Scan, run
 from foldline.corpus.dask_pool import cluster
@@ -94,6 +94,13 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_pat
     killed = scanned(corpus, tmp_path / "killed", operation, workers=2)
     assert (tmp_path / "marker").exists()
     assert scanned(corpus, tmp_path / "calm", operation, workers=1) == killed
+
+
+def test_a_worker_goes_on_however_much_memory_its_parent_holds(corpus, tmp_path):
+    much, book = bytearray(500 * 2**20), tmp_path / "book"
+    scanned(corpus, tmp_path / "out", Signing(book=str(book)), workers=2)
+    signed = book.read_text().split()
+    assert len(set(signed)) <= 2 < len(signed), len(much)
 
 
 def test_a_dask_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.requirements import REQUIREMENTS
@@ -31,6 +32,7 @@ def test_every_sentence_stands_once_and_ends():
     assert [sentence for sentence in sentences if not sentence.endswith(".")] == []
 
 
+@cache
 def _proofs() -> dict[str, list[str]]:
     """List by requirement the tests that name it."""
     found: dict[str, list[str]] = defaultdict(list)

@@ -17,10 +17,10 @@ TURNS = 60
 DONE = "All done."
 
 
-def printed(turn: int) -> str:
-    """Return what a tool prints in a turn: 150 lines, about 1,500 tokens."""
+def printed(turn: int, lines: int = 150) -> str:
+    """Return what a tool prints in a turn: about ten tokens a line."""
     return "\n".join(
-        f"line {line} of turn {turn}: heron-{line * turn % 977}" for line in range(150)
+        f"line {line} of turn {turn}: heron-{line * turn % 977}" for line in range(lines)
     )
 
 

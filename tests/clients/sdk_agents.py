@@ -12,6 +12,7 @@ import openai
 from tests.clients.proxied import TURNS, printed
 
 KEY = "made-up"
+LINES = 50
 ASK = {"role": "user", "content": "Print what there is to print."}
 SCHEMA = {
     "type": "object",
@@ -30,7 +31,7 @@ BETA = "context-1m-2025-08-07"
 
 
 def ran(arguments: str) -> str:
-    return printed(json.loads(arguments)["turn"])
+    return printed(json.loads(arguments)["turn"], LINES)
 
 
 # --- OpenAI chat completions ------------------------------------------------------------------
@@ -125,7 +126,11 @@ def responses_async(base: str) -> str:
 
 def _results(content: list[Any]) -> list[dict[str, Any]]:
     return [
-        {"type": "tool_result", "tool_use_id": one.id, "content": printed(one.input["turn"])}
+        {
+            "type": "tool_result",
+            "tool_use_id": one.id,
+            "content": printed(one.input["turn"], LINES),
+        }
         for one in content
         if one.type == "tool_use"
     ]
@@ -183,7 +188,7 @@ def claude_async(base: str) -> str:
 
 def print_turn(turn: int) -> str:
     """Print it."""
-    return printed(turn)
+    return printed(turn, LINES)
 
 
 def langchain_openai(base: str) -> str:

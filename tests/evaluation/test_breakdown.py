@@ -3,7 +3,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.evaluation import breakdown
@@ -32,14 +32,12 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(MESSAGES)
 def test_the_kinds_add_up_to_the_whole(messages: list[Message]) -> None:
     shares = breakdown.by_kind(messages, COUNTER)
     assert sum(share.tokens for share in shares) == COUNTER.messages(messages)
 
 
-@settings(max_examples=60, deadline=None)
 @given(MESSAGES)
 def test_waste_is_never_more_than_there_is_by_much(messages: list[Message]) -> None:
     whole = COUNTER.messages(messages)

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
@@ -87,7 +87,6 @@ def test_what_is_no_conversation_is_explained(wire, sentence):
     assert caught.value.hint
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
         st.none() | st.integers() | st.sampled_from(["role", "user", "messages", "type", "ai"]),

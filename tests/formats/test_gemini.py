@@ -2,7 +2,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus import corpus_files, requires_corpus
 
@@ -324,7 +324,6 @@ class TestConversion:
 
 
 class TestHostileInput:
-    @settings(max_examples=300, deadline=None)
     @given(VALUES | st.lists(CONTENTS | VALUES, max_size=4))
     def test_only_input_errors_and_no_crash_in_validate(self, wire):
         try:

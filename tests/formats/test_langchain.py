@@ -3,7 +3,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.load import dumpd
 from langchain_core.messages import (
@@ -368,7 +368,6 @@ class TestConversion:
 
 
 class TestHostileInput:
-    @settings(max_examples=300, deadline=None)
     @given(VALUES | st.lists(MESSAGES | VALUES, max_size=4))
     def test_only_input_errors_and_no_crash_in_validate(self, wire):
         try:

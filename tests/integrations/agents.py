@@ -33,9 +33,9 @@ AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"
 """The models that requests ask for: who is asked is told by the name."""
 
 WINDOW = 6_000
-"""The window that the agents are given, in tokens: a run of 200 turns fills it many times."""
+"""The window that the agents are given, in tokens: a run of 100 turns fills it many times."""
 
-TURNS = 200
+TURNS = 100
 
 READ_FILE: dict[str, Any] = {
     "name": "read_file",

@@ -1,4 +1,4 @@
-"""The long run: 200 turns, a failure before every single answer, with LangChain and LangGraph."""
+"""The long run: a hundred turns, a failure before every answer, with LangChain and LangGraph."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check(
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7", "F07")
-def test_an_agent_of_langchain_gets_through_200_turns_of_trouble():
+def test_an_agent_of_langchain_gets_through_a_hundred_turns_of_trouble():
     trouble, history = Trouble(), list[Any]()
     with ScriptedServer(trouble, window=agents.WINDOW) as server:
         summarizer = openai_model(server, agents.SUMMARIZER)
@@ -88,7 +88,7 @@ def test_an_agent_of_langchain_gets_through_200_turns_of_trouble():
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
-def test_an_agent_that_is_awaited_gets_through_200_turns_of_trouble():
+def test_an_agent_that_is_awaited_gets_through_a_hundred_turns_of_trouble():
     trouble, history = Trouble(), list[Any]()
 
     async def main() -> list[str]:
@@ -112,7 +112,7 @@ def test_an_agent_that_is_awaited_gets_through_200_turns_of_trouble():
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
-def test_a_graph_of_langgraph_gets_through_200_turns_of_trouble():
+def test_a_graph_of_langgraph_gets_through_a_hundred_turns_of_trouble():
     # Without overflows: a compressor does not see what the model says.
     trouble = Trouble([kind for kind in agents.FAULTS if kind != "overflow"])
     history = list[Any]()

@@ -1,4 +1,4 @@
-"""The long run: 200 turns, a failure before every single answer, over the SDKs themselves."""
+"""The long run: a hundred turns, a failure before every answer, over the SDKs themselves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(trouble: Trouble, server: ScriptedServer, said: list[str], session: Se
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
 @pytest.mark.parametrize("name", SDKS)
-def test_a_plain_loop_gets_through_200_turns_of_trouble(name, tmp_path):
+def test_a_plain_loop_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
     sdk, trouble, asked = SDKS[name], Trouble(), list[Ask]()
 
     def summarizer(ask: Ask) -> str:
@@ -57,7 +57,7 @@ def test_a_plain_loop_gets_through_200_turns_of_trouble(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "J7")
 @pytest.mark.parametrize("name", ["messages"])
-def test_a_loop_that_awaits_gets_through_200_turns_of_trouble(name, tmp_path):
+def test_a_loop_that_awaits_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
     sdk, trouble = SDKS[name], Trouble()
     options = sdk.opened(window=agents.WINDOW)
 

@@ -89,7 +89,7 @@ def test_paragraphs_of_700_50_and_790_tokens_come_to_an_end() -> None:
 
 @pytest.mark.requirement("T14")
 @pytest.mark.parametrize(
-    "text", ["x" * 200_000, "上下文工程" * 20_000, "." * 200_000, "a \n" * 50_000, "🇩🇪" * 20_000]
+    "text", ["x" * 200_000, "上下文工程" * 20_000, "." * 200_000, "a \n" * 50_000, "🇩🇪" * 5_000]
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_giant_paragraph_is_cut(kind: str, text: str) -> None:

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foldline.api import compact, compact_transcript, count
@@ -38,7 +38,6 @@ policies = st.sampled_from(sorted(POLICIES))
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(st.data(), budgets(), policies)
-@settings(max_examples=80)
 def test_a_damaged_history_keeps_every_promise(dialect, data, budget, name):
     _, wire = data.draw(conversations(dialect, giants=False, most=8))
     limit = budget_of(wire, dialect, budget, COUNTER)
@@ -46,7 +45,6 @@ def test_a_damaged_history_keeps_every_promise(dialect, data, budget, name):
 
 
 @given(conversations(giants=True, most=5), budgets(), policies)
-@settings(max_examples=40)
 @pytest.mark.requirement("C8", "K18", "K26")
 def test_giant_items_keep_every_promise(conversation, budget, name):
     dialect, wire = conversation
@@ -55,7 +53,6 @@ def test_giant_items_keep_every_promise(conversation, budget, name):
 
 
 @given(conversations(damaged=False, giants=False, most=8))
-@settings(max_examples=150)
 def test_what_its_provider_accepts_is_not_rewritten_or_moved(conversation):
     dialect, wire = conversation
     assume(not DIALECTS[dialect].validate(wire))
@@ -65,7 +62,6 @@ def test_what_its_provider_accepts_is_not_rewritten_or_moved(conversation):
 
 
 @given(conversations(giants=False, most=8))
-@settings(max_examples=200)
 def test_what_was_repaired_is_accepted_and_not_repaired_again(conversation):
     dialect, wire = conversation
     transcript = DIALECTS[dialect].decode(wire)
@@ -76,7 +72,6 @@ def test_what_was_repaired_is_accepted_and_not_repaired_again(conversation):
 
 
 @given(conversations(giants=False), st.floats(0.2, 1.5), policies)
-@settings(max_examples=80)
 @pytest.mark.requirement("K4")
 def test_a_window_keeps_every_promise(conversation, share, name):
     dialect, wire = conversation
@@ -87,7 +82,6 @@ def test_a_window_keeps_every_promise(conversation, share, name):
 
 
 @given(histories(giants=False), budgets(), policies)
-@settings(max_examples=80)
 def test_neutral_messages_without_a_wire_keep_the_promises(messages, budget, name):
     transcript = Transcript.of(messages, "openai-chat")
     counter = TokenCounter(COUNTER)
@@ -107,7 +101,6 @@ def test_neutral_messages_without_a_wire_keep_the_promises(messages, budget, nam
 
 
 @given(conversations(giants=False, most=6), st.sampled_from((0.3, 0.6)))
-@settings(max_examples=50)
 def test_everything_removed_is_recalled_from_an_archive(conversation, share):
     dialect, wire = conversation
     limit = budget_of(wire, dialect, share, COUNTER)
@@ -119,7 +112,6 @@ def test_everything_removed_is_recalled_from_an_archive(conversation, share):
 
 
 @given(conversations(giants=False, most=6), policies)
-@settings(max_examples=40)
 @pytest.mark.requirement("C21", "K32")
 def test_pinned_messages_stay(conversation, name):
     dialect, wire = conversation
@@ -144,7 +136,6 @@ def test_pinned_messages_stay(conversation, name):
         max_leaves=12,
     )
 )
-@settings(max_examples=200)
 def test_any_json_value_is_refused_politely_and_never_changed(value):
     def act():
         with suppress(FoldlineError):

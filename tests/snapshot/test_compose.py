@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, S, T, U, c, view
 
@@ -67,7 +67,6 @@ def body(snapshot):
     return snapshot.partition("\n")[2]
 
 
-@settings(max_examples=60, deadline=None)
 @given(histories(), st.integers(160, 2_000), st.sampled_from(["", "It was mended. ", "x " * 200]))
 def test_a_snapshot_never_exceeds_its_room(shown, room, account):
     found = shown.view
@@ -77,7 +76,6 @@ def test_a_snapshot_never_exceeds_its_room(shown, room, account):
 
 
 @pytest.mark.requirement("K22", "F35")
-@settings(max_examples=60, deadline=None)
 @given(histories())
 def test_only_titles_are_headings_and_every_other_line_stands_in_a_row(shown):
     lines = composed(shown.view).split("\n")[1:]
@@ -87,7 +85,6 @@ def test_only_titles_are_headings_and_every_other_line_stands_in_a_row(shown):
     assert [line.splitlines() for line in lines] == [[line] for line in lines]
 
 
-@settings(max_examples=60, deadline=None)
 @given(histories())
 def test_no_name_stands_in_a_snapshot_that_was_never_in_the_history(shown):
     found = shown.view

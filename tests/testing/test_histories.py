@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from foldline.formats.registry import DIALECTS
 from foldline.testing.histories import conversations, histories
@@ -9,7 +9,6 @@ from foldline.values.groups import pair
 
 
 @given(conversations(most=5))
-@settings(max_examples=40)
 def test_every_generated_conversation_is_recognised_and_read(conversation):
     name, value = conversation
     transcript = DIALECTS[name].decode(value)
@@ -18,7 +17,6 @@ def test_every_generated_conversation_is_recognised_and_read(conversation):
 
 
 @given(histories(damaged=False, giants=False))
-@settings(max_examples=40)
 def test_a_sound_history_has_a_call_for_every_result(messages):
     pairing = pair(messages)
     assert not pairing.orphans
@@ -31,7 +29,6 @@ def test_damage_of_every_kind_is_generated(name):
     seen = set()
 
     @given(conversations(name, giants=False))
-    @settings(max_examples=120)
     def look(conversation):
         pairing = pair(DIALECTS[name].decode(conversation[1]).messages)
         seen.update(

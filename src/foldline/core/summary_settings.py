@@ -1,4 +1,4 @@
-"""Settings of the account that a model writes: which template, which language, how often."""
+"""The account that a model writes: how it is asked for one, and what came of it."""
 
 from __future__ import annotations
 
@@ -73,3 +73,17 @@ def _check_template(value: object) -> None:
             f"The summary template has {len(value):,} characters.",
             hint=f"Write it in {LONGEST_TEMPLATE:,} characters at most.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """
+    The account that a model wrote.
+
+    ``problem`` says why there is no account, or why it does not reach to the end; "" when all is
+    well, or when there was nothing to summarize. ``marked`` counts its claims without evidence.
+    """
+
+    text: str = ""
+    problem: str = ""
+    marked: int = 0

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Final
 
 from foldline.corpus.planning import WorkTask
@@ -147,6 +148,10 @@ def _work(pipe: Connection, function: Function) -> None:
 
 
 def _taken() -> int:
-    """Return the most memory that this process has had, in bytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    """Return the memory that this process holds, in bytes; without /proc, the most it has held."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * resource.getpagesize()
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # Linux counts the parent's in
+        return most if sys.platform == "darwin" else most * 1024

@@ -59,23 +59,27 @@ LANGUAGES = {
 }
 """The languages with a code that can be given instead of a name."""
 
-_NOT_PROSE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]+|[A-Za-z0-9_~.@-]*[/_\\@.][A-Za-z0-9_/\\.@~-]+",
-    re.DOTALL,
+# Compiled when somebody writes in one of these scripts, which few do.
+_NOT_PROSE = (
+    r"(?s)"
+    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]+|[A-Za-z0-9_~.@-]*[/_\\@.][A-Za-z0-9_/\\.@~-]+"
 )
 _WORDS = {
-    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
-    "kana": re.compile("[\u3041-\u30ff]"),
-    "hangul": re.compile("[\uac00-\ud7af]"),
-    "cyrillic": re.compile("[\u0400-\u04ff]{2,}"),
-    "arabic": re.compile("[\u0600-\u06ff]{2,}"),
-    "hebrew": re.compile("[\u0590-\u05ff]{2,}"),
-    "greek": re.compile("[\u0370-\u03ff]{2,}"),
-    "thai": re.compile("[\u0e00-\u0e7f]{3}"),
-    "devanagari": re.compile("[\u0900-\u097f]{2,}"),
-    "latin": re.compile("[A-Za-z\u00c0-\u024f]{2,}"),
+    "han": "[\u3400-\u4dbf\u4e00-\u9fff]",
+    "kana": "[\u3041-\u30ff]",
+    "hangul": "[\uac00-\ud7af]",
+    "cyrillic": "[\u0400-\u04ff]{2,}",
+    "arabic": "[\u0600-\u06ff]{2,}",
+    "hebrew": "[\u0590-\u05ff]{2,}",
+    "greek": "[\u0370-\u03ff]{2,}",
+    "thai": "[\u0e00-\u0e7f]{3}",
+    "devanagari": "[\u0900-\u097f]{2,}",
+    "latin": "[A-Za-z\u00c0-\u024f]{2,}",
 }
-_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+_NOT_LATIN = re.compile(
+    "[\u0370-\u04ff\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+_UKRAINIAN = "[іїєґІЇЄҐ]"
 
 
 def language(texts: Iterable[str]) -> Language | None:
@@ -88,14 +92,17 @@ def language(texts: Iterable[str]) -> Language | None:
     Returns:
         The language; None where the script does not tell it, as with Latin letters.
     """
+    heads = [text[:MOST] for text in texts]
+    if not any(_NOT_LATIN.search(head) for head in heads if not head.isascii()):
+        return None
     counts = Counter[str]()
     ukrainian = False
-    for text in texts:
-        prose = _NOT_PROSE.sub(" ", text[:MOST])
+    for head in heads:
+        prose = re.sub(_NOT_PROSE, " ", head)
         # Most texts need one search instead of ten.
         scripts = ("latin",) if prose.isascii() else _WORDS
-        counts.update({script: len(_WORDS[script].findall(prose)) for script in scripts})
-        ukrainian = ukrainian or _UKRAINIAN.search(prose) is not None
+        counts.update({script: len(re.findall(_WORDS[script], prose)) for script in scripts})
+        ukrainian = ukrainian or re.search(_UKRAINIAN, prose) is not None
     total = sum(counts.values())
     if not total:
         return None

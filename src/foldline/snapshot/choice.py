@@ -77,7 +77,7 @@ class Choice:
     def _best(self, found: _Known) -> Iterator[Statement]:
         """Yield what fits by what it adds for its size to what was chosen before."""
         waiting: list[_Waiting] = []
-        for number, statement in enumerate(self._statements):
+        for number, statement in enumerate(self._statements.within(lambda: found.space)):
             if statement.density <= 0 or found.space < LEAST_LINE:
                 break
             while waiting and -waiting[0][0] >= statement.density:

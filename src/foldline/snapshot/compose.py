@@ -8,7 +8,6 @@ for a little more or less room until the room is used.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter
 from foldline.snapshot.choice import Choice
 from foldline.snapshot.cues import likely_names
+from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
 from foldline.snapshot.line_scoring import result_lines
 from foldline.snapshot.phrases import ENGLISH, Phrases
@@ -30,7 +30,7 @@ from foldline.snapshot.ranking import Ranking, Statement
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.statements import Slice, blocks, prose, shown
-from foldline.snapshot.worth import QUOTED, SIZE_POWER, Judge, cost
+from foldline.snapshot.worth import QUOTED, ROUNDING, SIZE_POWER, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
 
@@ -73,16 +73,8 @@ WORTH_RECALLING: Final = 60
 GAP: Final = 8
 """Characters beside a statement by which it is known where it is cut."""
 
-OVERLAP: Final = 0.75
-"""
-What a statement loses of its worth whose words all stand in an account; of one with half of them
-it loses a quarter of that where it has names that the account lacks, else two thirds.
-"""
-
 SAYING: Final = frozenset(("agent", "report"))
 """Who says what comes next, which nobody needs who knows what came."""
-
-_WORD = re.compile(r"[^\W_]{4,}|\d+")
 
 
 @dataclass(slots=True)
@@ -151,10 +143,10 @@ class _Composer:
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.account_words = frozenset(_WORD.findall(account.lower()))
-        self.account_names = frozenset(items(account))
-        self.statements = Ranking(self._judged())
+        self.densities = Densities(self.judge, self.sources, account)
+        self.statements = Ranking(self.densities)
         self.choice = Choice(self.statements, self.sources)
+        self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -165,19 +157,22 @@ class _Composer:
 
     # --- judging -------------------------------------------------------------------------
 
-    def _judged(self) -> Iterator[Statement]:
+    def _rank(self) -> None:
         total = max(1.0, sum(source.tokens for source in self.sources))
         self._rare(total)
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
-            source = self.sources[number]
-            for place, worth in enumerate(self.judge.worths(source, slices)):
-                start, end = slices[place]
-                worth += extras.get(place, 0.0)
-                if self.account_words:
-                    worth *= self._novelty(source.text[start:end])
-                size = cost(source, start, end)
-                yield Statement(worth / size**SIZE_POWER, size, number, start, end)
+            source, first = self.sources[number], len(self.statements)
+            words = self.judge.words(source.text, slices)
+            self.densities.add(first, words, extras)
+            costs = [cost(source, start, end) for start, end in slices]
+            bounds = [
+                worth / size**SIZE_POWER
+                for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
+            ]
+            for place, extra in extras.items():
+                bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
+            self.statements.add(number, slices, costs, bounds)
 
     def _rare(self, total: float) -> None:
         """Count what the user asks for in the outputs that are searched for it."""
@@ -219,16 +214,6 @@ class _Composer:
         factor = ASKED if sure else EXTRA
         return slices, {place: factor * extra for place, extra in offered.extra.items()}
 
-    def _novelty(self, text: str) -> float:
-        """Return what is left of a statement's worth beside an account of the same."""
-        words = set(_WORD.findall(text.lower()))
-        if not words:
-            return 1.0
-        known = len(words & self.account_words) / len(words)
-        # Exact values that the account lacks come first.
-        exact = not items(text).keys() <= self.account_names
-        return 1 - OVERLAP * known ** (2 if exact else 0.5)
-
     # --- choosing ------------------------------------------------------------------------
 
     def fit(self, room: int) -> str:
@@ -237,20 +222,20 @@ class _Composer:
         space: float = room - count(self._written([]))
         names = min(NAMES_SHARE * room, max(0.0, space))
         aim = room - round(names)
-        space, best, best_size = space - names, "", -1.0
+        space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
             chosen = self.choice.within(space, self._elsewhere())
             text = self._written(chosen)
             size = count(text)
             if best_size < size <= aim:
-                best, best_size = text, size
+                best, best_size, quoted = text, size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
             # Sizes are estimates: a little less may be no less.
             space += aim - size - (OVERSHOT * space if size > aim else 0)
         if not best:
             return self._smallest(room)
-        return self._with_names(best, min(room - count(best), NAMES_MOST * room))
+        return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
@@ -272,9 +257,9 @@ class _Composer:
     # --- writing -------------------------------------------------------------------------
 
     def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
-        sections = list(self.state.sections)
-        sections.append((self.title, tuple(self.account.split("\n")) if self.account else ()))
-        sections.append((titles.STORY, tuple(self._story(chosen))))
+        sections: list[tuple[str, Iterable[str]]] = [*self.state.sections]
+        sections.append((self.title, self.account.split("\n") if self.account else ()))
+        sections.append((titles.STORY, self._story(chosen)))
         sections.append((titles.NAMES, (names,) if names else ()))
         return render(self.head, sections, self.phrases)
 
@@ -288,9 +273,14 @@ class _Composer:
         for number in sorted(steps):
             yield from _rows(steps[number], self.phrases)
 
-    def _with_names(self, snapshot: str, tokens: float) -> str:
+    def _with_names(self, snapshot: str, quoted: Iterable[Statement], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        passages = (self.sources[one.source].text[one.start : one.end] for one in self.statements)
+        above = {(one.source, one.start) for one in quoted}
+        passages = (
+            self.sources[one.source].text[one.start : one.end]
+            for one in self.statements
+            if (one.source, one.start) not in above
+        )
         known = {*items(snapshot), *items(self.beside)}
         listed: list[str] = []
         tokens -= NAMES_TOKENS

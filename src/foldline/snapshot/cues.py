@@ -57,13 +57,14 @@ def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iter
 
 def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
     """Return the word that ends in a name with a hyphen, where that is no word by itself."""
-    words = {
+    # In order, so that the same names are listed in every process.
+    words = dict.fromkeys(
         word
         for source in sources
         if source.speaker not in QUOTED and "-" in source.text
         for word in blanked(source.text).split()
         if "-" in word
-    }
+    )
     ends = {word[word.index("-", 1) :]: word for word in words if "-" in word[1:]}
     return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
 

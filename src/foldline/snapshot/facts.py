@@ -132,7 +132,9 @@ def clears_plan(call: ToolCall) -> bool:
     return next((not item for item in given if isinstance(item, list)), False)
 
 
-def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
+def open_errors(
+    messages: Sequence[Message], most: int = 3, pairing: Pairing | None = None
+) -> list[Finding]:
     """
     Find failures that nothing later made good.
 
@@ -142,7 +144,7 @@ def open_errors(messages: Sequence[Message], most: int = 3) -> list[Finding]:
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    failures = _failures(messages, pair(messages))
+    failures = _failures(messages, pairing or pair(messages))
     return [Finding(site.message, telling, aim) for site, telling, aim in islice(failures, most)]
 
 

@@ -8,7 +8,7 @@ the words; further lines of a row are indented by a blank.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
 from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
 from foldline.values.identity import HANDLE_LENGTH, derived_id
-from foldline.values.snapshot_mark import sealed
+from foldline.values.snapshot_mark import seal
 from foldline.values.view import View
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def header(messages: int, tokens: int, number: str, phrases: Phrases = ENGLISH) 
 
 
 def render(
-    head: str, sections: Sequence[tuple[str, Sequence[str]]], phrases: Phrases = ENGLISH
+    head: str, sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases = ENGLISH
 ) -> str:
     """
     Put a snapshot together.
@@ -107,9 +107,22 @@ def render(
         sections: Names with finished lines; those without lines are left out.
         phrases: The words of its language.
     """
-    titles = phrases.titles
-    parts = [f"## {titles[name]}\n" + "\n".join(lines) for name, lines in sections if lines]
-    return sealed("\n".join((head, *parts)))
+    feed = head.find("\n")
+    if feed < 0:
+        body = "\n".join(_lines(sections, phrases))
+        return seal(head, body) if body else seal(head)
+    return seal(head[:feed], "\n".join((head[feed + 1 :], *_lines(sections, phrases))))
+
+
+def _lines(sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases) -> Iterator[str]:
+    """Yield the lines of sections with their titles; none is held longer than it takes."""
+    for name, lines in sections:
+        has_title = False
+        for line in lines:
+            if not has_title:
+                yield f"## {phrases.titles[name]}"
+                has_title = True
+            yield line
 
 
 def parse(text: str) -> Parsed:

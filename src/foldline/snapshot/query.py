@@ -8,8 +8,9 @@ So does a place: the last line, the first error, the line of a number.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from math import log
 from operator import itemgetter
 from typing import Self
@@ -114,31 +115,12 @@ class Query:
     @classmethod
     def in_words(cls, *texts: str) -> Self:
         """Read questions, the most important first."""
-        found: dict[str, Term] = {}
-        places: frozenset[Want] = frozenset()
-        numbers: frozenset[int] = frozenset()
-        for text in filter(None, texts):
-            seen = near(text)
-            asking = questions(seen)
-            for term in (*pointing(seen), *(pointing(asking) if asking != seen else ())):
-                known = found.get(term.text)
-                if known is None or known.weight < term.weight:
-                    found[term.text] = term
-            places |= wants(asking)
-            numbers |= line_numbers(asking)
-        ranked = sorted(found.values(), key=lambda term: -term.weight)
-        return cls(tuple(ranked[:TERMS]), places, numbers)
+        return cls(*_read(tuple(map(near, filter(None, texts)))))
 
-    def among(self, texts: Iterable[str]) -> Query:
+    def among(self, texts: Sequence[str]) -> Query:
         """Count the terms in all that is looked through: what occurs often points at nothing."""
-        counts = dict.fromkeys((term.text for term in self.terms), 0)
-        size = 0
-        for text in texts:
-            lowered = text.lower()
-            size += len(lowered)
-            for term in counts:
-                counts[term] += lowered.count(term)
-        return replace(self, counts=counts, size=size // CHARS_PER_LINE)
+        counts = _Counts(tuple(term.text for term in self.terms), texts)
+        return replace(self, counts=counts, size=sum(map(len, texts)) // CHARS_PER_LINE)
 
     def with_call(self, arguments: str) -> Query:
         """Add, with little weight, what a call asked its tool for."""
@@ -240,6 +222,49 @@ class Query:
             found.update({place: PLACED for place, worth in made.worth.items() if worth >= 0.45})
         found.update({n - 1: PLACED for n in self.numbers if 0 < n <= count})
         return found
+
+
+class _Counts(Mapping[str, int]):
+    """How often words occur in texts; nothing is counted before somebody asks."""
+
+    def __init__(self, words: Sequence[str], texts: Sequence[str]) -> None:
+        self._words, self._texts = words, texts
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        counts = dict.fromkeys(self._words, 0)
+        for text in self._texts:
+            lowered = text.lower()
+            for word in counts:
+                counts[word] += lowered.count(word)
+        return counts
+
+    def __getitem__(self, word: str) -> int:
+        return self._counts[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+
+@lru_cache(maxsize=4)
+def _read(texts: Sequence[str]) -> tuple[tuple[Term, ...], frozenset[Want], frozenset[int]]:
+    """Return terms, places and numbers of lines that texts ask for."""
+    found: dict[str, Term] = {}
+    places: frozenset[Want] = frozenset()
+    numbers: frozenset[int] = frozenset()
+    for text in texts:
+        asking = questions(text)
+        for term in (*pointing(text), *(pointing(asking) if asking != text else ())):
+            known = found.get(term.text)
+            if known is None or known.weight < term.weight:
+                found[term.text] = term
+        places |= wants(asking)
+        numbers |= line_numbers(asking)
+    ranked = sorted(found.values(), key=lambda term: -term.weight)
+    return tuple(ranked[:TERMS]), places, numbers
 
 
 def _first_said(messages: Sequence[Message], places: Iterable[int]) -> tuple[int, str]:

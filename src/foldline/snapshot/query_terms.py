@@ -221,6 +221,8 @@ def _forms(word: str) -> Iterator[Term]:
 def _is_name(word: str) -> bool:
     """Tell whether a word is a name or a number, not an ordinary word."""
     inner = word[1:]
+    if word.isalpha() and inner.islower():
+        return False  # as most words are
     return (
         (any(c.isdigit() for c in word) and len(word) > 2)
         or any(c in "_/@.:#+" for c in inner)

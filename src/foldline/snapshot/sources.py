@@ -15,7 +15,7 @@ from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.frames import segments
-from foldline.values.groups import Site, pair
+from foldline.values.groups import Site
 from foldline.values.messages import Message, Text, ToolCall, ToolResult, visible_texts
 from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
@@ -122,13 +122,13 @@ class _Reader:
         self, view: View, need: CompactionContext, positions: Sequence[int], phrases: Phrases
     ) -> None:
         self.view, self.need, self.phrases = view, need, phrases
-        self.messages = [view.original(index) for index in range(len(view.messages))]
+        self.messages = view.said
         self.leader = {index: group.start for group in view.groups for index in group.members}
         self.folded = frozenset(positions)
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        answers = pair(self.messages).answers
+        answers = view.said_pairing.answers
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.observed = observations(self.messages)

@@ -26,7 +26,7 @@ from foldline.snapshot.sources import SourceText, observations
 from foldline.snapshot.statements import prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
-from foldline.values.groups import Site, pair
+from foldline.values.groups import Site
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
 from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
@@ -71,6 +71,13 @@ _VAIN = re.compile(
     r"|没有(?:用|效果)|不起作用|仍然失败",
     re.IGNORECASE,
 )
+_VAIN_NEEDLES: Final = (
+    *("did not ", "didn't ", "does not ", "doesn't ", "won't ", "no effect", "in vain"),
+    *("isn't the ", "wasn't the ", "is not the ", "was not the ", "dead end", "still "),
+    *("gave up", "ruled out", "wrong a", "没有", "不起作用", "仍然失败"),
+)
+"""One of these, in lower case, stands in everything that `_VAIN` finds."""
+
 _REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
 _SUPPOSED = re.compile(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
@@ -175,7 +182,7 @@ class _Found:
     ) -> None:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
-        self.messages = [view.original(index) for index in range(len(view.messages))]
+        self.messages = view.said
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
@@ -292,13 +299,13 @@ class _Found:
         # What failed may have passed by now, in what stays.
         findings = [
             finding
-            for finding in facts.open_errors(self.messages, ERRORS)
+            for finding in facts.open_errors(self.messages, ERRORS, self.view.said_pairing)
             if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
         errors = [self._failing(finding) for finding in findings]
         found: dict[str, str] = {}
-        for call, result in pair(self.messages).answers.items():
+        for call, result in self.view.said_pairing.answers.items():
             part = self.messages[call.message].parts[call.part]
             came = self.messages[result.message].parts[result.part]
             if isinstance(part, ToolCall) and isinstance(came, ToolResult):
@@ -331,6 +338,9 @@ class _Found:
         for index in range(len(self.old) - 1, -1, -1):
             message = self.old[index]
             if message.role != "assistant" or len(found) >= VAIN:
+                continue
+            lowered = message.text.lower()
+            if not any(needle in lowered for needle in _VAIN_NEEDLES):
                 continue
             sentences = _sentences(message)
             for number, sentence in enumerate(sentences):

@@ -10,7 +10,6 @@ constants were fitted on the facts that readers of recorded sessions had to know
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +91,9 @@ ROW_TOKENS: Final = 3.0
 SIZE_POWER: Final = 0.55
 """Statements are taken by worth over size to this power: long ones are not worth less a word."""
 
+ROUNDING: Final = 1 + 1e-9
+"""Factor by which a bound is above what is added up in another order."""
+
 FOCUSED: Final = 6.0
 """How much more a statement is worth that has all of what the caller wants to be kept."""
 
@@ -118,7 +120,7 @@ STRONG: Final = frozenset(
 """Words of reasons, decisions and rules that hold for long."""
 
 SUMMING_UP: Final = 1.5
-"""By which factor a statement counts more that stands under a heading of results."""
+"""By which factor a statement counts more that begins with a heading of results."""
 
 HEADED, HEADING = ("#", "**"), 160
 """How a heading begins, and its characters that are looked at."""
@@ -129,10 +131,11 @@ _SUMS_UP = re.compile(
     re.IGNORECASE,
 )
 
+_REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
 _REASONS_ELSEWHERE = re.compile(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
-    "|поэтому|потому|нужно|ошибк|weil|deshalb|nicht|parce|porque|✅|❌|⚠|→"
+    "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→|" + "|".join(_REASONS_IN_ASCII)
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
@@ -145,8 +148,8 @@ _NUMBER = re.compile(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
     *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
-    *("✗", "❌", "错误", "失败", "异常"),
 )
+_ALARMS_ELSEWHERE = re.compile("[✗❌]|错误|失败|异常")
 
 
 _MARK: Final = "\0"
@@ -175,48 +178,86 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
-        found, longest = self._words(source.text, slices)
-        alarming = _alarming(source.text, slices)
-        is_ascii = source.text.isascii()
-        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
-        factor = 1.0
-        for line, (start, end) in enumerate(slices):
-            text = source.text[start:end]
-            if text.startswith(HEADED) and source.speaker in PROSE:
-                heading = text[:HEADING].partition("\n")[0]
-                factor = SUMMING_UP if _SUMS_UP.search(heading) else 1.0
-            worth, reasons, strong = 0.0, 0, False
-            if words := found[line]:
-                known = self.names.keys() & words
-                # Exact, so that it does not depend on the order of a set.
-                worth = log1p(fsum(map(self.names.__getitem__, known)))
-                reasons = len(REASONS & words)
-                strong = not STRONG.isdisjoint(words)
-            if not is_ascii:
-                reasons += len(_REASONS_ELSEWHERE.findall(text))
-            worth += REASON * log1p(reasons)
-            if strong:
-                worth += STRONG_REASON
-            worth += _bonus(source, text, line)
-            if line in alarming:
-                worth += ALARM
-            worth *= weight * factor * _share(source.speaker, text, longest)
-            if self.focus:
-                worth *= 1 + FOCUSED * self.focus.match(text)
-            yield worth
+        for line, words in enumerate(self.words(source.text, slices)):
+            yield self.worth(source, slices[line], line, words)
+
+    def words(self, text: str, slices: Sequence[Slice]) -> list[float]:
+        """Return what the words of every statement are worth: names, reasons and decisions."""
+        plain = _plain(text)
+        words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
+        telling = " ".join(filter(self._telling.__contains__, words)).split(_MARK)
+        if text.isascii():
+            # Most lines of outputs have none.
+            return [self._worth_of(some, 0) if len(some) > 1 else 0.0 for some in telling]
+        return [
+            self._worth_of(some, _reasons_elsewhere(text[start:end]))
+            for some, (start, end) in zip(telling, slices, strict=True)
+        ]
+
+    def _worth_of(self, telling: str, reasons: int) -> float:
+        words = set(telling.split())
+        # Exact, so that it does not depend on the order of a set.
+        worth = log1p(fsum(map(self.names.__getitem__, self.names.keys() & words)))
+        worth += REASON * log1p(len(REASONS & words) + reasons)
+        return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
+
+    def worth(self, source: SourceText, place: Slice, line: int, words: float) -> float:
+        """
+        Judge a statement.
+
+        Args:
+            source: The text that it is in.
+            place: Where it begins and ends in that.
+            line: Its number among the statements of the text, from 0.
+            words: What its words are worth.
+        """
+        text = source.text[slice(*place)]
+        worth = words + _bonus(source, text, line)
+        if _tells_of_failure(text):
+            worth += ALARM
+        worth *= _weight(source) * _share(source.speaker, text)
+        if source.speaker in PROSE and text.startswith(HEADED):
+            heading = text[:HEADING].partition("\n")[0]
+            worth *= SUMMING_UP if _SUMS_UP.search(heading) else 1.0
+        return worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
+
+    def bounds(self, source: SourceText, words: Sequence[float]) -> list[float]:
+        """
+        Return what the worth of the statements of a text is below.
+
+        Args:
+            source: The text.
+            words: What the words of its statements are worth.
+        """
+        most, opening = BASE + ALARM, 0.0
+        if source.speaker in QUOTED:
+            most, opening = _brevity(source) + SENTENCE + NUMBER + ALARM, OPENING
+        factor = _weight(source) * (1 + FOCUSED if self.focus else 1) * ROUNDING
+        factor *= SUMMING_UP if source.speaker in PROSE else 1.0
+        first = [(worth + most + opening) * factor for worth in words[:OPENING_BLOCKS]]
+        return [*first, *((worth + most) * factor for worth in words[OPENING_BLOCKS:])]
 
     @cached_property
     def _telling(self) -> frozenset[str]:
         return frozenset((_MARK, *self.names, *REASONS, *STRONG))
 
-    def _words(self, text: str, slices: Sequence[Slice]) -> tuple[list[set[str]], int]:
-        """Return the names and reasons in every statement, and the length of the longest word."""
-        plain = _plain(text)
-        words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
-        telling = " ".join(filter(self._telling.__contains__, words))
-        return [set(some.split()) for some in telling.split(_MARK)], max(
-            map(len, words), default=0
-        )
+
+def _tells_of_failure(text: str) -> bool:
+    for alarm in _ALARMS:
+        if alarm in text:
+            return True
+    return not text.isascii() and _ALARMS_ELSEWHERE.search(text) is not None
+
+
+def _reasons_elsewhere(text: str) -> int:
+    """Count the words of other languages that give reasons, decisions or outcomes."""
+    if text.isascii():
+        return sum(map(text.count, _REASONS_IN_ASCII))
+    return len(_REASONS_ELSEWHERE.findall(text))
+
+
+def _weight(source: SourceText) -> float:
+    return WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
 
 
 def _plain(text: str) -> str:
@@ -224,32 +265,20 @@ def _plain(text: str) -> str:
     return blanked(text).replace(". ", "  ").replace(".\n", " \n")
 
 
-def _alarming(text: str, slices: Sequence[Slice]) -> set[int]:
-    """Return which statements tell of a failure; a search for a word goes through all of them."""
-    starts = [start for start, _ in slices]
-    found = set[int]()
-    for alarm in _ALARMS:
-        place = text.find(alarm)
-        while place >= 0:
-            line = bisect_right(starts, place) - 1
-            last = slices[line][1] - len(alarm) if line >= 0 else -1
-            if place <= last:
-                found.add(line)
-            # One alarm a statement is enough.
-            place = text.find(alarm, max(place, last) + 1)
-    return found
-
-
 def _bonus(source: SourceText, text: str, line: int) -> float:
     """Return what speaks for a statement besides its words."""
     if source.speaker not in QUOTED:
         return BASE
-    bonus = SHORT * min(1.0, BRIEF / len(source.text))
+    bonus = _brevity(source)
     if line < OPENING_BLOCKS:
         bonus += OPENING
     if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
         bonus += SENTENCE
     return bonus + NUMBER if _NUMBER.search(text) else bonus
+
+
+def _brevity(source: SourceText) -> float:
+    return SHORT * min(1.0, BRIEF / len(source.text))
 
 
 def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
@@ -259,10 +288,10 @@ def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> boo
     return not text.isascii() and elsewhere.search(text) is not None
 
 
-def _share(speaker: Speaker, text: str, longest: int) -> float:
+def _share(speaker: Speaker, text: str) -> float:
     """Return what is left of the worth of a statement for its form."""
     if speaker in QUOTED:
-        share = ENCODED if longest > LONGEST_WORD and _is_encoded(text) else 1.0
+        share = ENCODED if _is_encoded(text) else 1.0
     elif speaker not in PROSE:
         return 1.0
     elif speaker == "agent" and announces(text):
@@ -277,7 +306,13 @@ def _share(speaker: Speaker, text: str, longest: int) -> float:
 
 
 def _is_encoded(text: str) -> bool:
-    return "://" not in text and max(map(len, _plain(text).split()), default=0) > LONGEST_WORD
+    # What is left of a word is no longer than it was, and a long one reaches over such a place.
+    for place in range(0, len(text), LONGEST_WORD):
+        end = text.find(" ", place)
+        if (end if end >= 0 else len(text)) - text.rfind(" ", 0, place) - 1 > LONGEST_WORD:
+            words = _plain(text).split()
+            return "://" not in text and max(map(len, words), default=0) > LONGEST_WORD
+    return False
 
 
 def _letters(text: str) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foldline.core.asks import Ask, Reply, Steps
+from foldline.core.summary_settings import ModelSummary
 from foldline.relevance.language import Language
 from foldline.snapshot.excerpt import excerpt
 from foldline.snapshot.phrasing import phrases_for
@@ -30,20 +31,6 @@ SMALLER = 0.7
 
 PREVIOUS = 0.25
 """Fraction of the reader's window that the account so far may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSummary:
-    """
-    The account that a model wrote.
-
-    ``problem`` says why there is no account, or why it does not reach to the end; "" when all is
-    well, or when there was nothing to summarize. ``marked`` counts its claims without evidence.
-    """
-
-    text: str = ""
-    problem: str = ""
-    marked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
-from foldline.core.summary_settings import SummarySettings
-from foldline.relevance.language import Language
+from foldline.core.summary_settings import ModelSummary, SummarySettings
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
 from foldline.snapshot.phrasing import phrases_for
 from foldline.strategies.tail import TAIL, Keep, TailSelection
 from foldline.strategies.truncate import shorten_staying
-from foldline.summary.acceptance import within
-from foldline.summary.claims import mark_unproven_claims
 from foldline.summary.conversation_language import conversation_language
-from foldline.summary.coverage import coverage, wanted
-from foldline.summary.forgery import neutralize
-from foldline.summary.model_summary import ModelSummary, summarize_with_model
-from foldline.summary.summary_request import SummaryRequest, known_handles
-from foldline.summary.templates import Template
 from foldline.values.edits import Edit, Fold, Rewrite
 from foldline.values.messages import Message, Text
 from foldline.values.tokens import MESSAGE_TOKENS
 from foldline.values.view import View
+
+if TYPE_CHECKING:
+    from foldline.summary.templates import Template
 
 NAME = "summarize"
 
@@ -79,7 +73,15 @@ class Summarize:
             return Plan(cuts, "" if cuts else "a snapshot would not be smaller")
         language = conversation_language(view, (self.settings or need.summary).language)
         phrases = phrases_for(language)
-        summary = yield from self._summary(view, need, positions, room, cuts, language)
+        summary = ModelSummary()
+        if need.account or (need.reader is not None and positions):
+            # Imported here: few need what asks for an account and checks it.
+            from foldline.summary.account import write_account
+
+            settings = self.settings or need.summary
+            summary = yield from write_account(
+                view, need, positions, room, settings, self.template, cuts, language
+            )
         text = compose(beside, need, positions, room, summary.text, phrases)
         spare = room - beside.counter.text(text)
         more = self._unfolded(view, positions, spare) if self._may_extend(spare, need) else ()
@@ -107,38 +109,6 @@ class Summarize:
             spare -= needed
         return frozenset(kept)
 
-    def _summary(
-        self,
-        view: View,
-        need: CompactionContext,
-        positions: list[int],
-        room: int,
-        cuts: Sequence[Rewrite],
-        language: Language | None,
-    ) -> Steps[ModelSummary]:
-        """Take the user's account, or let a model write one; mark what it lacks evidence for."""
-        if need.account:
-            return self._own_account(view, need, room)
-        if need.reader is None or not positions:
-            return ModelSummary()
-        settings = self.settings or need.summary
-        request = SummaryRequest(
-            view, need, need.reader, positions, room, settings, self.template, cuts, language
-        )
-        summary = yield from summarize_with_model(request)
-        if not summary.text:
-            return summary
-        said = [view.original(index) for index in range(len(view.messages))]
-        text, marked = mark_unproven_claims(summary.text, said, phrases_for(language))
-        return replace(summary, text=text, marked=marked)
-
-    def _own_account(self, view: View, need: CompactionContext, room: int) -> ModelSummary:
-        """Write the user's own account as one of a model: harmless, and within its share."""
-        text = neutralize(need.account, known_handles(view, need))
-        most = round((self.settings or need.summary).share * room)
-        short = within(text, most, view.counter.text, math.inf)
-        return ModelSummary(short, "" if short == text else "the text of the user is cut")
-
 
 def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: str) -> str:
     """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
@@ -146,6 +116,8 @@ def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: s
     if summary.marked:
         words.append(f"claims of success that no result shows: {summary.marked}")
     if summary.text:
+        from foldline.summary.coverage import coverage, wanted
+
         words.append(str(coverage(wanted(view, positions), summary.text, snapshot)))
     return "; ".join(words)
 

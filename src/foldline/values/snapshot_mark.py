@@ -29,6 +29,9 @@ LONGEST_HEAD = 1_000
 LONGEST_MARK = 20
 """Characters of a mark."""
 
+CHUNK = 65_536
+"""Characters of a text that are encoded at once for its checksum."""
+
 REMEMBERED = 32
 """So many texts are not checked again; a conversation shows a snapshot or two."""
 
@@ -61,15 +64,22 @@ def sealed(text: str) -> str:
     The mark covers the first line and what stands below it, white space at the end aside; a mark
     that is there already is replaced.
     """
-    _, feed, rest = text.partition("\n")
-    body = rest.rstrip()
-    stem = first_line(text).removesuffix("]")
-    return f"{stem} #{_checksum(stem, body)}+{len(body)}]{feed}{rest}"
+    head, feed, rest = text.partition("\n")
+    return seal(head, rest) if feed else seal(head)
+
+
+def seal(head: str, rest: str | None = None) -> str:
+    """Return a first line with its mark, and what stands below it (None for nothing)."""
+    body = (rest or "").rstrip()
+    stem = _MARK.sub("]", head).removesuffix("]")
+    front = f"{stem} #{_checksum(stem, body)}+{len(body)}]"
+    return front if rest is None else f"{front}\n{rest}"
 
 
 def first_line(text: str) -> str:
     """Return the first line of a text, without the mark."""
-    return _MARK.sub("]", text.partition("\n")[0])
+    feed = text.find("\n")
+    return _MARK.sub("]", text if feed < 0 else text[:feed])
 
 
 def split_snapshot(text: str) -> tuple[str, str]:
@@ -105,7 +115,8 @@ def _seal_end(text: str, start: int) -> int:
 def _checksum(head: str, body: str) -> str:
     digest = blake2b(head.encode("utf-8", "surrogatepass"), digest_size=4)
     digest.update(b"\n")
-    digest.update(body.encode("utf-8", "surrogatepass"))
+    for start in range(0, len(body), CHUNK):
+        digest.update(body[start : start + CHUNK].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import is_
+from typing import Final
 
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
@@ -12,6 +14,9 @@ from foldline.values.messages import Message
 from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
+
+OF_LOG: Final = ("_words", "names", "likely_names")
+"""What is read from the log, so that no edit changes it."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,17 @@ class View:
         return pair(self.messages)
 
     @cached_property
+    def said(self) -> tuple[Message, ...]:
+        """What was really said at every position."""
+        return tuple(self.originals.get(message.id, message) for message in self.messages)
+
+    @cached_property
+    def said_pairing(self) -> Pairing:
+        """Which result answers which call in what was really said."""
+        same = all(map(is_, self.said, self.messages))
+        return self.pairing if same else pair(self.said)
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The groups, by first member."""
         return group(self.messages, self.pairing)
@@ -116,7 +132,10 @@ class View:
         known = dict(zip(map(id, self.messages), self.counts, strict=True))
         shown = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in shown)
-        return replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
+        after = replace(self, messages=shown, counts=counts, unread=following(self.unread, edits))
+        # What was said is the same, and has been read by now if anything needed it.
+        after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        return after
 
     def foldable(self, groups: Iterable[Group] | None = None) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.transcripts.editing import edit_lists, edited, messages_of
 from tests.formats.transcripts.test_gemini_contents import contents
@@ -88,7 +88,6 @@ def check(name: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("name", "document"), DOCUMENTS)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_a_document_with_anything_anywhere(name: str, document: Any, data: Any) -> None:
     changed = put(document, data.draw(st.sampled_from(places(document))), data.draw(values))
@@ -96,7 +95,6 @@ def test_a_document_with_anything_anywhere(name: str, document: Any, data: Any) 
 
 
 @pytest.mark.parametrize(("name", "items"), LINES)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_lines_with_anything_anywhere(name: str, items: list[Any], data: Any) -> None:
     changed = put(items, data.draw(st.sampled_from(places(items))), data.draw(values))

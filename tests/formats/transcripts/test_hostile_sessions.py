@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.transcripts import test_claude_code, test_codex, test_gemini_cli, test_pi
 from tests.formats.transcripts.test_hostile_files import check, places, put, values
@@ -44,7 +44,6 @@ SESSIONS: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "records"), SESSIONS)
-@settings(max_examples=120)
 @given(data=st.data())
 def test_lines_with_anything_anywhere(name: str, records: list[Any], data: Any) -> None:
     changed = put(records, data.draw(st.sampled_from(places(records))), data.draw(values))
@@ -52,7 +51,6 @@ def test_lines_with_anything_anywhere(name: str, records: list[Any], data: Any) 
 
 
 @pytest.mark.parametrize(("name", "records"), SESSIONS)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_lines_in_any_order_missing_doubled_or_cut(
     name: str, records: list[Any], data: Any
