@@ -13,19 +13,22 @@ AGAIN = "The archive lacks symbols, because the linker fails."
 OTHER = "Users reported the timeout yesterday."
 
 
-def ranked(worths):
-    """Rank texts of ten tokens each by their worth; each is a source of its own."""
+def choice_of(worths):
+    """Return a choice among texts of ten tokens each, with their worth."""
+    sources = [
+        SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, (text, _) in enumerate(worths)
+    ]
     ranking = Ranking(lambda number, *_: worths[number][1])
     for number, (text, worth) in enumerate(worths):
         ranking.add(number, [(0, len(text))], [10.0], [worth])
-    return ranking
+    return Choice(ranking, sources)
 
 
 def chosen(worths, space=100.0, elsewhere=()):
-    """Choose among texts of ten tokens each, with their worth; return them, the best first."""
-    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
-    found = Choice(ranked([*worths.items()]), sources).within(space, elsewhere)
-    return [sources[one.source].text for one in found]
+    """Choose among texts of ten tokens each; return them, the best first."""
+    rows = list(worths.items())
+    found = choice_of(rows).within(space, elsewhere)
+    return [rows[one.source][0] for one in found]
 
 
 def test_the_most_telling_come_first_as_far_as_they_fit():
@@ -44,19 +47,15 @@ def test_what_stands_elsewhere_gives_way_and_its_lines_are_not_repeated():
 
 
 def test_the_same_choice_is_made_for_the_same_space_however_often():
-    worths = {f"{word} told us about {word}": 1.0 for word in ("linker", "archive", "timeout")}
-    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(worths)]
-    choice = Choice(ranked([*worths.items()]), sources)
+    choice = choice_of([(f"{w} told us about {w}", 1.0) for w in ("linker", "archive", "timeout")])
     assert choice.within(30.0, ()) == choice.within(30.0, ())
     assert len(choice.within(14.0, ())) == 1
 
 
 def repeating(size):
     """Return a choice among so many statements that have half of their words in common."""
-    texts = [f"number {n} repeats the very same words {n * n}" for n in range(size)]
-    sources = [SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, text in enumerate(texts)]
-    rows = [(text, 1.0 + n % 7) for n, text in enumerate(texts)]
-    return Choice(ranked(rows), sources), 5.0 * size
+    rows = [(f"number {n} repeats the very same words {n * n}", 1.0 + n % 7) for n in range(size)]
+    return choice_of(rows), 5.0 * size
 
 
 def test_choosing_grows_linearly_however_much_is_repeated():

@@ -78,7 +78,7 @@ class Choice:
         """Yield what fits by what it adds for its size to what was chosen before."""
         waiting: list[_Waiting] = []
         for number, statement in enumerate(self._statements.within(lambda: found.space)):
-            if statement.density <= 0:
+            if statement.density <= 0 or found.space < LEAST_LINE:
                 break
             while waiting and -waiting[0][0] >= statement.density:
                 yield from self._next(waiting, found, statement.density)

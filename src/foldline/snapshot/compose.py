@@ -145,8 +145,8 @@ class _Composer:
             self.sizes[source.step] += source.tokens
         self.densities = Densities(self.judge, self.sources, account)
         self.statements = Ranking(self.densities)
-        self._rank()
         self.choice = Choice(self.statements, self.sources)
+        self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
             text

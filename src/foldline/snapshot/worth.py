@@ -120,7 +120,7 @@ STRONG: Final = frozenset(
 """Words of reasons, decisions and rules that hold for long."""
 
 SUMMING_UP: Final = 1.5
-"""By which factor a statement counts more that stands under a heading of results."""
+"""By which factor a statement counts more that begins with a heading of results."""
 
 HEADED, HEADING = ("#", "**"), 160
 """How a heading begins, and its characters that are looked at."""
@@ -178,7 +178,6 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
-        factors = self.headings(source, slices)
         for line, words in enumerate(self.words(source.text, slices)):
             yield self.worth(source, slices[line], line, words) * factors.get(line, 1.0)
 
@@ -231,6 +230,9 @@ class Judge:
         if _tells_of_failure(text):
             worth += ALARM
         worth *= _weight(source) * _share(source.speaker, text)
+        if source.speaker in PROSE and text.startswith(HEADED):
+            heading = text[:HEADING].partition("\n")[0]
+            worth *= SUMMING_UP if _SUMS_UP.search(heading) else 1.0
         return worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
     def bounds(self, source: SourceText, words: Sequence[float]) -> list[float]:
@@ -245,6 +247,7 @@ class Judge:
         if source.speaker in QUOTED:
             most, opening = _brevity(source) + SENTENCE + NUMBER + ALARM, OPENING
         factor = _weight(source) * (1 + FOCUSED if self.focus else 1) * ROUNDING
+        factor *= SUMMING_UP if source.speaker in PROSE else 1.0
         first = [(worth + most + opening) * factor for worth in words[:OPENING_BLOCKS]]
         return [*first, *((worth + most) * factor for worth in words[OPENING_BLOCKS:])]
 
