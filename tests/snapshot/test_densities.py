@@ -15,7 +15,7 @@ def density(account="", text=TEXT, extra=0.0):
     source = SourceText(1, 0, "agent", text, "1f0c2a", 0.25, 1.0)
     slices = [(0, len(text))]
     densities = Densities(JUDGE, [source], account)
-    densities.add(0, JUDGE.words(text, slices), {0: extra} if extra else {}, {})
+    densities.add(0, JUDGE.words(text, slices), {0: extra} if extra else {})
     return densities(0, 0, 0, len(text)) * cost(source, 0, len(text)) ** SIZE_POWER
 
 
@@ -36,5 +36,5 @@ def test_statements_are_numbered_through_all_sources():
     sources = [SourceText(n, 0, "agent", TEXT, "1f0c2a", 0.25, 1.0) for n in range(2)]
     densities = Densities(JUDGE, sources)
     for first in range(2):
-        densities.add(first, JUDGE.words(TEXT, [(0, len(TEXT))]), {}, {})
+        densities.add(first, JUDGE.words(TEXT, [(0, len(TEXT))]), {})
     assert densities(0, 0, 0, len(TEXT)) == densities(1, 1, 0, len(TEXT))

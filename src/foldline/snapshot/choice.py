@@ -23,7 +23,7 @@ SAME: Final = 0.999
 HANDLE_TOKENS: Final = 4.0
 
 LEAST_LINE: Final = 12
-"""Characters of a line that is not quoted twice."""
+"""Characters of a line that is not quoted twice, and tokens that no statement is looked for."""
 
 TRIES: Final = 6
 """How often a statement is judged anew; what it loses after that is little."""

@@ -164,15 +164,12 @@ class _Composer:
             slices, extras = self._slices(number, total)
             source, first = self.sources[number], len(self.statements)
             words = self.judge.words(source.text, slices)
-            factors = self.judge.headings(source, slices)
-            self.densities.add(first, words, extras, factors)
+            self.densities.add(first, words, extras)
             costs = [cost(source, start, end) for start, end in slices]
             bounds = [
                 worth / size**SIZE_POWER
                 for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
             ]
-            for place, factor in factors.items():
-                bounds[place] *= factor
             for place, extra in extras.items():
                 bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
             self.statements.add(number, slices, costs, bounds)

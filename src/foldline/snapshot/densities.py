@@ -37,20 +37,12 @@ class Densities:
         self.words = array("d")
         self.firsts = array("I")
         self.extras: dict[int, float] = {}
-        self.factors: dict[int, float] = {}
 
-    def add(
-        self,
-        first: int,
-        words: Sequence[float],
-        extras: Mapping[int, float],
-        factors: Mapping[int, float],
-    ) -> None:
-        """Note what the words of the next source are worth, what is added, and its factors."""
+    def add(self, first: int, words: Sequence[float], extras: Mapping[int, float]) -> None:
+        """Note what the words of the next source are worth, and what is added to that."""
         self.firsts.append(first)
         self.words.extend(words)
         self.extras.update((first + place, extra) for place, extra in extras.items())
-        self.factors.update((first + place, factor) for place, factor in factors.items())
 
     def __call__(self, number: int, index: int, start: int, end: int) -> float:
         """
@@ -64,7 +56,7 @@ class Densities:
         """
         source, line = self.sources[index], number - self.firsts[index]
         worth = self.judge.worth(source, (start, end), line, self.words[number])
-        worth = worth * self.factors.get(number, 1.0) + self.extras.get(number, 0.0)
+        worth += self.extras.get(number, 0.0)
         if self.account_words:
             worth *= self._novelty(source.text[start:end])
         return worth / float(cost(source, start, end) ** SIZE_POWER)

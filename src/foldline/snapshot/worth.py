@@ -179,21 +179,7 @@ class Judge:
             slices: Where its statements begin and end, in order.
         """
         for line, words in enumerate(self.words(source.text, slices)):
-            yield self.worth(source, slices[line], line, words) * factors.get(line, 1.0)
-
-    def headings(self, source: SourceText, slices: Sequence[Slice]) -> dict[int, float]:
-        """Return the factors of statements that stand under a heading of results, by number."""
-        if source.speaker not in PROSE or not any(sign in source.text for sign in HEADED):
-            return {}
-        factors: dict[int, float] = {}
-        is_result = False
-        for line, (start, end) in enumerate(slices):
-            if source.text.startswith(HEADED, start, end):
-                heading = source.text[start : min(end, start + HEADING)].partition("\n")[0]
-                is_result = _SUMS_UP.search(heading) is not None
-            if is_result:
-                factors[line] = SUMMING_UP
-        return factors
+            yield self.worth(source, slices[line], line, words)
 
     def words(self, text: str, slices: Sequence[Slice]) -> list[float]:
         """Return what the words of every statement are worth: names, reasons and decisions."""
