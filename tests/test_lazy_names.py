@@ -4,7 +4,7 @@ import pytest
 
 from foldline.lazy_names import lazily
 
-load, names = lazily("foldline", {"Text": "core.messages", "View": "core.view"})
+load, names = lazily("foldline", {"Text": "values.messages", "View": "values.view"})
 
 
 def test_a_name_is_loaded_from_the_module_that_holds_it():

@@ -120,8 +120,14 @@ def _bounded(lines: list[str]) -> Iterator[str]:
     if len(lines) > MAX_LINES:
         lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
     for line in lines:
-        for start in range(0, len(line), MAX_LINE):
-            yield line[start : start + MAX_LINE]
+        start = 0
+        while len(line) - start > MAX_LINE:
+            # Between words, where there are any: half of a name is no name.
+            blank = line.rfind(" ", start + MAX_LINE // 2, start + MAX_LINE)
+            stop = start + MAX_LINE if blank < 0 else blank + 1
+            yield line[start:stop]
+            start = stop
+        yield line[start:]
 
 
 def _is_counted(sample: str) -> bool:

@@ -7,9 +7,8 @@ fail, what is still broken, what was tried in vain, and the next step if one was
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +17,7 @@ from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
+from foldline.snapshot.file_rows import ITEM, file_rows, listed_files
 from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
@@ -37,12 +37,6 @@ REQUESTS_SHOWN, REQUEST, ANSWER = 12, 90, 220
 
 COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
-
-FOLDER, FILES_A_FOLDER = 3, 12
-"""From how many files on their folder stands but once, and how many stand in a line then."""
-
-ITEM: Final = "- "
-"""How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
 ERRORS: Final = 4
 
@@ -91,7 +85,6 @@ _NEXT = re.compile(
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile("[,:] ")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
 
 
@@ -278,10 +271,10 @@ class _Found:
     def all_files(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the files that were changed, those of an earlier snapshot too."""
         done: dict[str, str] = {}
-        for path, what in (*_listed(earlier), *self.files()):
+        for path, what in (*listed_files(earlier), *self.files()):
             done.pop(path, None)
             done[path] = operation(what, self.phrases)
-        return tuple(_by_folder(done))
+        return tuple(file_rows(done))
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, with what was done to each."""
@@ -381,28 +374,3 @@ def _cut(text: str, most: int) -> str:
         return text
     stop = max(text.rfind(end, most // 2, most) + 1 for end in (". ", "。", "! ", "? "))
     return text[:stop] if stop > most // 2 else text[:most].rsplit(" ", 1)[0] + "…"
-
-
-def _listed(earlier: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the files that an earlier snapshot lists, with what was done to each."""
-    for line in (row.removeprefix(ITEM) for row in earlier):
-        folder, _, listed = line.partition(": ") if ": " in line else ("", "", line)
-        for item in listed.split(", "):
-            name, _, what = item.rpartition(" (")
-            path = posixpath.join("" if folder == "." else folder, name or item)
-            yield path, what.removesuffix(")") if name else ""
-
-
-def _by_folder(done: Mapping[str, str]) -> Iterator[str]:
-    """Write files with what was done to them, those of a folder together."""
-    folders: dict[str, list[str]] = {}
-    for path, what in done.items():
-        folder, name = posixpath.split(path)
-        folders.setdefault(folder or ".", []).append(f"{name} ({what})" if what else name)
-    for folder, names in folders.items():
-        single = len(names) < FOLDER and not any(_SEPARATOR.search(name) for name in names)
-        if single and folder != "." and not _SEPARATOR.search(folder):
-            yield from (ITEM + posixpath.join(folder, name) for name in names)
-            continue
-        for start in range(0, len(names), FILES_A_FOLDER):
-            yield f"{ITEM}{folder}: {', '.join(names[start : start + FILES_A_FOLDER])}"
