@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from foldline.outputs.matches import is_search, search
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
 from foldline.outputs.verdict import failures, is_summary, last_failure
-from foldline.values.part_text import MAX_LINE, MAX_LINES, result_text, text_lines
+from foldline.values.part_text import bounded_lines, result_text, text_lines
 
 FIRST, SECOND = 0.6, 0.3
 LAST, NEXT_TO_LAST = 0.8, 0.4
@@ -110,24 +110,7 @@ def plain(text: str) -> tuple[str, ...]:
 
 def _raw(text: str) -> tuple[str, ...]:
     lines = [line for line in map(str.strip, text.split("\n")) if line]
-    if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE:
-        return tuple(_bounded(lines))
-    return tuple(lines)
-
-
-def _bounded(lines: list[str]) -> Iterator[str]:
-    """Cut lines that are too long into pieces, and leave out the middle of too many."""
-    if len(lines) > MAX_LINES:
-        lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
-    for line in lines:
-        start = 0
-        while len(line) - start > MAX_LINE:
-            # Between words, where there are any: half of a name is no name.
-            blank = line.rfind(" ", start + MAX_LINE // 2, start + MAX_LINE)
-            stop = start + MAX_LINE if blank < 0 else blank + 1
-            yield line[start:stop]
-            start = stop
-        yield line[start:]
+    return tuple(bounded_lines(lines))
 
 
 def _is_counted(sample: str) -> bool:

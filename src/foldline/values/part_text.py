@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
@@ -71,17 +72,35 @@ def text_lines(text: str) -> list[str]:
         They are without indentation and without a reader's line numbers, in order.
     """
     lines = [line for line in map(str.lstrip, text.split("\n")) if line]
-    if len(lines) > MAX_LINES:
-        lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
-    told = [_NUMBERED.sub("", line, 1) if line[0].isdigit() else line for line in lines]
-    bare = list(filter(None, map(str.rstrip, told)))
-    if max(map(len, bare), default=0) > MAX_LINE:
-        bare = [
-            line[start : start + MAX_LINE]
-            for line in bare
-            for start in range(0, len(line), MAX_LINE)
-        ]
-    return bare
+    bare = [
+        _NUMBERED.sub("", line, 1) if line[0].isdigit() else line
+        for line in _without_middle(lines)
+    ]
+    return bounded_lines(list(filter(None, map(str.rstrip, bare))))
+
+
+def bounded_lines(lines: list[str]) -> list[str]:
+    """Leave out the middle of too many lines, and cut those that are too long into pieces."""
+    lines = _without_middle(lines)
+    if max(map(len, lines), default=0) <= MAX_LINE:
+        return lines
+    return [piece for line in lines for piece in _pieces(line)]
+
+
+def _without_middle(lines: list[str]) -> list[str]:
+    half = MAX_LINES // 2
+    return lines if len(lines) <= MAX_LINES else [*lines[:half], *lines[-half:]]
+
+
+def _pieces(line: str) -> Iterator[str]:
+    start = 0
+    while len(line) - start > MAX_LINE:
+        # Between words, where there are any: half of a name is no name.
+        blank = line.rfind(" ", start + MAX_LINE // 2, start + MAX_LINE)
+        stop = start + MAX_LINE if blank < 0 else blank + 1
+        yield line[start:stop]
+        start = stop
+    yield line[start:]
 
 
 def is_numbered(text: str) -> bool:
