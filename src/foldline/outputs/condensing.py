@@ -17,7 +17,7 @@ from foldline.outputs.matches import is_search, search
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
 from foldline.outputs.verdict import failures, is_summary, last_failure
-from foldline.values.part_text import MAX_LINE, MAX_LINES, result_text, text_lines
+from foldline.values.part_text import MAX_LINE, MAX_LINES, line_pieces, result_text, text_lines
 
 FIRST, SECOND = 0.6, 0.3
 LAST, NEXT_TO_LAST = 0.8, 0.4
@@ -120,8 +120,7 @@ def _bounded(lines: list[str]) -> Iterator[str]:
     if len(lines) > MAX_LINES:
         lines = [*lines[: MAX_LINES // 2], *lines[-MAX_LINES // 2 :]]
     for line in lines:
-        for start in range(0, len(line), MAX_LINE):
-            yield line[start : start + MAX_LINE]
+        yield from line_pieces(line)
 
 
 def _is_counted(sample: str) -> bool:

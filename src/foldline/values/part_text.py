@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000
 """Characters of a candidate line; a longer line is offered in pieces of this size."""
+
+NEAR = 200
+"""Characters before the end of such a piece in which it is cut at a blank."""
 
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
@@ -76,11 +80,7 @@ def text_lines(text: str) -> list[str]:
     told = [_NUMBERED.sub("", line, 1) if line[0].isdigit() else line for line in lines]
     bare = list(filter(None, map(str.rstrip, told)))
     if max(map(len, bare), default=0) > MAX_LINE:
-        bare = [
-            line[start : start + MAX_LINE]
-            for line in bare
-            for start in range(0, len(line), MAX_LINE)
-        ]
+        bare = [piece for line in bare for piece in line_pieces(line)]
     return bare
 
 
@@ -88,3 +88,14 @@ def is_numbered(text: str) -> bool:
     """Tell whether a reader has numbered the lines of a text."""
     first = [line.lstrip() for line in text[:MAX_LINE].split("\n")[:SAMPLE]]
     return sum(map(bool, map(_NUMBERED.match, first))) > len(first) // 2
+
+
+def line_pieces(line: str) -> Iterator[str]:
+    """Cut a giant line between words where there is a blank near."""
+    start = 0
+    while start < len(line):
+        stop = start + MAX_LINE
+        if stop < len(line):
+            stop = line.rfind(" ", stop - NEAR, stop) + 1 or stop
+        yield line[start:stop]
+        start = stop
