@@ -270,5 +270,5 @@ def printed_verdict(said: str, text: str) -> str:
 
 
 def _whole_words(text: str, most: int) -> str:
-    """Cut a text at a blank, and mark that."""
-    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]}…"
+    """Cut a text at a blank."""
+    return text if len(text) <= most else text[:most].rpartition(" ")[0] or text[:most]
