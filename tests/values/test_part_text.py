@@ -71,3 +71,8 @@ def test_other_parts_read_as_their_text():
     assert call_text(T("1", "out").results[0]) == "out"
     assert call_text(Media("image")) == "[image]"
     assert call_text(Omitted("clear")) == ""
+
+
+def test_a_giant_line_is_cut_between_words():
+    pieces = text_lines("some_name " * MAX_LINE)
+    assert {word for piece in pieces for word in piece.split()} == {"some_name"}

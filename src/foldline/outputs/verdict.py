@@ -196,7 +196,10 @@ def first_failure(text: str) -> str:
     for place in _places(_lowered(text)):
         start, stop = _line(text, place)
         if _says_so(text, start, stop, place):
-            near = text[max(start, place - NEAR) : min(stop, place + NEAR)].strip()
+            near = text[max(start, place - NEAR) : min(stop, place + NEAR)]
+            if place - NEAR > start and " " in near[:NEAR]:
+                near = near.partition(" ")[2]  # not from within a word
+            near = near.strip()
             return near if is_failure(near) else ""
     return ""
 

@@ -255,7 +255,7 @@ def verdict(text: str) -> str:
     summary = next(filter(is_summary, tail), "")
     failed = "" if is_failure(summary) else _raised(text, first_failure(text))
     # What failed must never look as if it had passed.
-    return " … ".join(filter(None, (failed[:FAILED], summary)))
+    return " … ".join(filter(None, (_whole_words(failed, FAILED), summary)))
 
 
 def printed_verdict(said: str, text: str) -> str:
@@ -267,3 +267,8 @@ def printed_verdict(said: str, text: str) -> str:
     if printed == said or printed.endswith(":"):
         printed = ""
     return printed if not int(exited[1]) else ": ".join(filter(None, (said, printed)))
+
+
+def _whole_words(text: str, most: int) -> str:
+    """Cut a text at a blank."""
+    return text if len(text) <= most else text[:most].rpartition(" ")[0] or text[:most]

@@ -277,7 +277,7 @@ class _Composer:
         """Add names that are likely to be needed and stand nowhere above."""
         above = {(one.source, one.start) for one in quoted}
         passages = (
-            self.sources[one.source].text[one.start : one.end]
+            _whole_words(self.sources[one.source].text, one.start, one.end)
             for one in self.statements
             if (one.source, one.start) not in above
         )
@@ -292,6 +292,16 @@ class _Composer:
         if not listed:
             return snapshot
         return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
+
+
+def _whole_words(text: str, start: int, end: int) -> str:
+    """Return a statement without words at its ends that are cut."""
+    inside = text[start:end]
+    if end < len(text) and not text[end].isspace():
+        inside = inside.rpartition(" ")[0]
+    if start and not text[start - 1].isspace():
+        inside = inside.partition(" ")[2]
+    return inside
 
 
 def _quote(source: SourceText, slices: Sequence[Slice]) -> str:

@@ -12,6 +12,9 @@ from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 MAX_LINE = 2_000
 """Characters of a candidate line; a longer line is offered in pieces of this size."""
 
+NEAR = 200
+"""Characters before the end of such a piece in which it is cut at a blank."""
+
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
 
@@ -84,7 +87,7 @@ def bounded_lines(lines: list[str]) -> list[str]:
     lines = _without_middle(lines)
     if max(map(len, lines), default=0) <= MAX_LINE:
         return lines
-    return [piece for line in lines for piece in _pieces(line)]
+    return [piece for line in lines for piece in line_pieces(line)]
 
 
 def _without_middle(lines: list[str]) -> list[str]:
@@ -92,18 +95,18 @@ def _without_middle(lines: list[str]) -> list[str]:
     return lines if len(lines) <= MAX_LINES else [*lines[:half], *lines[-half:]]
 
 
-def _pieces(line: str) -> Iterator[str]:
-    start = 0
-    while len(line) - start > MAX_LINE:
-        # Between words, where there are any: half of a name is no name.
-        blank = line.rfind(" ", start + MAX_LINE // 2, start + MAX_LINE)
-        stop = start + MAX_LINE if blank < 0 else blank + 1
-        yield line[start:stop]
-        start = stop
-    yield line[start:]
-
-
 def is_numbered(text: str) -> bool:
     """Tell whether a reader has numbered the lines of a text."""
     first = [line.lstrip() for line in text[:MAX_LINE].split("\n")[:SAMPLE]]
     return sum(map(bool, map(_NUMBERED.match, first))) > len(first) // 2
+
+
+def line_pieces(line: str) -> Iterator[str]:
+    """Cut a giant line between words where there is a blank near."""
+    start = 0
+    while start < len(line):
+        stop = start + MAX_LINE
+        if stop < len(line):
+            stop = line.rfind(" ", stop - NEAR, stop) + 1 or stop
+        yield line[start:stop]
+        start = stop
