@@ -9,11 +9,8 @@ from pathlib import Path
 
 from foldline.evaluation.rendering import picture, table_markdown
 from foldline.evaluation.sections import Cell, ReportSection, ReportTable
-from readme_tables import costs, counting, speed
 
 BEGIN, END = "<!-- figures: make bench -->", "<!-- end of figures -->"
-TABLES = {"cost": costs, "tokens": counting, "speed": speed}
-"""What else the README shows of a section, between marks of its own: `begin`."""
 
 OURS = "Foldline"
 PLOTS = ("facts",)
@@ -26,17 +23,9 @@ FITTED = (
 MEAN = re.compile(r"\d\.\d+")
 
 
-def begin(name: str) -> str:
-    """Return the mark before the table of a section."""
-    return f"<!-- figures: {name} -->"
-
-
 def put_into_readme(readme: Path, sections: Sequence[ReportSection], *, trial: bool) -> None:
     """Replace what stands between the marks; what has no marks is left out."""
     text = _put(readme.read_text(encoding="utf-8"), BEGIN, figures(sections, trial=trial))
-    for section in sections:
-        if section.name in TABLES and section.tables:
-            text = _put(text, begin(section.name), TABLES[section.name](section))
     readme.write_text(text, encoding="utf-8")
 
 

@@ -126,8 +126,3 @@ def test_the_readme_and_the_page_are_drawn_from_the_same_figures(tmp_path):
     trial = any("--quick" in how["command"] for how in known.values())
     shop_window.put_into_readme(readme, sections, trial=trial)
     assert readme.read_bytes() == (run.ROOT / "README.md").read_bytes()
-
-
-def test_every_table_of_the_readme_has_its_place(capsys):
-    text = (run.ROOT / "README.md").read_text(encoding="utf-8")
-    assert all(shop_window.begin(name) in text for name in shop_window.TABLES)
