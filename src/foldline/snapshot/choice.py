@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -25,6 +26,9 @@ HANDLE_TOKENS: Final = 4.0
 LEAST_LINE: Final = 12
 """Characters of a line that is not quoted twice, and tokens that no statement is looked for."""
 
+CANDIDATES: Final = 4.0
+"""How many times what fits is looked at: what stands further behind adds too little."""
+
 TRIES: Final = 6
 """How often a statement is judged anew; what it loses after that is little."""
 
@@ -44,7 +48,10 @@ class Choice:
 
     def __init__(self, statements: Ranking, sources: Sequence[SourceText]) -> None:
         self._statements, self._sources = statements, sources
-        self._words: dict[tuple[int, int], frozenset[str]] = {}
+        self._words: dict[tuple[int, int], array[int]] = {}
+        # Numbers of words, because sets of texts for every statement would be too much.
+        self._numbers: dict[str, int] = {}
+        self._figures: set[int] = set()
 
     def within(self, space: float, elsewhere: Iterable[str]) -> list[Statement]:
         """
@@ -60,7 +67,7 @@ class Choice:
         chosen: list[Statement] = []
         found = _Known(space, set(), set(), set())
         for text in elsewhere:
-            found.words.update(_WORD.findall(text.lower()))
+            found.words.update(self._numbered(text))
             found.lines |= lines_of(text)
         for statement in self._best(found):
             source = self._sources[statement.source]
@@ -68,7 +75,7 @@ class Choice:
             if lines and lines <= found.lines:
                 continue
             found.lines |= lines
-            found.words |= self._words_of(statement)
+            found.words.update(self._words_of(statement))
             found.space -= self._needed(statement, found)
             found.steps.add(source.step)
             chosen.append(statement)
@@ -77,9 +84,11 @@ class Choice:
     def _best(self, found: _Known) -> Iterator[Statement]:
         """Yield what fits by what it adds for its size to what was chosen before."""
         waiting: list[_Waiting] = []
+        left = CANDIDATES * found.space
         for number, statement in enumerate(self._statements.within(lambda: found.space)):
-            if statement.density <= 0 or found.space < LEAST_LINE:
+            if statement.density <= 0 or found.space < LEAST_LINE or left < 0:
                 break
+            left -= statement.cost
             while waiting and -waiting[0][0] >= statement.density:
                 yield from self._next(waiting, found, statement.density)
             if self._needed(statement, found) > found.space:
@@ -113,20 +122,31 @@ class Choice:
         words = self._words_of(statement)
         if not words:
             return statement.density
+        fresh = [word for word in words if word not in found.words]
         said = self._sources[statement.source].speaker == "agent"
-        if said and any(map(str.isdigit, words - found.words)):
+        if said and not self._figures.isdisjoint(fresh):
             # A value that is new may be what replaces an older one.
             return statement.density
-        share = len(words & found.words) / len(words)
+        share = 1 - len(fresh) / len(words)
         return float(statement.density * (1 - REPEATED * share**POWER))
 
-    def _words_of(self, statement: Statement) -> frozenset[str]:
+    def _words_of(self, statement: Statement) -> array[int]:
         key = (statement.source, statement.start)
         words = self._words.get(key)
         if words is None:
             text = self._sources[statement.source].text[statement.start : statement.end]
-            words = self._words[key] = frozenset(_WORD.findall(text.lower()))
+            words = self._words[key] = array("I", self._numbered(text))
         return words
+
+    def _numbered(self, text: str) -> set[int]:
+        """Return the words of a text, each as its number."""
+        found = set()
+        for word in _WORD.findall(text.lower()):
+            number = self._numbers.setdefault(word, len(self._numbers))
+            if word.isdigit():
+                self._figures.add(number)
+            found.add(number)
+        return found
 
 
 @dataclass(slots=True)
@@ -134,7 +154,7 @@ class _Known:
     """What is chosen so far or stands elsewhere, and the space that is left, in tokens."""
 
     space: float
-    words: set[str]
+    words: set[int]
     lines: set[str]
     steps: set[int]
 

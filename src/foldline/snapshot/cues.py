@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -14,6 +15,9 @@ SHORTEST, LONGEST, FLAG = 4, 80, 4
 
 EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
+
+
+_ESCAPED = re.compile(r"\\((\b[nrt]\w*)[\w./:,-]*)")
 
 
 def likely_names(
@@ -32,7 +36,7 @@ def likely_names(
         known: Names that need not be listed.
     """
     have = set(known)
-    texts = [source.text for source in sources]
+    escaped = _escaped(sources)
     whole = _hyphenated(sources)
     ranked = sorted(
         (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
@@ -44,7 +48,7 @@ def likely_names(
             continue
         have.add(name)
         listed = whole.get(name, name)
-        if _tells(listed) and not _is_escaped(listed, texts):
+        if _tells(listed) and listed not in escaped:
             yield listed
 
 
@@ -69,10 +73,14 @@ def _hyphenated(sources: Iterable[SourceText]) -> dict[str, str]:
     return {name: word.strip(EDGES) for name, word in ends.items() if name not in words}
 
 
-def _is_escaped(name: str, texts: Iterable[str]) -> bool:
-    """Return True if the first letter of a name belongs to the sign for a line feed or a tab."""
-    escaped = f"\\{name}"
-    return name[0] in "nrt" and any(escaped in text for text in texts)
+def _escaped(sources: Iterable[SourceText]) -> set[str]:
+    """Return what only looks like a name: its first letter is of a line feed or a tab."""
+    found: set[str] = set()
+    for source in sources:
+        if "\\" in source.text:
+            for whole, word in _ESCAPED.findall(source.text):
+                found.update((whole, whole.rstrip(".,:"), word))
+    return found
 
 
 def _tells(name: str) -> bool:
