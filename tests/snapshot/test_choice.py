@@ -13,7 +13,7 @@ AGAIN = "The archive lacks symbols, because the linker fails."
 OTHER = "Users reported the timeout yesterday."
 
 
-def choice_of(worths):
+def choice_of(worths, elsewhere=()):
     """Return a choice among texts of ten tokens each, with their worth."""
     sources = [
         SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, (text, _) in enumerate(worths)
@@ -21,13 +21,13 @@ def choice_of(worths):
     ranking = Ranking(lambda number, *_: worths[number][1])
     for number, (text, worth) in enumerate(worths):
         ranking.add(number, [(0, len(text))], [10.0], [worth])
-    return Choice(ranking, sources)
+    return Choice(ranking, sources, elsewhere)
 
 
 def chosen(worths, space=100.0, elsewhere=()):
     """Choose among texts of ten tokens each; return them, the best first."""
     rows = list(worths.items())
-    found = choice_of(rows).within(space, elsewhere)
+    found = choice_of(rows, elsewhere).within(space)
     return [rows[one.source][0] for one in found]
 
 
@@ -48,8 +48,8 @@ def test_what_stands_elsewhere_gives_way_and_its_lines_are_not_repeated():
 
 def test_the_same_choice_is_made_for_the_same_space_however_often():
     choice = choice_of([(f"{w} told us about {w}", 1.0) for w in ("linker", "archive", "timeout")])
-    assert choice.within(30.0, ()) == choice.within(30.0, ())
-    assert len(choice.within(14.0, ())) == 1
+    assert choice.within(30.0) == choice.within(30.0)
+    assert len(choice.within(14.0)) == 1
 
 
 def repeating(size):
@@ -59,7 +59,7 @@ def repeating(size):
 
 
 def test_choosing_grows_linearly_however_much_is_repeated():
-    assert grows_linearly(lambda made: made[0].within(made[1], ()), repeating, 2_000, 16_000)
+    assert grows_linearly(lambda made: made[0].within(made[1]), repeating, 2_000, 16_000)
 
 
 def test_a_new_value_counts_in_full_although_its_words_are_known():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
+from foldline.snapshot.densities import WORD
 from foldline.snapshot.ranking import Ranking, Statement
 from foldline.snapshot.sources import SourceText
 
@@ -34,8 +34,6 @@ TRIES: Final = 6
 
 _Waiting: TypeAlias = tuple[float, int, int, Statement]
 
-_WORD = re.compile(r"[^\W_]{4,}|\d+")
-
 
 class Choice:
     """
@@ -44,31 +42,37 @@ class Choice:
     Args:
         statements: All of them, by their worth over their size.
         sources: The texts that they are slices of.
+        elsewhere: Texts that the reader has too, which need not be repeated.
+        account: One more, for which the statements were ranked already: only its lines count.
     """
 
-    def __init__(self, statements: Ranking, sources: Sequence[SourceText]) -> None:
+    def __init__(
+        self,
+        statements: Ranking,
+        sources: Sequence[SourceText],
+        elsewhere: Sequence[str] = (),
+        account: str = "",
+    ) -> None:
         self._statements, self._sources = statements, sources
         self._words: dict[tuple[int, int], array[int]] = {}
         # Numbers of words, because sets of texts for every statement would be too much.
         self._numbers: dict[str, int] = {}
         self._figures: set[int] = set()
+        self._known = set[int]().union(*map(self._numbered, elsewhere))
+        self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
 
-    def within(self, space: float, elsewhere: Iterable[str]) -> list[Statement]:
+    def within(self, space: float) -> list[Statement]:
         """
         Choose what fits into a space.
 
         Args:
             space: In tokens.
-            elsewhere: Texts that the reader has too, which need not be repeated.
 
         Returns:
             The statements, the best first.
         """
         chosen: list[Statement] = []
-        found = _Known(space, set(), set(), set())
-        for text in elsewhere:
-            found.words.update(self._numbered(text))
-            found.lines |= lines_of(text)
+        found = _Known(space, self._known.copy(), self._lines.copy(), set())
         for statement in self._best(found):
             source = self._sources[statement.source]
             lines = lines_of(source.text[statement.start : statement.end])
@@ -141,7 +145,7 @@ class Choice:
     def _numbered(self, text: str) -> set[int]:
         """Return the words of a text, each as its number."""
         found = set()
-        for word in _WORD.findall(text.lower()):
+        for word in WORD.findall(text.lower()):
             number = self._numbers.setdefault(word, len(self._numbers))
             if word.isdigit():
                 self._figures.add(number)

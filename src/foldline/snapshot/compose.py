@@ -145,7 +145,6 @@ class _Composer:
             self.sizes[source.step] += source.tokens
         self.densities = Densities(self.judge, self.sources, account)
         self.statements = Ranking(self.densities)
-        self.choice = Choice(self.statements, self.sources)
         self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
@@ -222,9 +221,11 @@ class _Composer:
         space: float = room - count(self._written([]))
         names = min(NAMES_SHARE * room, max(0.0, space))
         aim = room - round(names)
+        standing = [line for _, lines in self.state.sections for line in lines]
+        choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
         space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
-            chosen = self.choice.within(space, self._elsewhere())
+            chosen = choice.within(space)
             text = self._written(chosen)
             size = count(text)
             if best_size < size <= aim:
@@ -246,13 +247,6 @@ class _Composer:
                 return text
             self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
         return render(self.head, ())
-
-    def _elsewhere(self) -> Iterator[str]:
-        """Yield what stands beside the story, in the view and in the snapshot."""
-        yield self.beside
-        yield self.account
-        for _, lines in self.state.sections:
-            yield from lines
 
     # --- writing -------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ What a statement loses of its worth whose words all stand in an account; of one 
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
 
-_WORD = re.compile(r"[^\W_]{4,}|\d+")
+WORD: Final = re.compile(r"[^\W_]{4,}|\d+")
+"""Words and figures by which it is told whether a statement repeats another text."""
 
 
 class Densities:
@@ -32,7 +33,7 @@ class Densities:
 
     def __init__(self, judge: Judge, sources: Sequence[SourceText], account: str = "") -> None:
         self.judge, self.sources = judge, sources
-        self.account_words = frozenset(_WORD.findall(account.lower()))
+        self.account_words = frozenset(WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
         self.words = array("d")
         self.firsts = array("I")
@@ -63,7 +64,7 @@ class Densities:
 
     def _novelty(self, text: str) -> float:
         """Return what is left of a statement's worth beside an account of the same."""
-        words = set(_WORD.findall(text.lower()))
+        words = set(WORD.findall(text.lower()))
         if not words:
             return 1.0
         known = len(words & self.account_words) / len(words)
