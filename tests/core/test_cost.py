@@ -10,9 +10,7 @@ from foldline.core.cost import (
     PAY_BACK,
     CostEstimate,
     Factors,
-    best_batch,
     clearing_pays_after,
-    keep_alive_below,
     pays_after,
     summary_pays_after,
 )
@@ -41,15 +39,6 @@ def test_clearing_pays_after_eleven_and_a_half_times_what_lies_behind():
     assert pytest.approx(11.5) == PAY_BACK
     assert clearing_pays_after(1_000, 1_000) == pytest.approx(11.5)
     assert clearing_pays_after(30_000, 10_000) == pytest.approx(11.5 / 3)
-
-
-@pytest.mark.parametrize(("keep", "batch"), [(3, 8), (5, 11), (10, 15), (0, 1)])
-def test_the_best_batch_grows_with_the_root_of_what_is_kept(keep, batch):
-    assert best_batch(keep) == batch
-
-
-def test_a_cache_of_five_minutes_is_worth_keeping_warm_for_an_hour():
-    assert keep_alive_below(300) / 60 == pytest.approx(62.5)
 
 
 def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():

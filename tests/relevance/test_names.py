@@ -8,11 +8,9 @@ from foldline.relevance.names import (
     LONGEST,
     blanked,
     items,
-    items_of,
     kind_of,
     known_kinds,
     mentions,
-    subwords,
     words,
 )
 
@@ -67,17 +65,17 @@ def test_what_is_mentioned_has_a_kind_and_stands_in_the_text(text):
     found = list(mentions(blanked(text)))
     assert all(item in text and known_kinds[item] == kind_of(item) for item in found)
     assert list(dict.fromkeys(found)) == list(items(text))
-    assert found == [item for word in blanked(text).split() for item in items_of(word)]
+    assert found == [item for word in blanked(text).split() for item in mentions(word)]
 
 
 def test_a_word_that_is_too_long_is_no_item():
-    assert items_of("a_" + "b" * (LONGEST - 2)) == ("a_" + "b" * (LONGEST - 2),)
-    assert items_of("a_" + "b" * (LONGEST - 1)) == ()
+    assert [*items("a_" + "b" * (LONGEST - 2))] == ["a_" + "b" * (LONGEST - 2)]
+    assert not items("a_" + "b" * (LONGEST - 1))
 
 
 def test_ordinary_words_are_found_inside_names_too():
     assert words("Mend the loadSettings of it") == {"mend", "the", "load", "settings"}
-    assert set(subwords("retry_limit")) == {"retry", "limit"}
+    assert words("retry_limit") == {"retry", "limit"}
 
 
 @pytest.mark.parametrize(

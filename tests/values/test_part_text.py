@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.neutral import T, c
 
 from foldline.values.messages import Media, Omitted, Text
-from foldline.values.part_text import MAX_LINE, MAX_LINES, call_text, is_numbered, text_lines
+from foldline.values.part_text import MAX_LINE, MAX_LINES, call_text, text_lines
 
 
 def test_lines_lose_their_indentation_and_empty_ones_are_left_out():
@@ -30,13 +30,6 @@ def test_of_too_many_lines_the_middle_is_not_offered():
     assert (lines[0], lines[-1]) == ("x0", f"x{MAX_LINES + 9}")
 
 
-def test_a_text_whose_lines_a_reader_has_numbered_is_recognised():
-    assert is_numbered("     1→import os\n     2→\n     3→import re")
-    assert is_numbered("1\ta\n2\tb")
-    assert not is_numbered("12:30:05 started\n12:30:06 ended")
-    assert not is_numbered("1→a\nb\nc\nd")
-
-
 @given(st.text(st.characters(codec=None), max_size=200))
 def test_every_line_is_a_verbatim_part_of_the_text_that_says_something(text):
     for line in text_lines(text):
@@ -52,7 +45,6 @@ def test_every_line_is_a_verbatim_part_of_the_text_that_says_something(text):
 def test_no_text_is_an_error_or_slow(text):
     start = time.process_time()
     text_lines(text)
-    is_numbered(text)
     assert time.process_time() - start < 2
 
 

@@ -87,23 +87,6 @@ def summary_pays_after(
     return math.inf if pays is None else pays
 
 
-def best_batch(keep: int, factors: Factors | None = None) -> int:
-    """
-    Return how many tool results to clear at once, where the newest ``keep`` stay.
-
-    A step costs (write - read)·keep/batch for what is written again and read·batch/2 for what
-    waits to be cleared; the sum is least at the square root of 2·(write - read)·keep/read.
-    """
-    price = factors or Factors()
-    return max(1, round(math.sqrt(2 * (price.write - price.read) * keep / price.read)))
-
-
-def keep_alive_below(seconds: float, factors: Factors | None = None) -> float:
-    """Return up to which gap, in seconds, keeping a cache of ``seconds`` warm costs less."""
-    price = factors or Factors()
-    return seconds * price.write / price.read
-
-
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
     """

@@ -17,7 +17,7 @@ from foldline.inspector.file_growth import Mark
 from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
 from foldline.values.handles import Handles, Register
-from foldline.values.messages import Media, Message, Omitted, Part, ToolResult
+from foldline.values.messages import Message, Omitted, Part, ToolResult
 from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
@@ -160,8 +160,3 @@ def model_named(messages: Sequence[Message]) -> str:
             if isinstance(name, str) and name and not name.startswith("<"):
                 return name[:200]
     return ""
-
-
-def has_media(message: Message) -> bool:
-    """Return True if an image, a sound or a document is among the parts."""
-    return any(isinstance(part, Media) for part in message.parts)

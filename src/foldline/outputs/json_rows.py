@@ -41,8 +41,8 @@ _OPENING = ("{", "[")
 MOST_ROWS = 200_000
 """Rows that are made of one output."""
 
-HEADER, COUNTS, EDGE, EXTREME = 0.9, 0.5, 0.4, 0.12
-"""Worth of the names of columns, of what is counted, of the first and last row, of extremes."""
+HEADER, COUNTS, EDGE = 0.9, 0.5, 0.4
+"""Worth of the names of columns, of what is counted, and of the first and last row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ _FOLDER = re.compile(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
 _ENTRY = re.compile(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
 _BRANCH = re.compile(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
 
-FEWEST = 8
-FOLDER, TOTAL = 0.06, 0.0
+FEWEST, FOLDER = 8, 0.06
 """Lines that make a listing, and what a line that names a folder is worth."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain
 from typing import Literal, TypeAlias
 
@@ -104,11 +103,6 @@ known_kinds = _Kinds()
 _memo = _Memo()
 
 
-def items_of(word: str) -> tuple[str, ...]:
-    """Return the items in a word of a text that is `blanked`."""
-    return _memo[word]
-
-
 def mentions(plain: str) -> Iterator[str]:
     """Yield every mention of an item in a text that is `blanked`, in order."""
     # Line by line: the words of a long text take ten times the memory that it takes.
@@ -132,9 +126,3 @@ def items(text: str) -> dict[str, Kind]:
 def words(text: str) -> set[str]:
     """Return the ordinary words of a text in lower case, also those that names are made of."""
     return {word.lower() for word in _SUBWORD.findall(text)}
-
-
-@lru_cache(maxsize=1 << 16)
-def subwords(item: str) -> tuple[str, ...]:
-    """Return the ordinary words that a name is made of, in lower case."""
-    return tuple(words(item))

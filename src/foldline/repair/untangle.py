@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 from foldline.values.edits import Edit, Insert, Rewrite
 from foldline.values.groups import Pairing, pair
@@ -44,10 +43,6 @@ class DamagedHistory:
                 if self.messages[index + 1].role == "assistant":
                     anchors[index] = anchors[index + 1]
         return anchors
-
-
-Homes: TypeAlias = Mapping[int, Sequence[int]]
-"""By the message behind which results have to stand: the positions of these, in order."""
 
 
 def untangled(shown: DamagedHistory) -> list[Edit]:

@@ -18,9 +18,6 @@ NEAR = 200
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
 
-SAMPLE = 12
-"""Lines that are looked at to see whether all are numbered."""
-
 _NUMBERED = re.compile(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
 
 
@@ -93,12 +90,6 @@ def bounded_lines(lines: list[str]) -> list[str]:
 def _without_middle(lines: list[str]) -> list[str]:
     half = MAX_LINES // 2
     return lines if len(lines) <= MAX_LINES else [*lines[:half], *lines[-half:]]
-
-
-def is_numbered(text: str) -> bool:
-    """Tell whether a reader has numbered the lines of a text."""
-    first = [line.lstrip() for line in text[:MAX_LINE].split("\n")[:SAMPLE]]
-    return sum(map(bool, map(_NUMBERED.match, first))) > len(first) // 2
 
 
 def line_pieces(line: str) -> Iterator[str]:
