@@ -202,7 +202,7 @@ def _pin(transcript: Transcript, pin: str) -> int | str:
     found = [number for number in short if len(text) >= 6 and number.startswith(text)]
     if len(found) != 1:
         raise InputError(
-            f"there is no message {pin[:40]!r} to pin",
+            f"There is no message {pin[:40]!r} to pin",
             hint=f"Give a position from 0 to {size - 1}, -1 for the last, or a handle.",
         )
     return found[0]

@@ -68,7 +68,7 @@ def _read(result: Any, kind: str, source: str) -> Iterator[ContextPacket]:
             yield from _read(item, kind, source)
     else:
         raise InputError(
-            f"a {type(result).__name__} holds no text that could be shown",
+            f"A {type(result).__name__} holds no text that could be shown",
             hint="Return packets, texts, or mappings with 'content'.",
         )
 

@@ -71,7 +71,7 @@ def split_address(address: str) -> tuple[str, str]:
         fits = False
     if not fits or read.query or read.fragment or read.username is not None:
         raise InputError(
-            "the address of the provider is none",
+            "The address of the provider is none",
             hint="Give a URL such as https://host/v1, without user and query.",
         )
     return urlunsplit((read.scheme, read.netloc, "", "", "")), read.path.rstrip("/")

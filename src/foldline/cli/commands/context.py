@@ -307,10 +307,10 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 query, facts = value["query"], value.get("facts", [])
             except (ValueError, KeyError, RecursionError) as error:
                 raise InputError(
-                    f"line {number} is no question", hint='Write {"query": "…"} or plain text.'
+                    f"Line {number} is no question", hint='Write {"query": "…"} or plain text.'
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
-            raise InputError(f"line {number}: the query and its facts are texts")
+            raise InputError(f"Line {number}: the query and its facts are texts")
         cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 

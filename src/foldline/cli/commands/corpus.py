@@ -160,7 +160,7 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
         report = run(operation, progress=progress, **rest)
     _report(report, output)
     if report.sessions == report.failed:
-        raise InputError(f"no session of {report.sessions:,} could be read")
+        raise InputError(f"No session of {report.sessions:,} could be read")
     totals = _readable(report.totals)
     rows = [
         (name, f"{value:,.4f}" if isinstance(value, float) else value) for name, value in totals

@@ -258,7 +258,7 @@ def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -
     output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
     if missing:
         hint = "'foldline kb ls' lists the names."
-        raise InputError(f"there is no document {missing[0][:80]!r}", hint=hint)
+        raise InputError(f"There is no document {missing[0][:80]!r}", hint=hint)
 
 
 @command.command("stats", short_help="Show what the store holds.")

@@ -106,7 +106,7 @@ def show(note_id: str, version: int | None, history: bool, output: Output, **res
         known = {one.number: one.note for one in past} | {note.version: note}
         if version not in known:
             listed = ", ".join(map(str, sorted(known)))
-            raise InputError(f"there is no version {version} of it", hint=f"Known: {listed}.")
+            raise InputError(f"There is no version {version} of it", hint=f"Known: {listed}.")
         note = known[version]
     show_note(note, output)
 

@@ -247,7 +247,7 @@ def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in there:
             raise InputError(
-                f"there is no session {name[:80]!r}; nothing was deleted",
+                f"There is no session {name[:80]!r}; nothing was deleted",
                 hint="'foldline sessions' lists them.",
             )
     return tuple(dict.fromkeys(names))
