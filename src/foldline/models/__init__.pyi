@@ -1,7 +1,7 @@
 """What this package exports; `foldline.lazy_names` loads the names from here."""
 
 from foldline.models.catalogue import Catalogue as Catalogue
-from foldline.models.choice import light as light
+from foldline.models.catalogue import light as light
 from foldline.models.client import Client as Client
 from foldline.models.completion import Completion as Completion
 from foldline.models.completion import Delta as Delta

@@ -7,18 +7,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion, Delta
-from foldline.models.errors import provider_error
-from foldline.models.protocol import (
+from foldline.models.completion import (
+    Completion,
     CompletionRequest,
+    Delta,
     call,
     count,
     malformed_answer,
     mapping,
     objects,
+    shared_fields,
     text,
     truncated_stream,
 )
+from foldline.models.errors import provider_error
 from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 
@@ -51,20 +53,13 @@ class AnthropicProtocol:
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
-        body: dict[str, Any] = {
-            "model": request.model,
+        system = {"system": request.system} if request.system else {}
+        return {
+            **shared_fields(request),
+            **system,
             "max_tokens": request.max_tokens or min(UNCAPPED, request.info.output),
             "messages": list(request.messages),
         }
-        if request.system:
-            body["system"] = request.system
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.tools:
-            body["tools"] = list(request.tools)
-        if request.stream:
-            body["stream"] = True
-        return body
 
     def read(self, body: Mapping[str, Any]) -> Completion:
         """
@@ -134,7 +129,7 @@ class AnthropicAssembler:
         self._done = False
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take an event in; see `foldline.models.protocol.Assembler`."""
+        """Take an event in; see `foldline.models.completion.Assembler`."""
         value = event.value()
         match text(value.get("type")) or event.name:
             case "error":
@@ -178,7 +173,7 @@ class AnthropicAssembler:
         return [Delta("text", piece)] if kind == "text" else []
 
     def whole(self) -> dict[str, Any]:
-        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._done:
             raise truncated_stream()
         for (index, key), pieces in self._pieces.items():

@@ -7,10 +7,9 @@ from typing import Final
 
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.errors import ModelError
-from foldline.models.completion import Completion
+from foldline.models.completion import Completion, CompletionRequest
 from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
-from foldline.models.protocol import CompletionRequest
 from foldline.redaction import explained
 from foldline.values.messages import Usage
 

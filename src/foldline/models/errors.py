@@ -10,9 +10,9 @@ from math import isfinite
 from typing import Any, Final
 
 from foldline.errors import ModelError
+from foldline.models.endpoint import Secret, reveal_all
 from foldline.models.overflow import detect
 from foldline.models.provider_failure import Failure, failure_of
-from foldline.models.secret import Secret, reveal_all
 from foldline.redaction import redacted
 
 RETRY_STATUSES: Final = frozenset({408, 409, 429})

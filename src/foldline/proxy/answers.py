@@ -15,9 +15,9 @@ from time import monotonic
 from typing import Any, Final
 
 from foldline.errors import ModelError
+from foldline.models.completion import count, mapping, openai_usage
 from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in
-from foldline.models.protocol import count, mapping, openai_usage
 from foldline.models.sse import ServerSentEvent, SSEDecoder
 from foldline.models.transport import Passed
 from foldline.values.messages import Usage

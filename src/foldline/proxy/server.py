@@ -278,7 +278,7 @@ def _bind(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         bound.close()
         raise InputError(
-            f"the proxy cannot listen at {host}, port {port}: {error}",
+            f"The proxy cannot listen at {host}, port {port}: {error}",
             hint="Choose another --port; 0 takes a free one.",
         ) from error
     return bound
