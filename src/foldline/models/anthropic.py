@@ -12,7 +12,6 @@ from foldline.models.completion import (
     CompletionRequest,
     Delta,
     call,
-    count,
     malformed_answer,
     mapping,
     objects,
@@ -22,7 +21,7 @@ from foldline.models.completion import (
 )
 from foldline.models.errors import provider_error
 from foldline.models.sse import ServerSentEvent
-from foldline.values.messages import Usage
+from foldline.values.usage import read_usage
 
 VERSION: Final = "2023-06-01"
 
@@ -84,7 +83,7 @@ class AnthropicProtocol:
                 if b.get("type") == "tool_use"
             ),
             stop=stop,
-            usage=_usage(body.get("usage")),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking="".join(
                 text(b.get("thinking")) for b in blocks if b.get("type") == "thinking"
@@ -95,17 +94,6 @@ class AnthropicProtocol:
     def assembler(self) -> AnthropicAssembler:
         """Return what puts a stream together."""
         return AnthropicAssembler()
-
-
-def _usage(value: Any) -> Usage | None:
-    usage = mapping(value)
-    found = Usage(
-        count(usage.get("input_tokens")),
-        count(usage.get("output_tokens")),
-        count(usage.get("cache_read_input_tokens")),
-        count(usage.get("cache_creation_input_tokens")),
-    )
-    return found if found.total else None
 
 
 # --- streams -----------------------------------------------------------------------------------

@@ -188,41 +188,11 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count(value: Any) -> int:
-    """Return a number of tokens as it is, 0 for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
 def call(number: Any, name: Any, arguments: Any) -> ToolCall:
     """Return a tool call; arguments that came as an object are written as JSON."""
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(text(number) or None, text(name), arguments)
-
-
-def openai_usage(value: Any, read: str, written: str) -> Usage | None:
-    """
-    Read a ``usage`` object in which the input includes what the cache gave and took.
-
-    Args:
-        value: The object.
-        read: The name of the tokens read, with ``_details`` of the cached ones.
-        written: The name of the tokens written.
-    """
-    usage = mapping(value)
-    whole, output = count(usage.get(read)), count(usage.get(written))
-    if not whole and not output:
-        return None
-    details = mapping(usage.get(f"{read}_details"))
-    # DeepSeek and Moonshot report cached tokens in fields of their own.
-    cached = (
-        count(details.get("cached_tokens"))
-        or count(usage.get("prompt_cache_hit_tokens"))
-        or count(usage.get("cached_tokens"))
-    )
-    cached = min(cached, whole)
-    kept = min(count(details.get("cache_write_tokens")), whole - cached)
-    return Usage(whole - cached - kept, output, cached, kept)
 
 
 def with_calls(completion: Completion) -> Completion:

@@ -16,7 +16,6 @@ from foldline.models.completion import (
     malformed_answer,
     mapping,
     objects,
-    openai_usage,
     shared_fields,
     text,
     truncated_stream,
@@ -24,6 +23,7 @@ from foldline.models.completion import (
 )
 from foldline.models.errors import provider_error
 from foldline.models.sse import DONE, ServerSentEvent
+from foldline.values.usage import read_usage
 
 STOPS: Final[dict[str, Stop]] = {
     "stop": "end",
@@ -85,7 +85,7 @@ class OpenAIChatProtocol:
             text=_text_of(message.get("content")),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
-            usage=openai_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking=text(message.get("reasoning_content")) or text(message.get("reasoning")),
             refusal=refusal,

@@ -16,7 +16,6 @@ from foldline.models.completion import (
     malformed_answer,
     mapping,
     objects,
-    openai_usage,
     shared_fields,
     text,
     truncated_stream,
@@ -25,6 +24,7 @@ from foldline.models.completion import (
 from foldline.models.errors import provider_error
 from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.messages import ToolCall
+from foldline.values.usage import read_usage
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""
@@ -79,7 +79,7 @@ class OpenAIResponsesProtocol:
             text="".join(text(p.get("text")) for p in parts if p.get("type") == "output_text"),
             calls=_calls(items),
             stop="refusal" if refusal else _stop(body),
-            usage=openai_usage(body.get("usage"), "input_tokens", "output_tokens"),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking="\n".join(
                 text(piece.get("text"))

@@ -193,7 +193,7 @@ def _silent(failure: Failure) -> DetectedOverflow | None:
     usage, window = failure.usage, failure.window
     if usage is None or not window:
         return None
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     choked = failure.stop.lower() in ("length", "max_tokens") and not usage.output
     if given > window or (choked and given >= _FULL * window):
         return DetectedOverflow("usage", window, given)

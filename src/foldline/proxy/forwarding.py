@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
@@ -347,10 +347,7 @@ class Exchange:
             "client_compaction": decision.compaction,
             "tokens_before": decision.before,
             "tokens_after": decision.after,
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_write": usage.cache_write,
+            **asdict(usage),
             "retried": self.retried,
             "bytes_in": self.size,
             "ms_added": round(1000 * self.added, 2),

@@ -63,18 +63,10 @@ def usd(trace: SessionTrace, usage: Usage) -> float | None:
 
 def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
     """Add up requests, each priced by itself."""
-    together = [0, 0, 0, 0]
-    money, known, count = 0.0, True, 0
-    for usage in usages:
-        count += 1
-        for index, tokens in enumerate(
-            (usage.input, usage.output, usage.cache_read, usage.cache_write)
-        ):
-            together[index] += tokens
-        cost = usd(trace, usage)
-        known = known and cost is not None
-        money += cost or 0.0
-    return Total(Usage(*together), count, money if known else None)
+    paid = list(usages)
+    costs = [usd(trace, usage) for usage in paid]
+    whole = None if None in costs else sum(filter(None, costs))
+    return Total(sum(paid, start=Usage()), len(paid), whole)
 
 
 def paid(trace: SessionTrace) -> Total:
@@ -155,7 +147,6 @@ def cost(
     """
     whole = paid(trace)
     used = whole.usage
-    read = used.input + used.cache_read + used.cache_write
     reported = sum(point.reported is not None for point in asked(trace))
     words = (
         f"Reported by the provider for {reported:,} of {whole.requests:,} requests; "
@@ -173,7 +164,7 @@ def cost(
                 tile(
                     "from the cache",
                     brief(used.cache_read),
-                    f"{share(used.cache_read, read)} of input",
+                    f"{share(used.cache_read, used.read)} of input",
                 ),
                 tile("written to the cache", brief(used.cache_write), "tokens"),
                 tile("fresh input", brief(used.input), "tokens"),
