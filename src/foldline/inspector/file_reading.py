@@ -15,28 +15,16 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from sys import intern
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final
 
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.inspector.trace import model_named
-from foldline.values.messages import (
-    Media,
-    Message,
-    Omitted,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from foldline.values.edit_json import message_from_json, message_to_json
+from foldline.values.messages import Message
 
 APART: Final = 24_000_000
 """Bytes from which a file is read in a process of its own."""
@@ -171,7 +159,7 @@ def _received(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileC
     for size in sizes:
         messages = []
         for _ in range(size):
-            messages.append(_message(json.loads(lines.readline())))
+            messages.append(message_from_json(json.loads(lines.readline())))
             done += 1
             if not done % STEP:
                 progress(0.3 + 0.2 * done / whole, f"Taking over {done:,} of {whole:,} messages")
@@ -186,59 +174,11 @@ def _sent(content: FileContent) -> Iterator[str]:
     head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
-        yield from map(json.dumps, map(_values, messages))
+        yield from (json.dumps(message_to_json(one, _nothing)) for one in messages)
 
 
-_PARTS: Final[tuple[type[Any], ...]] = (
-    Text,
-    ToolCall,
-    ToolResult,
-    Thinking,
-    Media,
-    Opaque,
-    Omitted,
-)
-_FIELDS: Final = {
-    kind: tuple(one.name for one in fields(kind) if one.name != "raw")
-    for kind in (*_PARTS, Message, Usage)
-}
-
-
-def _values(thing: Any) -> list[Any]:
-    """Return the fields of a message or a part in order, without its wire original."""
-    kind = type(thing)
-    values: list[Any] = [_PARTS.index(kind)] if kind in _PARTS else []
-    for name in _FIELDS[kind]:
-        value = getattr(thing, name)
-        if isinstance(value, tuple):
-            value = [_values(one) for one in value]
-        elif isinstance(value, Usage):
-            value = _values(value)
-        values.append(value)
-    return values
-
-
-def _message(values: list[Any]) -> Message:
-    role, parts, dialect, number, name, intact, pinned, usage, origin = values
-    return Message(
-        cast("Role", intern(role)),
-        tuple(map(_part, parts)),
-        None,
-        intern(dialect),
-        number,
-        name,
-        intact,
-        pinned,
-        None if usage is None else Usage(*usage),
-        intern(origin),
-    )
-
-
-def _part(values: list[Any]) -> Part:
-    kind = _PARTS[values[0]]
-    rest = (tuple(map(_part, value)) if isinstance(value, list) else value for value in values[1:])
-    part: Part = kind(*rest)
-    return part
+def _nothing(_: Any) -> None:
+    """Leave out what a message was written in."""
 
 
 def main(words: Sequence[str]) -> None:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, note, paging, size
+from foldline.inspector.pages.layout import (
+    Links,
+    ListPage,
+    button,
+    link,
+    note,
+    one_line,
+    section,
+    size,
+)
 from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import (
     Media,
@@ -52,7 +61,7 @@ def article(
             "h3",
             h("span", role(message), class_=f"role {role(message).replace(' ', '-')}"),
             " ",
-            h("a", number, href=where) if where else number,
+            link(number, where),
         ),
         h(
             "p",
@@ -114,7 +123,7 @@ def _text(text: str, where: str | None, most: int) -> Html:
     more: Child = None
     if rest > 0:
         words = f"{rest:,} more characters"
-        more = h("p", h("a", words, href=where) if where else words, class_="more")
+        more = h("p", link(words, where), class_="more")
     return h("div", h("pre", text[:most], dir="auto"), more)
 
 
@@ -130,19 +139,14 @@ def excerpt(message: Message, most: int = 160) -> str:
     for part in message.parts:
         match part:
             case Text() | Thinking() | ToolResult() if part.text.strip():
-                return _line(part.text, most)
+                return one_line(part.text, most)
             case ToolCall():
-                return _line(f"{part.name} {part.arguments}", most)
+                return one_line(f"{part.name} {part.arguments}", most)
             case Media():
                 return f"[{part.kind} {part.media_type}]"
             case Omitted():
                 return f"[{part.kind}]"
     return ""
-
-
-def _line(text: str, most: int) -> str:
-    words = " ".join(text[: most * 4].split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 PAGE: Final = 60_000
@@ -196,10 +200,7 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
         words = "It is out of view; only the agent's file still has it."
     fold = None
     if trace.can_fold(message.id):
-        fold = h(
-            "p",
-            h("a", "Compact from here…", href=links.page(f"fold/{message.id}"), class_="button"),
-        )
+        fold = button("Compact from here…", links.page(f"fold/{message.id}"))
     return join(note(words), fold)
 
 
@@ -208,21 +209,18 @@ def _as_shown(trace: SessionTrace, links: Links, message: Message, now: Message 
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
     shown = article(trace, links, now, most=PAGE) if parts else note("Nothing of it.")
-    return h("section", h("h2", "As the model sees it"), shown)
+    return section("As the model sees it", shown)
 
 
 def _whole(trace: SessionTrace, links: Links, message: Message, page: int) -> Child:
     """Write a part of a long message as plain text."""
     text = "\n\n".join(visible_texts(message))
-    count = -(-len(text) // PAGE)
-    page = min(max(page, 0), count - 1)
-    start = page * PAGE
-    words = f"Characters {start + 1:,} to {min(len(text), start + PAGE):,} of {len(text):,}"
-    ways = paging(links, f"messages/{message.id}", page, count)
+    part = ListPage.of(len(text), PAGE, page)
+    path, words = f"messages/{message.id}", part.words("Characters")
     return h(
         "article",
         h("p", f"{trace.counter.message(message):,} tokens", class_="facts"),
-        h("nav", h("span", words), ways, class_="pages", aria_label="Pages of this message"),
-        h("pre", text[start : start + PAGE], dir="auto"),
+        part.nav(links, path, words, "Pages of this message"),
+        h("pre", text[part.held], dir="auto"),
         class_="message",
     )

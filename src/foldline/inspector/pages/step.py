@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from foldline.inspector.chart import label, stacked, swatch
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, counted, note, paging, share, table
+from foldline.inspector.pages.layout import (
+    Links,
+    ListPage,
+    counted,
+    link,
+    note,
+    section,
+    share,
+    table,
+)
 from foldline.inspector.pages.messages import article
 from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
@@ -25,13 +34,12 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
     """
     point = trace.timeline.points[number]
     view = trace.view(point.request)
-    last = max(0, (len(view) - 1) // PAGE)
-    chosen = last if page is None else min(max(page, 0), last)
-    start = chosen * PAGE
+    part = ListPage.of(len(view), PAGE, page)
+    nav = part.nav(links, f"requests/{number}", part.words("Messages"), "Pages of messages")
     answer = trace.segments[point.request.segment].messages[
         point.request.length : point.request.end
     ]
-    shown = [article(trace, links, message) for message in view[start : start + PAGE]]
+    shown = [article(trace, links, message) for message in view[part.held]]
     return join(
         h(
             "section",
@@ -40,16 +48,9 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
             _source(trace),
             _figures(trace, point),
         ),
-        h(
-            "section",
-            h("h2", "What the model saw"),
-            _pages(links, number, len(view), chosen),
-            shown,
-            _pages(links, number, len(view), chosen) if len(view) > PAGE else None,
-        ),
-        h(
-            "section",
-            h("h2", "What it answered"),
+        section("What the model saw", nav, shown, nav if len(view) > PAGE else None),
+        section(
+            "What it answered",
             [article(trace, links, message) for message in answer]
             or note("It has not been asked yet: this is what it would see."),
             class_="answer",
@@ -90,9 +91,9 @@ def _walk(trace: SessionTrace, links: Links, point: Point) -> Html:
         )
     return h(
         "p",
-        h("a", "← request before", href=before, rel="prev") if before else None,
+        link("← request before", before, rel="prev") if before else None,
         " ",
-        h("a", "request after →", href=after, rel="next") if after else None,
+        link("request after →", after, rel="next") if after else None,
         " ",
         h("a", "Does it know…?", href=links.page("knows", at=number)),
         " ",
@@ -132,17 +133,4 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
         ),
         note(words),
         said,
-    )
-
-
-def _pages(links: Links, number: int, size: int, chosen: int) -> Html:
-    count = max(1, -(-size // PAGE))
-    first, end = chosen * PAGE, min(size, (chosen + 1) * PAGE)
-    words = f"Messages {first + 1:,} to {end:,} of {size:,}" if size else "No messages"
-    return h(
-        "nav",
-        h("span", words),
-        paging(links, f"requests/{number}", chosen, count),
-        class_="pages",
-        aria_label="Pages of messages",
     )
