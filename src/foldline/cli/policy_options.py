@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from foldline.cli.option_types import NumberType
+from foldline.cli.options import NumberType
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown
 from foldline.core.spending import Spent

@@ -14,7 +14,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, plural, write_json, write_text
 from foldline.context.built_context import Context
 from foldline.context.comparison import Case
@@ -350,12 +350,7 @@ Examples:
 """
 
 
-@click.group(
-    "context",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Build, judge and compare contexts.",
-)
+@click.group("context", cls=NamingGroup, epilog=EPILOG)
 def command() -> None:
     """Build what a model sees for one question, judge a prompt, compare two ways to build."""
 

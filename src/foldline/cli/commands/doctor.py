@@ -67,7 +67,7 @@ class Check:
     words: str
 
 
-@click.command("doctor", epilog=EPILOG, short_help="Check this installation.")
+@click.command("doctor", epilog=EPILOG)
 @options.archive
 @options.output
 def command(archive_path: Path | None, output: Output) -> int:

@@ -11,7 +11,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import (
     Output,
     console,
@@ -53,20 +53,8 @@ class KnowledgeTarget:
     namespace: str
 
 
-@click.group(
-    "kb",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Search documents, with their sources.",
-)
-@click.option(
-    "--file",
-    "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the knowledge (default: knowledge.db in FOLDLINE_HOME, or in the data "
-    "folder of the user).",
-)
+@click.group("kb", cls=NamingGroup, epilog=EPILOG)
+@options.store_file("knowledge")
 @click.option("--namespace", metavar="NAME", default="default", show_default=True)
 @click.pass_context
 def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
@@ -164,7 +152,7 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
     "--min-strength",
     "threshold",
     metavar="X",
-    type=NumberType(0, 1),
+    type=options.FRACTION,
     default=THRESHOLD,
     show_default=True,
     help="What it takes to be evidence, 0 to 1.",

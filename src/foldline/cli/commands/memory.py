@@ -13,7 +13,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.options import IntegerType, NumberType
 from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
@@ -62,7 +62,7 @@ def _filter_options(taking: Command) -> Command:
         click.option(
             "--min-importance",
             metavar="X",
-            type=NumberType(0, 1),
+            type=options.FRACTION,
             default=0.0,
             help="Only what is at least so important, 0 to 1.",
         ),
@@ -80,7 +80,7 @@ def _filter_options(taking: Command) -> Command:
 @click.option(
     "--min-strength",
     metavar="X",
-    type=NumberType(0, 1),
+    type=options.FRACTION,
     default=0.0,
     help="Only what is at least so strong evidence, 0 to 1.",
 )
@@ -181,7 +181,7 @@ MOST_READ: Final = 1 << 20
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
 @click.option("--kind", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option("--importance", metavar="X", type=NumberType(0, 1), default=0.5, show_default=True)
+@click.option("--importance", metavar="X", type=options.FRACTION, default=0.5, show_default=True)
 @click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
@@ -225,7 +225,7 @@ def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A
 @click.option(
     "--below",
     metavar="X",
-    type=NumberType(0, 1),
+    type=options.FRACTION,
     default=0.1,
     show_default=True,
     help="Importance below which a memory goes.",
@@ -273,7 +273,7 @@ def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @click.option(
-    "--min-importance", metavar="X", type=NumberType(0, 1), default=0.7, show_default=True
+    "--min-importance", metavar="X", type=options.FRACTION, default=0.7, show_default=True
 )
 @options.output
 @click.pass_obj
@@ -324,20 +324,8 @@ Nothing is overwritten or erased, except by 'clear'.
 """
 
 
-@click.group(
-    "memory",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Remember, search and forget.",
-)
-@click.option(
-    "--file",
-    "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the memory (default: memory.db in FOLDLINE_HOME, or in the data folder of "
-    "the user).",
-)
+@click.group("memory", cls=NamingGroup, epilog=EPILOG)
+@options.store_file("memory")
 @click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
 @click.pass_context
 def command(ctx: click.Context, file: Path | None, user: str) -> None:

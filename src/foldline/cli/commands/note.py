@@ -11,7 +11,7 @@ import click
 
 from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes
 from foldline.errors import InputError
@@ -298,12 +298,7 @@ names another.
 """
 
 
-@click.group(
-    "note",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Keep notes and tasks in files that people can edit.",
-)
+@click.group("note", cls=NamingGroup, epilog=EPILOG)
 @folder_option
 def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""

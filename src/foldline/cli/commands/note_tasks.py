@@ -26,7 +26,7 @@ folder_option = click.option(
     "--notes",
     "folder",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     callback=_or_before,
     help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
