@@ -150,13 +150,19 @@ def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, port
 
 
-def _address(base_url: str) -> SplitResult:
+def split_url(url: str) -> SplitResult | None:
+    """Split an address that begins with http:// or https://; None where it is none."""
     try:
-        address = urlsplit(base_url.strip())
-        _ = address.port
+        address = urlsplit(url.strip())
+        fits = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:
-        address = urlsplit("")
-    if address.scheme not in ("http", "https") or not address.hostname:
+        return None
+    return address if fits else None
+
+
+def _address(base_url: str) -> SplitResult:
+    address = split_url(base_url)
+    if address is None:
         raise InputError(
             "the base URL is no address",
             field="base_url",

@@ -16,10 +16,9 @@ from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers
 from foldline.proxy.access_control import AccessControl, RequestRefusal
 from foldline.proxy.answers import BufferedAnswer, UsageReader, find_rejection
-from foldline.proxy.clients import client_name
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import Decision, RequestRewriter
-from foldline.proxy.requests import ProxyEndpoint, find_endpoint
+from foldline.proxy.requests import ProxyEndpoint, client_name, find_endpoint
 from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]

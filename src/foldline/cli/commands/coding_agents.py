@@ -9,9 +9,10 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 from foldline.errors import InputError
+from foldline.models.endpoint import split_url
 
 NAME: Final = "foldline"
 """What the MCP server is called in the clients."""
@@ -64,12 +65,8 @@ def split_address(address: str) -> tuple[str, str]:
     Raises:
         InputError: It is no address.
     """
-    try:
-        read = urlsplit(address)
-        fits = read.scheme in ("http", "https") and bool(read.hostname) and read.port != 0
-    except ValueError:
-        fits = False
-    if not fits or read.query or read.fragment or read.username is not None:
+    read = split_url(address)
+    if read is None or read.query or read.fragment or read.username is not None:
         raise InputError(
             "The address of the provider is none",
             hint="Give a URL such as https://host/v1, without user and query.",

@@ -16,7 +16,7 @@ from foldline.cli import options
 from foldline.cli.groups import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, plural, write_json, write_text
-from foldline.context.built_context import Context
+from foldline.context.builder import Context
 from foldline.context.comparison import Case
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source

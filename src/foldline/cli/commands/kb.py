@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.cli.stores import existing, make_folder
+from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
@@ -120,11 +120,7 @@ def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
     if not name:
         raise click.UsageError("stdin needs a --name.", click.get_current_context())
     limits = ReadLimits()
-    data = sys.stdin.buffer.read(limits.bytes + 1)
-    if len(data) > limits.bytes:
-        raise InputError(f"stdin has more than {limits.bytes:,} bytes")
-    reading = read_document(data, name, limits)
-    return knowledge.add_reading(name, reading)
+    return knowledge.add_reading(name, read_document(read_stdin(limits.bytes), name, limits))
 
 
 def _summary(report: IngestReport) -> str:

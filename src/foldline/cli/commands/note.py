@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from foldline.cli.groups import NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes
+from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
 from foldline.notes import KINDS, LEVELS, STATUSES, Note, NoteMetadata, NoteSummary, SkippedFile
 from foldline.notes.note import Level
@@ -272,10 +272,7 @@ def rm(note_ids: tuple[str, ...], undo: bool, output: Output, **rest: Any) -> No
 def _content(given: str) -> str:
     if given != "-":
         return given
-    data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
-    if len(data) > LARGEST_INPUT:
-        raise InputError(f"stdin has more than {LARGEST_INPUT:,} bytes", field="content")
-    return data.decode("utf-8", "replace").removesuffix("\n")
+    return read_stdin(LARGEST_INPUT, "content").decode("utf-8", "replace").removesuffix("\n")
 
 
 def _edit_content(content: str) -> dict[str, Any]:
