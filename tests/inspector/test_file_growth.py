@@ -10,7 +10,7 @@ from tests.inspector.sample import claude_code, quiet
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.file_growth import appended, mark
+from foldline.inspector.file_reading import appended, mark
 from foldline.inspector.loading import from_file, grown
 from foldline.inspector.trace import SessionTrace
 

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -272,11 +272,6 @@ def archive_entries(path: Path) -> list[SessionEntry]:
             )
             for info in archive.sessions()
         ]
-
-
-def named(listed: SessionEntry, format: str | None) -> SessionEntry:  # noqa: A002  # as the option
-    """Return a file that is read as what somebody says it is."""
-    return listed if format is None else replace(listed, format=format)
 
 
 def _told(error: Exception | None) -> FoldlineError:

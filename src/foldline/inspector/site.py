@@ -19,10 +19,9 @@ from foldline.inspector.pages.compaction import against_log, compaction, forgott
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
-from foldline.inspector.pages.messages import whole_message
+from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
-from foldline.inspector.pages.step import step
 from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
 from foldline.inspector.session_cache import Job, SessionCache, SessionEntry
