@@ -234,6 +234,19 @@ STDOUT: Final = Path("-")
 """What stands for stdout where a file is named."""
 
 
+def number(
+    name: str,
+    kind: Any,
+    default: float | None,
+    help: str,  # noqa: A002  # as click has it
+    metavar: str = "N",
+) -> Callable[[Decorated], Decorated]:
+    """Return an option that takes a number; its help shows the default, where that is not 0."""
+    return click.option(
+        name, metavar=metavar, type=kind, default=default, show_default=bool(default), help=help
+    )
+
+
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
     """Return the option ``--file``: the file of a store, by the name of what it holds."""
     words = f"The file of the {name} (default: {name}.db {DATA_FOLDER})."

@@ -98,13 +98,7 @@ class CompactRequest:
     multiple=True,
     help="A setting of the policy, or one that 'foldline config' prints.",
 )
-@click.option(
-    "--keep",
-    metavar="N",
-    type=IntegerType(0),
-    default=0,
-    help="Pin the newest N messages.",
-)
+@options.number("--keep", IntegerType(0), 0, "Pin the newest N messages.")
 @click.option(
     "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
 )

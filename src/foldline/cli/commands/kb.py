@@ -144,14 +144,8 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
 @click.option("--limit", metavar="N", type=IntegerType(1, 200), default=5, show_default=True)
-@click.option(
-    "--min-strength",
-    "threshold",
-    metavar="X",
-    type=options.FRACTION,
-    default=THRESHOLD,
-    show_default=True,
-    help="What it takes to be evidence, 0 to 1.",
+@options.number(
+    "--min-strength", options.FRACTION, THRESHOLD, "What it takes to be evidence, 0 to 1.", "X"
 )
 @click.option(
     "--budget",
@@ -166,18 +160,18 @@ def search(
     /,
     query: str,
     limit: int,
-    threshold: float,
+    min_strength: float,
     budget: int | None,
     output: Output,
 ) -> None:
     """Find the passages that QUERY means, the best first, with their sources."""
     with _open(target) as knowledge:
         if budget is not None:
-            packed = knowledge.evidence(query, budget, limit=limit, threshold=threshold)
+            packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
             found = packed.findings
             text = packed.text
         else:
-            found, text = knowledge.search(query, limit, threshold=threshold), ""
+            found, text = knowledge.search(query, limit, threshold=min_strength), ""
     if output.json:
         extra = {} if budget is None else {"text": text}
         rows = [passage.to_dict() for passage in found]

@@ -70,16 +70,10 @@ QUESTIONS = {
 @click.option("--project", metavar="NAME", help="Its name (default: that of the folder).")
 @click.option("--home", metavar="DIR", type=options.FOLDER, help="Where what is known is kept.")
 @click.option(
-    "--notes",
-    metavar="DIR",
-    type=options.FOLDER,
-    help="Where the notes are, if elsewhere.",
+    "--notes", metavar="DIR", type=options.FOLDER, help="Where the notes are, if elsewhere."
 )
 @click.option(
-    "--page",
-    metavar="FILE",
-    type=options.FILE,
-    help="Write the report as a page of HTML, too.",
+    "--page", metavar="FILE", type=options.FILE, help="Write the report as a page of HTML, too."
 )
 @options.output
 def command(path: Path, question: str | None, output: Output, **rest: Any) -> None:

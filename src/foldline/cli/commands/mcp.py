@@ -59,12 +59,8 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
     help="The file of the memory (default: beside the archive of the user).",
 )
 @click.option("--user", metavar="NAME", default="default", help="Whose memory.")
-@click.option(
-    "--max-tokens",
-    metavar="N",
-    type=click.IntRange(200, 100_000),
-    default=LIMIT,
-    help=f"The most that an answer takes ({LIMIT:,}).",
+@options.number(
+    "--max-tokens", click.IntRange(200, 100_000), LIMIT, "The most that an answer takes."
 )
 @click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
 @click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")

@@ -59,12 +59,8 @@ def _filter_options(taking: Command) -> Command:
         click.option("--session", metavar="NAME", help="Only of this conversation."),
         click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
         click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
-        click.option(
-            "--min-importance",
-            metavar="X",
-            type=options.FRACTION,
-            default=0.0,
-            help="Only what is at least so important, 0 to 1.",
+        options.number(
+            "--min-importance", options.FRACTION, 0.0, "Only what matters so much, 0 to 1.", "X"
         ),
         click.option(
             "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind."
@@ -77,12 +73,12 @@ def _filter_options(taking: Command) -> Command:
 @click.command("search", short_help="Find what has to do with a question.")
 @click.argument("query")
 @click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=10, show_default=True)
-@click.option(
+@options.number(
     "--min-strength",
-    metavar="X",
-    type=options.FRACTION,
-    default=0.0,
-    help="Only what is at least so strong evidence, 0 to 1.",
+    options.FRACTION,
+    0.0,
+    "Only what is at least so strong evidence, 0 to 1.",
+    "X",
 )
 @_filter_options
 @options.output
@@ -222,30 +218,9 @@ def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A
     default="importance",
     show_default=True,
 )
-@click.option(
-    "--below",
-    metavar="X",
-    type=options.FRACTION,
-    default=0.1,
-    show_default=True,
-    help="Importance below which a memory goes.",
-)
-@click.option(
-    "--older-than",
-    metavar="DAYS",
-    type=NumberType(0),
-    default=30.0,
-    show_default=True,
-    help="Days after which a memory goes.",
-)
-@click.option(
-    "--keep",
-    metavar="N",
-    type=IntegerType(0),
-    default=1000,
-    show_default=True,
-    help="How many stay, the most important first.",
-)
+@options.number("--below", options.FRACTION, 0.1, "Importance below which a memory goes.", "X")
+@options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
+@options.number("--keep", IntegerType(0), 1000, "How many stay, the most important first.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
 @options.output
 @click.pass_obj

@@ -66,22 +66,15 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
 @on_notes
 def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
     """Say what became of a task, or which tasks it needs."""
-    outcome = " ".join(words)
     with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
-        match what:
-            case "start":
-                note = on.start(one)
-            case "done":
-                note = on.finish(one, outcome)
-            case "fail":
-                note = on.fail(one, outcome)
-            case "cancel":
-                note = on.cancel(one, outcome)
-            case "reopen":
-                note = on.reopen(one)
-            case _:
-                note = on.need(one, *(notes.resolve(word) for word in words))
+        ends = {"done": on.finish, "fail": on.fail, "cancel": on.cancel}
+        if what in ends:
+            note = ends[what](one, " ".join(words))
+        elif what == "need":
+            note = on.need(one, *(notes.resolve(word) for word in words))
+        else:
+            note = on.start(one) if what == "start" else on.reopen(one)
         free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",

@@ -38,13 +38,7 @@ Examples:
 @click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
 @click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
 @click.option("--max-tokens", metavar="N", type=IntegerType(1), help="The most to show.")
-@click.option(
-    "--start",
-    metavar="N",
-    type=IntegerType(0),
-    default=0,
-    help="Go on from this match or character.",
-)
+@options.number("--start", IntegerType(0), 0, "Go on from this match or character.")
 @options.archive
 @options.output
 def command(
