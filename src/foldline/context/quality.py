@@ -218,10 +218,10 @@ def evaluate(
         SectionUse(section.place, section.tokens, section.tokens / max_tokens, len(section.items))
         for section in sections
     )
-    told = advice(
+    sentences = advice(
         found, items, left_out, [*sources], tokens=tokens, max_tokens=max_tokens, tongue=tongue
     )
     score = sum(WEIGHTS[name] * value for name, value in worth.items())
     return QualityReport(
-        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=told
+        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=sentences
     )

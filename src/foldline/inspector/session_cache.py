@@ -158,7 +158,7 @@ class SessionCache:
         if held.trace is None:
             with self._lock:
                 self._held.pop((listed.key, conversation), None)
-            raise _told(held.job.error)
+            raise _as_error(held.job.error)
         return held.trace
 
     def version(self, listed: SessionEntry, conversation: int | None = None) -> str:
@@ -274,7 +274,7 @@ def archive_entries(path: Path) -> list[SessionEntry]:
         ]
 
 
-def _told(error: Exception | None) -> FoldlineError:
+def _as_error(error: Exception | None) -> FoldlineError:
     if isinstance(error, FoldlineError):
         return error
     return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")

@@ -81,8 +81,8 @@ def provider_error(
     where = f"status {status}" if status is not None else "an error in the answer"
     words = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit
-    told = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
-    if found := detect(told):
+    failure = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
+    if found := detect(failure):
         long = TooLong(words, status=status, code=code, hint="Send less.")
         long.limit = found.limit
         return long

@@ -102,7 +102,7 @@ def _codex_providers(env: Mapping[str, str]) -> Mapping[str, str]:
 
 def _has_subscription(env: Mapping[str, str]) -> bool:
     try:
-        asked = subprocess.run(  # the program that is run next, found in the same way
+        status = subprocess.run(  # the program that is run next, found in the same way
             ["codex", "login", "status"],  # noqa: S607
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -112,7 +112,7 @@ def _has_subscription(env: Mapping[str, str]) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return b"ChatGPT" in asked.stdout + asked.stderr
+    return b"ChatGPT" in status.stdout + status.stderr
 
 
 def _codex(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) -> ClientSetup:

@@ -97,8 +97,8 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         if talks and not output.json:
             talk(one, output, mode, resume=resume)
             return
-        asked = None if resume else question or QUESTIONS[mode]
-        _show(one, answer(one, output, asked, mode), output, page)
+        wanted = None if resume else question or QUESTIONS[mode]
+        _show(one, answer(one, output, wanted, mode), output, page)
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:

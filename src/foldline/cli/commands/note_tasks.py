@@ -11,7 +11,7 @@ import click
 from foldline.cli import options
 from foldline.cli.output import Output, one_line, write_json
 from foldline.cli.stores import open_notes
-from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, TaskState
+from foldline.notes import ConsolidationPlan, Note, NoteMetadata, Notes, TaskGraph, TaskState
 
 TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
@@ -68,6 +68,7 @@ def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest
     """Say what became of a task, or which tasks it needs."""
     with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
+        ends: dict[str, Callable[[str, str], Note]]
         ends = {"done": on.finish, "fail": on.fail, "cancel": on.cancel}
         if what in ends:
             note = ends[what](one, " ".join(words))

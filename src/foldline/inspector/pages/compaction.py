@@ -240,9 +240,9 @@ def _facts(
 ) -> list[Html]:
     spent = held.spent
     shown = [row for row in made.rows if row.new is not None]
-    asked = "no model was asked"
+    price = "no model was asked"
     if spent.attempts:
-        asked = (
+        price = (
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
             f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
         )
@@ -261,7 +261,7 @@ def _facts(
         ("messages were allowed", f"{held.budget:,} tokens"),
         ("edits", describe(revision) or "none"),
         ("kept at the beginning", f"{held.kept_prefix:,} messages, for the cache"),
-        ("price", asked),
+        ("price", price),
         ("paid back", "never" if pays is None else f"after {pays:.1f} requests, by cache prices"),
         ("handles", f"{len(held.recall):,}"),
     ]

@@ -63,7 +63,7 @@ class Alternative:
     error: str = ""
 
 
-def asked(trace: SessionTrace) -> tuple[Point, ...]:
+def requests_made(trace: SessionTrace) -> tuple[Point, ...]:
     """Return the requests that were really made."""
     return trace.timeline.points[:-1]
 
@@ -83,14 +83,17 @@ def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
 
 def paid(trace: SessionTrace) -> Total:
     """Return what the requests took: as reported by the provider, else as counted here."""
-    return total(trace, (point.usage for point in asked(trace)))
+    return total(trace, (point.usage for point in requests_made(trace)))
 
 
 def counted(trace: SessionTrace) -> Total:
     """Return what the requests took as counted here, whatever the provider reported."""
     return total(
         trace,
-        (Usage(0, p.output, cache_read=p.cached, cache_write=p.written) for p in asked(trace)),
+        (
+            Usage(0, p.output, cache_read=p.cached, cache_write=p.written)
+            for p in requests_made(trace)
+        ),
     )
 
 
@@ -160,7 +163,7 @@ def cost(
     whole = paid(trace)
     used = whole.usage
     cached = share(used.cache_read, used.read)
-    reported = sum(point.reported is not None for point in asked(trace))
+    reported = sum(point.reported is not None for point in requests_made(trace))
     words = (
         f"Reported by the provider for {reported:,} of {whole.requests:,} requests; "
         "the others are counted here, with a cache that never expires."
@@ -195,7 +198,7 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
 
 
 def _drawing(trace: SessionTrace) -> Html:
-    points = asked(trace)
+    points = requests_made(trace)
     count = min(COLUMNS, len(points))
     edges = [len(points) * index // max(1, count) for index in range(count + 1)]
     bars = [points[a:b] for a, b in pairwise(edges)]
@@ -260,7 +263,7 @@ def _priced(name: str, usage: Usage, requests: int, over: int, price: float | No
 
 
 def _requests(trace: SessionTrace, links: Links, page: int) -> Html:
-    points = asked(trace)
+    points = requests_made(trace)
     part = ListPage.of(len(points), PAGE, page)
     rows = [_row(trace, links, point) for point in points[part.held]]
     heads = ("request", ">price", *(f">{name}" for name in PARTS), "from", "cache")
@@ -273,7 +276,7 @@ def _requests(trace: SessionTrace, links: Links, page: int) -> Html:
 
 def _row(trace: SessionTrace, links: Links, point: Point) -> list[Child]:
     number = point.request.number
-    said = "provider" if point.reported else "counted here"
+    origin = "provider" if point.reported else "counted here"
     broke = f"broken: {point.lost:,} lost" if point.lost else ""
     name = link(f"{number:,}", links.request(number))
-    return [name, money(usd(trace, point.usage)), *parts(point.usage), said, broke]
+    return [name, money(usd(trace, point.usage)), *parts(point.usage), origin, broke]

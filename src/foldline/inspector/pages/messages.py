@@ -323,10 +323,10 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
     words = f"{point.cached:,} tokens begin as the request before did, {point.written:,} are new."
     if point.lost:
         words += f" Cache break: {point.lost:,} tokens of the request before stand there no more."
-    said: Child = None
+    counted_by_provider: Child = None
     if point.reported:
         used = point.reported
-        said = note(
+        counted_by_provider = note(
             f"The provider counted {used.total - used.output:,} tokens of input, "
             f"{used.cache_read:,} of them from the cache, and {used.output:,} of output."
         )
@@ -339,5 +339,5 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
             table(f"Tokens by kind, counted by {counted_by}", ("kind", ">tokens", ">share"), rows),
         ),
         note(words),
-        said,
+        counted_by_provider,
     )

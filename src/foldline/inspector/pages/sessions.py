@@ -68,14 +68,14 @@ class SortOrder:
     page: int = 0
 
     @classmethod
-    def of(cls, said: Mapping[str, str]) -> SortOrder:
+    def of(cls, fields: Mapping[str, str]) -> SortOrder:
         """Read the fields of an address."""
-        column = said.get("sort", "changed")
-        page = said.get("page", "0")
+        column = fields.get("sort", "changed")
+        page = fields.get("page", "0")
         return cls(
-            said.get("q", "")[:200],
+            fields.get("q", "")[:200],
             column if column in COLUMNS else "changed",
-            said.get("order") == "rising",
+            fields.get("order") == "rising",
             int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0,
         )
 
@@ -193,12 +193,12 @@ def _head(name: str, title: str, order: SortOrder) -> Html:
 
 
 def _address(order: SortOrder, /, **changes: str | int) -> str:
-    said: dict[str, str | int] = {
+    fields: dict[str, str | int] = {
         "q": order.words,
         "sort": order.column,
         "order": "rising" if order.rising else "falling",
     }
-    return f"/?{urlencode({**said, **changes})}"
+    return f"/?{urlencode({**fields, **changes})}"
 
 
 def _filter(order: SortOrder) -> Html:

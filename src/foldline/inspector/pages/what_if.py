@@ -36,23 +36,23 @@ _NOWHERE = Links("")
 """What is only tried has no pages."""
 
 
-def what_if(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int | None) -> Html:
     """
     Write the form, and what the settings in it would do.
 
     Args:
         trace: The session.
         links: Where its pages are.
-        said: The fields of the form.
+        given: The fields of the form.
         at: On the view at which request; None for now.
     """
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
     made: Child
     try:
-        wish = read_settings(said)
+        wish = read_settings(given)
         made = None
-        if said.get("try"):
+        if given.get("try"):
             made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
@@ -61,23 +61,23 @@ def what_if(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int 
             "section",
             h("h1", "What if?"),
             note("Tried in memory only: nothing is changed and no model is asked."),
-            _form(trace, links, said, at),
+            _form(trace, links, given, at),
         ),
         made,
     )
 
 
-def _form(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def _form(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int | None) -> Html:
     now = trace.timeline.now.tokens
     window, target = f"{trace.model.window}", f"{trace.config.thresholds.target}"
-    suggested = str(max(500, now // 5)) if not said.get("try") else None
+    suggested = str(max(500, now // 5)) if not given.get("try") else None
     fields: list[Child] = [
-        _choice("policy", "Policy", POLICY_NAMES, said.get("policy", "default")),
-        _number("budget", "Budget, tokens", said.get("budget", suggested or ""), "1"),
-        _number("window", "or window, tokens", said.get("window", ""), "1", window),
-        _number("target", "Target, fraction", said.get("target", ""), "0.01", target),
-        _number("tail", "Verbatim tail, fraction", said.get("tail", ""), "0.01", hint="0.1"),
-        _choice("template", "Summarizer prompt", TEMPLATE_NAMES, said.get("template", "account")),
+        _choice("policy", "Policy", POLICY_NAMES, given.get("policy", "default")),
+        _number("budget", "Budget, tokens", given.get("budget", suggested or ""), "1"),
+        _number("window", "or window, tokens", given.get("window", ""), "1", window),
+        _number("target", "Target, fraction", given.get("target", ""), "0.01", target),
+        _number("tail", "Verbatim tail, fraction", given.get("tail", ""), "0.01", hint="0.1"),
+        _choice("template", "Summarizer prompt", TEMPLATE_NAMES, given.get("template", "account")),
         _number("at", "At request", "" if at is None else str(at), "1", hint="now"),
     ]
     ask = h("button", "Try it")
@@ -96,7 +96,7 @@ def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Htm
 
 def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation) -> Html:
     receipt, made = trial.receipt, trial.comparison
-    said, before, after = trial.names
+    ever, before, after = trial.names
     saved = made.before - made.after
     price = trace.model.prices
     read = (price.cache_read if price.cache_read is not None else price.input) if price else None
@@ -109,7 +109,7 @@ def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: S
         tile(
             "names in view",
             after,
-            f"of {before:,} before and {said:,} ever said: {share(after, said)}",
+            f"of {before:,} before and {ever:,} ever said: {share(after, ever)}",
         ),
         tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
         class_="tiles",
