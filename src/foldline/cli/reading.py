@@ -221,5 +221,5 @@ def _choose(recording: Recording, wanted: str | None) -> int:
     listed = ", ".join(f"{n} ({name})" for n, name in enumerate(names[:8], 1))
     more = ", …" if len(names) > 8 else ""
     raise InputError(
-        f"there is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
+        f"There is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
     )

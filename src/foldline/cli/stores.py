@@ -58,7 +58,7 @@ def open_notes(given: Path | None, *, make: bool = False) -> Notes:
     path = notes_folder(given)
     if not make and not path.is_dir():
         raise InputError(
-            f"there is no folder of notes {path}",
+            f"There is no folder of notes {path}",
             hint="'foldline note new' makes it, --notes or FOLDLINE_NOTES names another.",
         )
     return Notes.open(path)

@@ -57,12 +57,12 @@ def _problem(wire: Any) -> InputError:
     if isinstance(items, InputError):
         return items
     if not items:
-        return UnknownFormat("the conversation is empty", hint="Give at least one message.")
+        return UnknownFormat("The conversation is empty", hint="Give at least one message.")
     for index, item in enumerate(items):
         problem = _message_problem(item, index)
         if problem is not None:
             return problem
-    return UnknownFormat("the messages fit no known format", hint=_HINT)
+    return UnknownFormat("The messages fit no known format", hint=_HINT)
 
 
 def _items(wire: Any) -> list[Any] | InputError:
@@ -71,13 +71,13 @@ def _items(wire: Any) -> list[Any] | InputError:
     if not isinstance(wire, dict):
         found = type(wire).__name__
         return UnknownFormat(
-            f"a conversation is a list of messages or a request body, not {found}",
+            f"A conversation is a list of messages or a request body, not {found}",
             hint="Give a list of messages.",
         )
     key = next((key for key in KEYS if key in wire), None)
     if key is None:
         names = ", ".join(KEYS)
-        return UnknownFormat(f"the object has none of the fields {names}", hint=_HINT)
+        return UnknownFormat(f"The object has none of the fields {names}", hint=_HINT)
     inner = wire[key].get("messages") if isinstance(wire[key], dict) else wire[key]
     if not isinstance(inner, list):
         return UnknownFormat("the messages are not a list", field=key, hint=_HINT)

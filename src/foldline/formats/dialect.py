@@ -127,7 +127,7 @@ def bounded_nesting() -> Iterator[None]:
         yield
     except RecursionError as error:
         raise InputError(
-            "a value is nested too deeply",
+            "A value is nested too deeply",
             hint="Flatten it; no model reads hundreds of levels.",
         ) from error
 

@@ -69,7 +69,7 @@ def file_format(name: str) -> FileFormat:
     close = get_close_matches(name[:100], FILE_FORMATS, 1)
     meant = f" Did you mean {close[0]!r}?" if close else ""
     raise UnknownFormat(
-        f"there is no file format {name[:100]!r}",
+        f"There is no file format {name[:100]!r}",
         hint=f"Known: {', '.join(FILE_FORMATS)}.{meant}",
     )
 

@@ -63,7 +63,7 @@ class JsonStyle:
         try:
             text = self._dumps(value, self.ascii_only)
         except RecursionError as error:
-            raise InputError("a value is nested too deeply to be written") from error
+            raise InputError("A value is nested too deeply to be written") from error
         if not self.ascii_only and not _encodable(text):  # half of a surrogate pair
             text = self._dumps(value, ascii_only=True)
         return text.replace("\n", "\n" + self.base) if self.base else text

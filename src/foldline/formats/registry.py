@@ -66,5 +66,5 @@ def dialect(name: str) -> Dialect:
     close = get_close_matches(name[:100], DIALECTS, 1)
     meant = f" Did you mean {close[0]!r}?" if close else ""
     raise UnknownFormat(
-        f"there is no wire format {name[:100]!r}", hint=f"Known: {', '.join(DIALECTS)}.{meant}"
+        f"There is no wire format {name[:100]!r}", hint=f"Known: {', '.join(DIALECTS)}.{meant}"
     )

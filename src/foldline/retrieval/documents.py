@@ -112,7 +112,7 @@ class Weights:
         for name in self.__slots__:
             value = getattr(self, name)
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
-                raise BudgetError(f"the weight {name!r} must be a number from 0 up, not {value!r}")
+                raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
 
 
 MOST: Final = 200

@@ -88,7 +88,7 @@ def _check(vector: Array) -> Array:
     numpy = arrays()
     length = float(numpy.linalg.norm(vector))
     if vector.ndim != 1 or not numpy.isfinite(length) or length < 1e-6:
-        raise InputError("a vector needs finite numbers, not all of them zero")
+        raise InputError("A vector needs finite numbers, not all of them zero")
     return vector if abs(length - 1) < 1e-3 else vector / length
 
 
@@ -117,7 +117,7 @@ class Matrix:
             self._rows = numpy.empty((16, row.size), dtype="f4")
         if row.size != self._rows.shape[1]:
             raise InputError(
-                f"a vector has {row.size} dimensions, those before have {self._rows.shape[1]}",
+                f"A vector has {row.size} dimensions, those before have {self._rows.shape[1]}",
                 hint="Embed everything with the same model.",
             )
         at = len(self._numbers)
@@ -146,7 +146,7 @@ class Matrix:
             return Likeness(numpy.empty(0, dtype="f4"), [], {})
         if asked.size != self._rows.shape[1]:
             raise InputError(
-                f"the query has {asked.size} dimensions, the index {self._rows.shape[1]}",
+                f"The query has {asked.size} dimensions, the index {self._rows.shape[1]}",
                 hint="Embed queries with the model that embedded the documents.",
             )
         scores = self._rows[: len(self._numbers)] @ asked

@@ -79,7 +79,7 @@ def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> Det
     if isinstance(said, BaseException):
         raise said
     raise InputError(
-        "the provider did not say that the request was too long",
+        "The provider did not say that the request was too long",
         hint="Give what it said: the exception, or the response.",
     )
 

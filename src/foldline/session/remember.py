@@ -45,11 +45,11 @@ def _checked(state: SessionState, text: str) -> str:
         if size <= most:
             if any(sign.isalnum() for sign in kept):
                 return kept
-            raise InputError("the text for the session memory says nothing")
+            raise InputError("The text for the session memory says nothing")
     else:
         size = len(text) // 4
     raise InputError(
-        f"the text for the session memory takes about {size:,} tokens, and has room for {most:,}",
+        f"The text for the session memory takes about {size:,} tokens, and has room for {most:,}",
         hint="Shorten it, or raise summary.share or the target of a compaction.",
     )
 

@@ -193,7 +193,7 @@ class SessionState:
         usage = message.usage
         if usage is None or message.role != "assistant":
             return
-        given = usage.input + usage.cache_read + usage.cache_write
+        given = usage.read
         if given <= 0 or (self.shown.epoch and self.viewed != self.shown.epoch):
             return
         self.shown.anchor = Anchor(usage.total, tokens)

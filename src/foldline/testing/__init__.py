@@ -21,31 +21,6 @@ An AssertionError names the promise that is broken, the message and what is wron
 `promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
 """
 
-from __future__ import annotations
+from foldline.lazy_names import attach_stub
 
-from typing import TYPE_CHECKING
-
-from foldline.lazy_names import lazily
-
-if TYPE_CHECKING:
-    from foldline.testing.checks import check_compaction, check_policy, check_run, check_transcript
-    from foldline.testing.scripted import ScriptedServer
-
-_HOMES = {
-    "ScriptedServer": "scripted",
-    "check_compaction": "checks",
-    "check_policy": "checks",
-    "check_run": "checks",
-    "check_transcript": "checks",
-}
-
-__all__ = [
-    "ScriptedServer",
-    "check_compaction",
-    "check_policy",
-    "check_run",
-    "check_transcript",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = attach_stub(__name__)

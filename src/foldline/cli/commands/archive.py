@@ -29,12 +29,7 @@ given in PGPASSWORD or ~/.pgpass than in the URL, which other users of the machi
 """
 
 
-@click.group(
-    "archive",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Copy and check whole archives.",
-)
+@click.group("archive", cls=NamingGroup, epilog=EPILOG)
 def command() -> None:
     """Copy archives between SQLite files and PostgreSQL databases, and check what is in them."""
 

@@ -11,7 +11,7 @@ import click
 from foldline.cli import options
 from foldline.cli.output import Output, one_line, write_json
 from foldline.cli.stores import open_notes
-from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, TaskState
+from foldline.notes import ConsolidationPlan, Note, NoteMetadata, Notes, TaskGraph, TaskState
 
 TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
@@ -26,7 +26,7 @@ folder_option = click.option(
     "--notes",
     "folder",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     callback=_or_before,
     help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
@@ -66,22 +66,16 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
 @on_notes
 def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
     """Say what became of a task, or which tasks it needs."""
-    outcome = " ".join(words)
     with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
-        match what:
-            case "start":
-                note = on.start(one)
-            case "done":
-                note = on.finish(one, outcome)
-            case "fail":
-                note = on.fail(one, outcome)
-            case "cancel":
-                note = on.cancel(one, outcome)
-            case "reopen":
-                note = on.reopen(one)
-            case _:
-                note = on.need(one, *(notes.resolve(word) for word in words))
+        ends: dict[str, Callable[[str, str], Note]]
+        ends = {"done": on.finish, "fail": on.fail, "cancel": on.cancel}
+        if what in ends:
+            note = ends[what](one, " ".join(words))
+        elif what == "need":
+            note = on.need(one, *(notes.resolve(word) for word in words))
+        else:
+            note = on.start(one) if what == "start" else on.reopen(one)
         free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",

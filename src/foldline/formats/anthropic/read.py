@@ -19,8 +19,8 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
+from foldline.values.usage import read_usage
 
 NAME = "anthropic"
 
@@ -43,16 +43,7 @@ def read_message(item: Any, index: int) -> Message:
     parts = _parts(wire.get("content"), index)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
-
-
-def _usage(value: Any) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    keys = ("input_tokens", "output_tokens", "cache_read_input_tokens")
-    counts = [value.get(key) for key in (*keys, "cache_creation_input_tokens")]
-    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
-    return Usage(*numbers) if any(numbers) else None
+    return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
 
 
 def system_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Reading chat completions: messages, and the usage that providers report."""
+"""Reading the messages of chat completions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
 
 NAME = "openai-chat"
@@ -126,29 +125,3 @@ def _result(wire: dict[str, Any], index: int) -> ToolResult:
         )
     label = name if isinstance(name, str) else ""
     return ToolResult(number or None, _content(wire.get("content"), index), label, raw=wire)
-
-
-def reported_usage(value: Any) -> Usage | None:
-    """
-    Read a ``usage`` object.
-
-    Args:
-        value: Anything; ``prompt_tokens`` includes what was read from the cache.
-
-    Returns:
-        The usage, or None when there is none that makes sense.
-    """
-    if not isinstance(value, dict):
-        return None
-    prompt, output = _tokens(value, "prompt_tokens"), _tokens(value, "completion_tokens")
-    details = value.get("prompt_tokens_details")
-    cached = _tokens(details, "cached_tokens") if isinstance(details, dict) else 0
-    if not prompt and not output:
-        return None
-    cached = min(cached, prompt)
-    return Usage(input=prompt - cached, output=output, cache_read=cached)
-
-
-def _tokens(value: dict[str, Any], key: str) -> int:
-    number = value.get(key)
-    return number if isinstance(number, int) and number > 0 else 0

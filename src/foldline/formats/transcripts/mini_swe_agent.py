@@ -15,11 +15,11 @@ from foldline.formats.arrangement import weave
 from foldline.formats.dialect import expect
 from foldline.formats.json_document import ConversationPath, at, read_recording, write_recording
 from foldline.formats.openai_chat import OpenAIChatDialect
-from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
+from foldline.values.usage import read_usage
 
 PATH = ("messages",)
 _CHAT = OpenAIChatDialect()
@@ -58,7 +58,7 @@ def _is_exit(entry: Any) -> bool:
 
 
 def _with_usage(message: Message) -> Message:
-    usage = reported_usage(at(message.raw, ("extra", "response", "usage")))
+    usage = read_usage(at(message.raw, ("extra", "response", "usage")))
     return replace(message, usage=usage) if usage else message
 
 

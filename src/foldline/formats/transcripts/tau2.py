@@ -14,12 +14,12 @@ from foldline.errors import InputError
 from foldline.formats.dialect import expect
 from foldline.formats.foreign import envelope, flat_text
 from foldline.formats.json_document import read_recording, reading, write_recording
-from foldline.formats.openai_chat.read import reported_usage
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
+from foldline.values.usage import read_usage
 
 NAME = "tau2"
 _ROLES: dict[str, Role] = {
@@ -81,7 +81,7 @@ def _message(item: Any, index: int) -> Message:
         parts: tuple[Part, ...] = (ToolResult(number, said, is_error=wire.get("error") is True),)
     else:
         parts = (*_thinking(wire), *said, *_calls(wire, index))
-    return Message(role, parts, wire, NAME, usage=reported_usage(wire.get("usage")))
+    return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
 
 
 def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:

@@ -148,7 +148,7 @@ class TauBench:
             return decode(self.name, source)
         runs = expect(source.document, list, None, "")
         if not runs:
-            raise InputError("the list of runs is empty", hint="Give a file that holds one.")
+            raise InputError("The list of runs is empty", hint="Give a file that holds one.")
         found = []
         for index, entry in enumerate(runs):
             run = expect(entry, dict, None, f"[{index}]")

@@ -38,7 +38,7 @@ def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, by
     """
     if len(vector) != dimensions:
         raise InputError(
-            f"the embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
+            f"The embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
             hint="Nothing was stored; repair the embedder.",
         )
     data = pack(vector)
@@ -87,7 +87,7 @@ class VectorSearch:
         mine = _signs(asked).view("u8")
         if self._bits[0].shape[1] != len(mine):
             raise InputError(
-                f"the query has {len(asked)} dimensions, and the store was embedded with others",
+                f"The query has {len(asked)} dimensions, and the store was embedded with others",
                 hint="Add the documents again with this embedder.",
             )
         far = numpy.concatenate([_distances(rows, mine) for rows in self._bits])

@@ -147,7 +147,7 @@ def _deltas(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     return {
         "prompt_tokens": given,
         "completion_tokens": usage.output,

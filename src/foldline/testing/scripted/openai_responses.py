@@ -181,7 +181,7 @@ def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, 
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     return {
         "input_tokens": given,
         "input_tokens_details": {

@@ -5,28 +5,6 @@ A terminal that an agent may be trusted with: read-only, confined, bounded.
     terminal.run("git log --oneline | head -n 5").stdout
 """
 
-from __future__ import annotations
+from foldline.lazy_names import attach_stub
 
-from typing import TYPE_CHECKING
-
-from foldline.lazy_names import lazily
-
-if TYPE_CHECKING:
-    from foldline.tools.terminal.confine.choose import NotConfined
-    from foldline.tools.terminal.limits import TerminalLimits
-    from foldline.tools.terminal.results import CommandResult
-    from foldline.tools.terminal.terminal import Terminal
-    from foldline.tools.terminal.tool import TerminalTool
-
-_HOMES = {
-    "TerminalLimits": "limits",
-    "NotConfined": "confine.choose",
-    "CommandResult": "results",
-    "Terminal": "terminal",
-    "TerminalTool": "tool",
-}
-
-__all__ = ["CommandResult", "NotConfined", "Terminal", "TerminalLimits", "TerminalTool"]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = attach_stub(__name__)

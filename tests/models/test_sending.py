@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.models.completion import Delta
-from foldline.models.secret import SecretFilter
+from foldline.models.sending import SecretFilter
 
 KEY = "sk-aab-aabaab-0001"
 
