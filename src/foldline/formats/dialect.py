@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from foldline.errors import InputError
-from foldline.values.messages import Message
+from foldline.values.messages import Message, Role, Text
 from foldline.values.transcript import Transcript
+
+PartKind = TypeVar("PartKind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,119 @@ _NAMES = {
     bool: "true or false",
     type(None): "null",
 }
+
+
+ROLES: Final[Mapping[str, Role]] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+"""The roles of chat messages that are called what they are called here."""
+
+TEXT_OR_LIST: Final = (str, list, type(None))
+
+BlockReader: TypeAlias = Callable[[dict[str, Any], int, str], PartKind]
+
+
+def read_role(wire: Mapping[str, Any], index: int) -> Role:
+    """
+    Return the role of a chat message.
+
+    Raises:
+        InputError: There is none, or it is not known.
+    """
+    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    return role
+
+
+def read_objects(
+    value: Any, index: int, field: str, read: BlockReader[PartKind]
+) -> list[PartKind]:
+    """
+    Read each object of a list; None is an empty one.
+
+    Args:
+        value: The list.
+        index: Position of the message, for errors.
+        field: Path of the list, for errors.
+        read: Reads one object, given the position of the message and the path of the object.
+
+    Raises:
+        InputError: It is no list, or something else than an object is in it.
+    """
+    items = expect(value, (list, type(None)), index, field) or ()
+    return [read(expect(item, dict, index, at), index, at) for item, at in _paths(items, field)]
+
+
+def read_content(
+    value: Any,
+    index: int,
+    field: str,
+    read: BlockReader[PartKind],
+    kinds: tuple[type, ...] = TEXT_OR_LIST,
+    *,
+    strings: bool = False,
+) -> tuple[PartKind | Text, ...]:
+    """
+    Read content that is a text or a list of blocks.
+
+    Args:
+        value: The content; an empty text is nothing.
+        index: Position of the message, for errors.
+        field: Path of the content, for errors.
+        read: Reads one block; see `read_objects`.
+        kinds: What the content may be.
+        strings: Whether texts may stand among the blocks.
+
+    Raises:
+        InputError: It is of another type.
+    """
+    content = expect(value, kinds, index, field)
+    if isinstance(content, str):
+        return (Text(content, content),) if content else ()
+    return tuple(
+        Text(item, item)
+        if strings and isinstance(item, str)
+        else read(expect(item, dict, index, at), index, at)
+        for item, at in _paths(content or (), field)
+    )
+
+
+def _paths(items: Iterable[Any], field: str) -> Iterator[tuple[Any, str]]:
+    return ((item, f"{field}[{position}]") for position, item in enumerate(items))
+
+
+def text_or(value: Any, default: str) -> str:
+    """Return a value if it is a text with something in it, else the default."""
+    return value if isinstance(value, str) and value else default
+
+
+def token_counts(value: Any, *keys: str) -> list[int]:
+    """Return the numbers under some keys of an object, 0 for what is no positive number."""
+    counts = [value.get(key) for key in keys] if isinstance(value, dict) else [None] * len(keys)
+    return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+
+
+@contextmanager
+def named_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
+    """
+    Put a name before the message of an error about the input.
+
+    Args:
+        name: What was read, such as "line 3", or what says so of an error; "" for nothing.
+    """
+    try:
+        yield
+    except InputError as error:
+        what = name if isinstance(name, str) else name(error)
+        if not what:
+            raise
+        named = InputError(f"{what}, {error.message}", hint=error.hint)
+        named.index, named.field = error.index, error.field
+        raise named from error
 
 
 def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:

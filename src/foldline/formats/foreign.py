@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -167,6 +167,32 @@ def envelope(message: Message, dialect: str) -> dict[str, Any]:
     if is_own(message, dialect) and isinstance(message.raw, dict):
         return dict(message.raw)
     return {"role": message.role}
+
+
+def write_entries(
+    messages: Iterable[Message],
+    dialect: str,
+    write_result: Callable[[ToolResult, Message], Any],
+    write_rest: Callable[[Message, Sequence[Part]], Any],
+) -> Iterator[Any]:
+    """
+    Write messages as entries of a file in which each result has an entry of its own.
+
+    Args:
+        messages: The conversation in order; untouched ones are the very entries that came.
+        dialect: The format of the file.
+        write_result: Writes one result of a message.
+        write_rest: Writes what a message holds besides; not called where results are all.
+    """
+    for message in messages:
+        if message.intact and message.dialect == dialect:
+            yield message.raw
+            continue
+        results = message.results
+        yield from (write_result(result, message) for result in results)
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not results:
+            yield write_rest(message, rest)
 
 
 MAX_LENGTH = 64

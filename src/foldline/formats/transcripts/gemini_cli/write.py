@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from foldline.formats.arrangement import weave
-from foldline.formats.json_document import as_bytes, replace_values
+from foldline.formats.json_document import JsonDocument
 from foldline.formats.recording import Recording
 from foldline.formats.transcripts.gemini_cli.read import (
     DIALECT,
@@ -32,8 +32,7 @@ def written(recording: Recording) -> bytes:
     silent = [n for n in range(len(chat.records)) if n not in owned]
     if shelf.source is not None:
         new = weave(chat.records, silent, ((place, [record]) for place, record in entries))
-        source = shelf.source
-        return as_bytes(source, replace_values(source.text, source.document, {("messages",): new}))
+        return JsonDocument(shelf.source).with_values({("messages",): new})
     if shelf.line is not None:
         new = weave(chat.records, silent, ((place, [record]) for place, record in entries))
         return _with_list(shelf, shelf.line, new)
