@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from foldline.errors import InputError
-from foldline.values.messages import Message, Role, Text
+from foldline.values.messages import Message, Role, Text, Usage
 from foldline.values.transcript import Transcript
 
 PartKind = TypeVar("PartKind")
@@ -193,6 +193,12 @@ def token_counts(value: Any, *keys: str) -> list[int]:
     """Return the numbers under some keys of an object, 0 for what is no positive number."""
     counts = [value.get(key) for key in keys] if isinstance(value, dict) else [None] * len(keys)
     return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+
+
+def plain_usage(value: Any, *keys: str) -> Usage | None:
+    """Return a usage whose four numbers stand under keys; None where all of them are 0."""
+    counts = token_counts(value, *keys)
+    return Usage(*counts) if any(counts) else None
 
 
 @contextmanager

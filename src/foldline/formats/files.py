@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.registry import OnDemand
+from foldline.formats.registry import OnDemand, by_name
 from foldline.formats.source import TranscriptSource, plain_limit, too_large
 
 _CLASSES = {
@@ -64,14 +63,7 @@ def file_format(name: str) -> FileFormat:
     Raises:
         UnknownFormat: There is none; the message has the names that exist.
     """
-    if name in _CLASSES:
-        return FILE_FORMATS[name]
-    close = get_close_matches(name[:100], FILE_FORMATS, 1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    raise UnknownFormat(
-        f"there is no file format {name[:100]!r}",
-        hint=f"Known: {', '.join(FILE_FORMATS)}.{meant}",
-    )
+    return by_name(FILE_FORMATS, name, "file format")
 
 
 def detect_file(source: TranscriptSource) -> FileFormat:

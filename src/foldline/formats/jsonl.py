@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.arrangement import weave
+from foldline.formats.arrangement import (
+    Arrangement,
+    LineTree,
+    Places,
+    Slot,
+    arrange,
+    relink,
+    weave,
+)
 from foldline.formats.dialect import named_errors
 from foldline.formats.json_document import style_of
+from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, parse_line
 from foldline.values.messages import Message
 
@@ -128,3 +138,51 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
         return f"line {numbers[error.index or 0] + 1}" if known else ""
 
     return named_errors(line)
+
+
+class SessionDraft(ABC):
+    """A session file in the making: its slots, which of them have a new parent, and its lines."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.old = lines
+        self.slots: tuple[Slot, ...] = tuple(range(len(lines.data)))
+        self.parents: dict[int | str, str | None] = {}
+
+    @abstractmethod
+    def apply(self, segment: Any, messages: Sequence[Message]) -> None:
+        """Bring one segment into its new state."""
+
+    @abstractmethod
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+
+    def write(self, segments: Iterable[Any], recording: Recording) -> bytes:
+        """Write the file; segments whose messages are the same stay as they are."""
+        for segment, there in zip(segments, recording.conversations, strict=True):
+            messages = there.transcript.messages
+            if messages != segment.messages or not all(message.intact for message in messages):
+                self.apply(segment, messages)
+        return self.old.joined(self.lines())
+
+    def arrange(self, places: Places, messages: Sequence[Message], start: int = 0) -> Arrangement:
+        """Put the messages of a segment in their places; see `arrange`."""
+        arrangement = arrange(self.slots, places, messages, start)
+        self.slots = arrangement.slots
+        return arrangement
+
+    def leave_out(self, gone: Collection[Slot]) -> None:
+        """Leave out some slots."""
+        self.slots = tuple(slot for slot in self.slots if slot not in gone)
+
+    def relink(
+        self,
+        tree: LineTree,
+        moved: frozenset[int],
+        path: frozenset[int],
+        key_of: Callable[[Message], str],
+    ) -> None:
+        """Keep the chain of parents whole; see `relink`."""
+        parents = relink(tree, Arrangement(self.slots, moved), path, key_of)
+        for position, parent in parents.items():
+            slot = self.slots[position]
+            self.parents[slot.id if isinstance(slot, Message) else slot] = parent

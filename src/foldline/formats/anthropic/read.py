@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.dialect import expect, plain_usage
 from foldline.formats.media import media_part
 from foldline.formats.opaque import opaque_text, unknown_role
 from foldline.formats.tool_json import arguments_text
@@ -19,7 +19,6 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
 
 NAME = "anthropic"
@@ -43,16 +42,16 @@ def read_message(item: Any, index: int) -> Message:
     parts = _parts(wire.get("content"), index)
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
+    return Message(role, parts, wire, NAME, usage=plain_usage(wire.get("usage"), *USAGE))
 
 
-def _usage(value: Any) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    keys = ("input_tokens", "output_tokens", "cache_read_input_tokens")
-    counts = [value.get(key) for key in (*keys, "cache_creation_input_tokens")]
-    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
-    return Usage(*numbers) if any(numbers) else None
+USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+"""Where a usage says what `Usage` holds, in its order."""
 
 
 def system_text(value: Any) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from foldline.errors import UnknownFormat
-from foldline.formats.detect import detect_dialect
 from foldline.formats.json_document import ConversationPath, JsonDocument, Path, is_unchanged
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource
 
 _DOCUMENT, _LINES = 0.5, 0.4
