@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import InputError
-from foldline.formats.dialect import named_errors
+from foldline.formats.fields import named_errors
 from foldline.formats.json_document import (
     JsonFormat,
     Path,

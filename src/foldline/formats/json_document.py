@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
-from foldline.formats.dialect import named_errors
+from foldline.formats.fields import named_errors
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message

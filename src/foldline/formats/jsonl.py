@@ -18,7 +18,7 @@ from foldline.formats.arrangement import (
     relink,
     weave,
 )
-from foldline.formats.dialect import named_errors
+from foldline.formats.fields import named_errors
 from foldline.formats.json_document import style_of
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, parse_line

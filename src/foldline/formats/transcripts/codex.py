@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.formats.arrangement import Places, Slot
-from foldline.formats.dialect import text_or, token_counts
+from foldline.formats.fields import text_or, token_counts
 from foldline.formats.jsonl import Lines, SessionDraft, at_line, read_lines
 from foldline.formats.openai_responses import OpenAIResponsesDialect
 from foldline.formats.recording import Recording, name_segments, wrong_format

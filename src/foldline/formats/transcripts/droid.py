@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.formats.anthropic import AnthropicDialect
-from foldline.formats.dialect import text_or
+from foldline.formats.fields import text_or
 from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import MessageLines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format

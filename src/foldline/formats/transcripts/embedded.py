@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from foldline.errors import InputError
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.arrangement import weave
-from foldline.formats.dialect import Dialect, expect, text_or
+from foldline.formats.dialect import Dialect
+from foldline.formats.fields import expect, text_or
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.json_document import ConversationPath, JsonFormat, Path, at
 from foldline.formats.langchain import LangChainDialect

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource

@@ -14,14 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.formats.dialect import (
-    ROLES,
-    expect,
-    read_content,
-    read_objects,
-    read_role,
-    text_or,
-)
+from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.formats.dialect import expect, read_objects, read_role, text_or
+from foldline.formats.fields import expect, read_objects, read_role, text_or
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.openai_chat.read import reported_usage

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import ROLES, expect
+from foldline.formats.fields import ROLES, expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import ConversationPath, Path, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines

@@ -11,7 +11,7 @@ from typing import Any
 from foldline.formats.anthropic import AnthropicDialect
 from foldline.formats.anthropic.read import USAGE
 from foldline.formats.arrangement import LineTree, Places, text_column
-from foldline.formats.dialect import plain_usage
+from foldline.formats.fields import plain_usage
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Usage

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect, named_errors, text_or, token_counts
+from foldline.formats.fields import expect, named_errors, text_or, token_counts
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.source import TranscriptSource

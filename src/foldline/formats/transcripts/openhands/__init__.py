@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.json_document import Path
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import Recording

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.foreign import flat_text
 from foldline.formats.json_document import JsonFormat, Path
 from foldline.formats.source import TranscriptSource

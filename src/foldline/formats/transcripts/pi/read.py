@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.formats.arrangement import LineTree, Places, text_column
-from foldline.formats.dialect import bounded_nesting, expect, plain_usage, text_or
+from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.media import media_from_base64, media_source
