@@ -16,9 +16,9 @@ from foldline.engine.compaction import compact_view
 from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
-from foldline.formats.detect import detect_dialect
-from foldline.formats.dialect import Dialect, bounded_nesting
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.dialect import Dialect
+from foldline.formats.fields import bounded_nesting
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
 from foldline.values.edits import Fold, Rewrite

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.detect import detect_dialect
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 
 PLAIN = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 TOOL_USE = {

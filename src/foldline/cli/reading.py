@@ -15,11 +15,10 @@ from foldline import api
 from foldline.cli.output import Output
 from foldline.core.validation import meant
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource, plain_limit
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.errors import InputError, StoreError
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 if TYPE_CHECKING:
     from foldline.archive import Archive

@@ -15,8 +15,7 @@ from typing import Any, Final, Self
 
 from foldline.ask_runner import run_to_end
 from foldline.errors import BudgetError, InputError, StoreError
-from foldline.formats.detect import detect_dialect
-from foldline.formats.registry import dialect
+from foldline.formats.registry import detect_dialect, dialect
 from foldline.session import Session
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork

@@ -8,14 +8,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from foldline.outputs.condensed import Condensed
-from foldline.outputs.delimited import delimiter, table
 from foldline.outputs.diffs import diff, is_diff
 from foldline.outputs.json_rows import json_rows
-from foldline.outputs.listings import kind_of_listing, listing
+from foldline.outputs.listings import is_search, kind_of_listing, listing, search
 from foldline.outputs.markup import is_markup, markup_lines
-from foldline.outputs.matches import is_search, search
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
+from foldline.outputs.tables import delimited, delimiter
 from foldline.outputs.verdict import failures, is_summary, last_failure
 from foldline.values.part_text import bounded_lines, result_text, text_lines
 
@@ -131,7 +130,7 @@ def _recognised(text: str) -> Condensed | None:
         return diff(plain(text))
     raw = _raw(text)
     mark = delimiter(raw)
-    return table(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
+    return delimited(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
 
 
 def _of_lines(text: str, lines: Sequence[str], sample: str, kind: str) -> Condensed | None:
@@ -157,7 +156,8 @@ def _json(text: str) -> Condensed | None:
         made, end = json_rows(text, begins.end())
     except ValueError:
         return None
-    before, after = plain(text[: begins.end()]), _rest(text[end:])
+    # What follows JSON is another line of JSON in each line, or plain lines.
+    before, after = plain(text[: begins.end()]), tuple(text_lines(text[end:]))
     if not before and not after:
         return made
     shift = len(before)
@@ -169,8 +169,3 @@ def _json(text: str) -> Condensed | None:
         spans={place + shift: span for place, span in made.spans.items()},
         source=made.source,
     )
-
-
-def _rest(text: str) -> tuple[str, ...]:
-    """Return what follows JSON: another line of JSON in each line, or plain lines."""
-    return tuple(text_lines(text))

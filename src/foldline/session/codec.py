@@ -72,7 +72,7 @@ class Codec:
         """
         if self.dialect is not None and self.settled:
             return self.dialect, True
-        from foldline.formats.detect import detect_with_score
+        from foldline.formats.registry import detect_with_score
 
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True

@@ -7,7 +7,7 @@ from foldline.errors import InputError
 from foldline.session.memory import text_to_store
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
-from foldline.summary.forgery import neutralize
+from foldline.summary.cleanup import neutralize
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
 from foldline.summary.summarize import NAME as SUMMARIZE
 from foldline.values.edits import Fold

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory import FoundMemory, Memory, MemoryItem
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 

@@ -29,7 +29,7 @@ from foldline.errors import InputError
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 EPILOG = """\b
 Examples:
