@@ -13,13 +13,13 @@ from foldline.lazy_names import lazily
 
 if TYPE_CHECKING:
     from foldline.tools.terminal.confine.choose import NotConfined
-    from foldline.tools.terminal.limits import TerminalLimits
+    from foldline.tools.terminal.confine.order import TerminalLimits
     from foldline.tools.terminal.results import CommandResult
     from foldline.tools.terminal.terminal import Terminal
     from foldline.tools.terminal.tool import TerminalTool
 
 _HOMES = {
-    "TerminalLimits": "limits",
+    "TerminalLimits": "confine.order",
     "NotConfined": "confine.choose",
     "CommandResult": "results",
     "Terminal": "terminal",

@@ -18,7 +18,7 @@ from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.confine.choose import Mode
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import TerminalLimits
 from foldline.tools.terminal.results import CommandResult, Status
 from foldline.tools.terminal.terminal import Terminal
 

@@ -25,7 +25,7 @@ from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import TerminalLimits
 from foldline.tools.terminal.terminal import Terminal
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))

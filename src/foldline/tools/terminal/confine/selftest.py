@@ -15,8 +15,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-from foldline.tools.terminal.confine.order import Confinement, PipelineStage
-from foldline.tools.terminal.limits import Profile, TerminalLimits
+from foldline.tools.terminal.confine.order import (
+    Confinement,
+    PipelineStage,
+    Profile,
+    TerminalLimits,
+)
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 from foldline.tools.terminal.running import PipelineOutcome, run_order
 
