@@ -9,65 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.agents.agent import Agent
-    from foldline.agents.events import (
-        ContextCompacted,
-        Event,
-        ModelAnswered,
-        ModelRetried,
-        RunFinished,
-        RunResumed,
-        ToolCalled,
-        ToolReturned,
-    )
-    from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending
-    from foldline.agents.loop import pinned_in
-    from foldline.agents.loop_detection import LoopSettings
-    from foldline.agents.subagents import SubagentReport, Subagents
-    from foldline.agents.workspace_state import WorkspaceChanges
+    from foldline.agents.agent import Agent as Agent
+    from foldline.agents.events import ContextCompacted as ContextCompacted
+    from foldline.agents.events import Event as Event
+    from foldline.agents.events import ModelAnswered as ModelAnswered
+    from foldline.agents.events import ModelRetried as ModelRetried
+    from foldline.agents.events import RunFinished as RunFinished
+    from foldline.agents.events import RunResumed as RunResumed
+    from foldline.agents.events import ToolCalled as ToolCalled
+    from foldline.agents.events import ToolReturned as ToolReturned
+    from foldline.agents.limits import AgentLimits as AgentLimits
+    from foldline.agents.limits import AgentResult as AgentResult
+    from foldline.agents.limits import AgentSpending as AgentSpending
+    from foldline.agents.loop import pinned_in as pinned_in
+    from foldline.agents.loop_detection import LoopSettings as LoopSettings
+    from foldline.agents.subagents import SubagentReport as SubagentReport
+    from foldline.agents.subagents import Subagents as Subagents
+    from foldline.agents.workspace_state import WorkspaceChanges as WorkspaceChanges
 
-_HOMES = {
-    "Agent": "agent",
-    "AgentLimits": "limits",
-    "AgentResult": "limits",
-    "ModelAnswered": "events",
-    "ToolCalled": "events",
-    "WorkspaceChanges": "workspace_state",
-    "ContextCompacted": "events",
-    "Event": "events",
-    "RunFinished": "events",
-    "LoopSettings": "loop_detection",
-    "SubagentReport": "subagents",
-    "RunResumed": "events",
-    "ModelRetried": "events",
-    "ToolReturned": "events",
-    "Subagents": "subagents",
-    "AgentSpending": "limits",
-    "pinned_in": "loop",
-}
-
-__all__ = [
-    "Agent",
-    "AgentLimits",
-    "AgentResult",
-    "AgentSpending",
-    "ContextCompacted",
-    "Event",
-    "LoopSettings",
-    "ModelAnswered",
-    "ModelRetried",
-    "RunFinished",
-    "RunResumed",
-    "SubagentReport",
-    "Subagents",
-    "ToolCalled",
-    "ToolReturned",
-    "WorkspaceChanges",
-    "pinned_in",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)

@@ -10,87 +10,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.notes.consolidation import Consolidation, UndoReport
-    from foldline.notes.consolidation_plan import ConsolidationPlan, LevelSettings
-    from foldline.notes.note import (
-        KINDS,
-        LEVELS,
-        RELEVANCE,
-        STATUSES,
-        BrokenNote,
-        CyclicTasks,
-        Note,
-        NoteConflict,
-        NoteMetadata,
-        SkippedFile,
-        UnknownNote,
-    )
-    from foldline.notes.note_store import NoteLimits, Version
-    from foldline.notes.notes import Notes
-    from foldline.notes.search import FoundNote, NotePacket, NoteSummary
-    from foldline.notes.task_graph import TaskGraph, TaskState
-    from foldline.notes.tasks import NoteTasks, RunReport, Schedule
+    from foldline.notes.consolidation import Consolidation as Consolidation
+    from foldline.notes.consolidation import UndoReport as UndoReport
+    from foldline.notes.consolidation_plan import ConsolidationPlan as ConsolidationPlan
+    from foldline.notes.consolidation_plan import LevelSettings as LevelSettings
+    from foldline.notes.note import KINDS as KINDS
+    from foldline.notes.note import LEVELS as LEVELS
+    from foldline.notes.note import RELEVANCE as RELEVANCE
+    from foldline.notes.note import STATUSES as STATUSES
+    from foldline.notes.note import BrokenNote as BrokenNote
+    from foldline.notes.note import CyclicTasks as CyclicTasks
+    from foldline.notes.note import Note as Note
+    from foldline.notes.note import NoteConflict as NoteConflict
+    from foldline.notes.note import NoteMetadata as NoteMetadata
+    from foldline.notes.note import SkippedFile as SkippedFile
+    from foldline.notes.note import UnknownNote as UnknownNote
+    from foldline.notes.note_store import NoteLimits as NoteLimits
+    from foldline.notes.note_store import Version as Version
+    from foldline.notes.notes import Notes as Notes
+    from foldline.notes.search import FoundNote as FoundNote
+    from foldline.notes.search import NotePacket as NotePacket
+    from foldline.notes.search import NoteSummary as NoteSummary
+    from foldline.notes.task_graph import TaskGraph as TaskGraph
+    from foldline.notes.task_graph import TaskState as TaskState
+    from foldline.notes.tasks import NoteTasks as NoteTasks
+    from foldline.notes.tasks import RunReport as RunReport
+    from foldline.notes.tasks import Schedule as Schedule
 
-_HOMES = {
-    "BrokenNote": "note",
-    "NoteMetadata": "note",
-    "Consolidation": "consolidation",
-    "CyclicTasks": "note",
-    "FoundNote": "search",
-    "KINDS": "note",
-    "LEVELS": "note",
-    "LevelSettings": "consolidation_plan",
-    "Note": "note",
-    "NoteConflict": "note",
-    "NoteLimits": "note_store",
-    "NotePacket": "search",
-    "NoteSummary": "search",
-    "Notes": "notes",
-    "ConsolidationPlan": "consolidation_plan",
-    "RELEVANCE": "note",
-    "RunReport": "tasks",
-    "STATUSES": "note",
-    "Schedule": "tasks",
-    "TaskState": "task_graph",
-    "TaskGraph": "task_graph",
-    "NoteTasks": "tasks",
-    "SkippedFile": "note",
-    "UndoReport": "consolidation",
-    "UnknownNote": "note",
-    "Version": "note_store",
-}
-
-__all__ = [
-    "KINDS",
-    "LEVELS",
-    "RELEVANCE",
-    "STATUSES",
-    "BrokenNote",
-    "Consolidation",
-    "ConsolidationPlan",
-    "CyclicTasks",
-    "FoundNote",
-    "LevelSettings",
-    "Note",
-    "NoteConflict",
-    "NoteLimits",
-    "NoteMetadata",
-    "NotePacket",
-    "NoteSummary",
-    "NoteTasks",
-    "Notes",
-    "RunReport",
-    "Schedule",
-    "SkippedFile",
-    "TaskGraph",
-    "TaskState",
-    "UndoReport",
-    "UnknownNote",
-    "Version",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)

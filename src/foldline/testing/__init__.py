@@ -25,27 +25,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.testing.checks import check_compaction, check_policy, check_run, check_transcript
-    from foldline.testing.scripted import ScriptedServer
+    from foldline.testing.checks import check_compaction as check_compaction
+    from foldline.testing.checks import check_policy as check_policy
+    from foldline.testing.checks import check_run as check_run
+    from foldline.testing.checks import check_transcript as check_transcript
+    from foldline.testing.scripted import ScriptedServer as ScriptedServer
 
-_HOMES = {
-    "ScriptedServer": "scripted",
-    "check_compaction": "checks",
-    "check_policy": "checks",
-    "check_run": "checks",
-    "check_transcript": "checks",
-}
-
-__all__ = [
-    "ScriptedServer",
-    "check_compaction",
-    "check_policy",
-    "check_run",
-    "check_transcript",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)

@@ -10,91 +10,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.strategies.observation import truncate_observation
-    from foldline.tools.approvals import Approvals
-    from foldline.tools.compact import compact_tool
-    from foldline.tools.files import Workspace, file_tools
-    from foldline.tools.functions import tool_from_function
-    from foldline.tools.journal import Journal
-    from foldline.tools.knowledge import RAGTool
-    from foldline.tools.memory import MemoryTool
-    from foldline.tools.notes import NoteTool
-    from foldline.tools.output import ErrorCode, ToolOutput
-    from foldline.tools.permissions import FULL, READ_ONLY, Permissions, ToolView
-    from foldline.tools.recall import recall_tool, session_tools
-    from foldline.tools.registry import ToolRegistry
-    from foldline.tools.skills import Skills
-    from foldline.tools.spec import Tool, Toolbox
-    from foldline.tools.terminal import Terminal, TerminalTool
-    from foldline.tools.todo import Todo, TodoTool
-    from foldline.tools.toolset import CombinedToolset, Toolset, ToolSettings
+    from foldline.strategies.observation import truncate_observation as truncate_observation
+    from foldline.tools.approvals import Approvals as Approvals
+    from foldline.tools.compact import compact_tool as compact_tool
+    from foldline.tools.files import Workspace as Workspace
+    from foldline.tools.files import file_tools as file_tools
+    from foldline.tools.functions import tool_from_function as tool_from_function
+    from foldline.tools.journal import Journal as Journal
+    from foldline.tools.knowledge import RAGTool as RAGTool
+    from foldline.tools.memory import MemoryTool as MemoryTool
+    from foldline.tools.notes import NoteTool as NoteTool
+    from foldline.tools.output import ErrorCode as ErrorCode
+    from foldline.tools.output import ToolOutput as ToolOutput
+    from foldline.tools.permissions import FULL as FULL
+    from foldline.tools.permissions import READ_ONLY as READ_ONLY
+    from foldline.tools.permissions import Permissions as Permissions
+    from foldline.tools.permissions import ToolView as ToolView
+    from foldline.tools.recall import recall_tool as recall_tool
+    from foldline.tools.recall import session_tools as session_tools
+    from foldline.tools.registry import ToolRegistry as ToolRegistry
+    from foldline.tools.skills import Skills as Skills
+    from foldline.tools.spec import Tool as Tool
+    from foldline.tools.spec import Toolbox as Toolbox
+    from foldline.tools.terminal import Terminal as Terminal
+    from foldline.tools.terminal import TerminalTool as TerminalTool
+    from foldline.tools.todo import Todo as Todo
+    from foldline.tools.todo import TodoTool as TodoTool
+    from foldline.tools.toolset import CombinedToolset as CombinedToolset
+    from foldline.tools.toolset import Toolset as Toolset
+    from foldline.tools.toolset import ToolSettings as ToolSettings
 
-_HOMES = {
-    "Approvals": "approvals",
-    "ErrorCode": "output",
-    "FULL": "permissions",
-    "Journal": "journal",
-    "MemoryTool": "memory",
-    "NoteTool": "notes",
-    "Permissions": "permissions",
-    "RAGTool": "knowledge",
-    "READ_ONLY": "permissions",
-    "CombinedToolset": "toolset",
-    "Skills": "skills",
-    "Terminal": "terminal",
-    "TerminalTool": "terminal",
-    "Todo": "todo",
-    "TodoTool": "todo",
-    "Tool": "spec",
-    "ToolOutput": "output",
-    "ToolRegistry": "registry",
-    "ToolSettings": "toolset",
-    "ToolView": "permissions",
-    "Toolbox": "spec",
-    "Toolset": "toolset",
-    "Workspace": "files",
-    "compact_tool": "compact",
-    "file_tools": "files",
-    "recall_tool": "recall",
-    "session_tools": "recall",
-    "tool_from_function": "functions",
-    "truncate_observation": ".strategies.observation",
-}
-
-__all__ = [
-    "FULL",
-    "READ_ONLY",
-    "Approvals",
-    "CombinedToolset",
-    "ErrorCode",
-    "Journal",
-    "MemoryTool",
-    "NoteTool",
-    "Permissions",
-    "RAGTool",
-    "Skills",
-    "Terminal",
-    "TerminalTool",
-    "Todo",
-    "TodoTool",
-    "Tool",
-    "ToolOutput",
-    "ToolRegistry",
-    "ToolSettings",
-    "ToolView",
-    "Toolbox",
-    "Toolset",
-    "Workspace",
-    "compact_tool",
-    "file_tools",
-    "recall_tool",
-    "session_tools",
-    "tool_from_function",
-    "truncate_observation",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)

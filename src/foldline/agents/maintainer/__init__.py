@@ -10,44 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.agents.maintainer.conflicts import RecordConflict
-    from foldline.agents.maintainer.exploration import ExplorationBudget, Probe, Trail
-    from foldline.agents.maintainer.knowledge import Layer, route
-    from foldline.agents.maintainer.maintainer import CodebaseMaintainer
-    from foldline.agents.maintainer.questions import Mode
-    from foldline.agents.maintainer.refactor.assistant import RefactoringAssistant
-    from foldline.agents.maintainer.survey import CodebaseSurvey, SurveySettings
+    from foldline.agents.maintainer.conflicts import RecordConflict as RecordConflict
+    from foldline.agents.maintainer.exploration import ExplorationBudget as ExplorationBudget
+    from foldline.agents.maintainer.exploration import Probe as Probe
+    from foldline.agents.maintainer.exploration import Trail as Trail
+    from foldline.agents.maintainer.knowledge import Layer as Layer
+    from foldline.agents.maintainer.knowledge import route as route
+    from foldline.agents.maintainer.maintainer import CodebaseMaintainer as CodebaseMaintainer
+    from foldline.agents.maintainer.questions import Mode as Mode
+    from foldline.agents.maintainer.refactor.assistant import (
+        RefactoringAssistant as RefactoringAssistant,
+    )
+    from foldline.agents.maintainer.survey import CodebaseSurvey as CodebaseSurvey
+    from foldline.agents.maintainer.survey import SurveySettings as SurveySettings
 
-_HOMES = {
-    "ExplorationBudget": "exploration",
-    "CodebaseMaintainer": "maintainer",
-    "RecordConflict": "conflicts",
-    "Layer": "knowledge",
-    "Mode": "questions",
-    "Probe": "exploration",
-    "RefactoringAssistant": "refactor.assistant",
-    "CodebaseSurvey": "survey",
-    "SurveySettings": "survey",
-    "Trail": "exploration",
-    "route": "knowledge",
-}
-
-__all__ = [
-    "CodebaseMaintainer",
-    "CodebaseSurvey",
-    "ExplorationBudget",
-    "Layer",
-    "Mode",
-    "Probe",
-    "RecordConflict",
-    "RefactoringAssistant",
-    "SurveySettings",
-    "Trail",
-    "route",
-]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)

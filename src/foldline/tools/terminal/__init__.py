@@ -9,24 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.lazy_names import lazily
+from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
-    from foldline.tools.terminal.confine.choose import NotConfined
-    from foldline.tools.terminal.confine.order import TerminalLimits
-    from foldline.tools.terminal.results import CommandResult
-    from foldline.tools.terminal.terminal import Terminal
-    from foldline.tools.terminal.tool import TerminalTool
+    from foldline.tools.terminal.confine.choose import NotConfined as NotConfined
+    from foldline.tools.terminal.confine.order import TerminalLimits as TerminalLimits
+    from foldline.tools.terminal.results import CommandResult as CommandResult
+    from foldline.tools.terminal.terminal import Terminal as Terminal
+    from foldline.tools.terminal.tool import TerminalTool as TerminalTool
 
-_HOMES = {
-    "TerminalLimits": "confine.order",
-    "NotConfined": "confine.choose",
-    "CommandResult": "results",
-    "Terminal": "terminal",
-    "TerminalTool": "tool",
-}
-
-__all__ = ["CommandResult", "NotConfined", "Terminal", "TerminalLimits", "TerminalTool"]
-
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = export_lazily(__name__)
