@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from foldline.session.compaction_answer import REQUESTED
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 
@@ -16,18 +17,13 @@ DESCRIPTION: Final = (
     "Nothing that you still have to answer is touched."
 )
 
-PARAMETERS: Final = {
-    "type": "object",
-    "properties": {
-        "focus": {
-            "type": "string",
-            "description": "What has to be remembered above all, in your own words.",
-            "maxLength": LONGEST_FOCUS,
-            "default": "",
-        }
-    },
-    "additionalProperties": False,
-}
+PARAMETERS: Final = object_schema(
+    focus=text_schema(
+        "What has to be remembered above all, in your own words.",
+        maxLength=LONGEST_FOCUS,
+        default="",
+    ),
+)
 
 
 class Budgeted(Protocol):

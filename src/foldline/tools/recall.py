@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from foldline.errors import FoldlineError, RecallError
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.compact import Compacts, compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -31,30 +32,20 @@ DESCRIPTION: Final = (
     'mostly answers in one call: {"handle": "1f0c2a", "query": "why was the login test skipped"}.'
 )
 
-PARAMETERS: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "handle": {
-            "type": "string",
-            "description": "Of a snapshot (all of it), a step with its results, or one part.",
-        },
-        "query": {
-            "type": "string",
-            "description": "The question, with names and words that the text may use.",
-        },
-        "grep": {"type": "string", "description": "A regular expression instead."},
-        "lines": {"type": "string", "description": "A:B from 1; -20: the last 20."},
-        "path": {"type": "string", "description": "A JSON path."},
-        "start": {
-            "type": "integer",
-            "description": "To go on, as the last line of an answer says.",
-            "minimum": 0,
-        },
-        "max_tokens": {"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
+PARAMETERS: Final[dict[str, Any]] = object_schema(
+    "handle",
+    handle=text_schema("Of a snapshot (all of it), a step with its results, or one part."),
+    query=text_schema("The question, with names and words that the text may use."),
+    grep=text_schema("A regular expression instead."),
+    lines=text_schema("A:B from 1; -20: the last 20."),
+    path=text_schema("A JSON path."),
+    start={
+        "type": "integer",
+        "description": "To go on, as the last line of an answer says.",
+        "minimum": 0,
     },
-    "required": ["handle"],
-    "additionalProperties": False,
-}
+    max_tokens={"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
+)
 
 
 class RecallPage(Protocol):
