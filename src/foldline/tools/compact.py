@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from foldline.session import Session
 from foldline.session.compaction_answer import REQUESTED
 from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ToolOutput
@@ -26,34 +27,7 @@ PARAMETERS: Final = object_schema(
 )
 
 
-class Budgeted(Protocol):
-    """What a session is allowed."""
-
-    @property
-    def target(self) -> int:
-        """What a compaction aims for, in tokens."""
-        ...
-
-
-class Compacts(Protocol):
-    """A session, as far as this tool needs it."""
-
-    @property
-    def tokens(self) -> int:
-        """What the messages that the model sees take."""
-        ...
-
-    @property
-    def budget(self) -> Budgeted:
-        """What they may take."""
-        ...
-
-    def request_compaction(self, focus: str = "") -> None:
-        """Compact when the next view is asked for."""
-        ...
-
-
-def compact_tool(session: Compacts) -> Tool:
+def compact_tool(session: Session) -> Tool:
     """
     Return the tool ``compact``, which takes a focus.
 
