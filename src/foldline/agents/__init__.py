@@ -13,6 +13,7 @@ from foldline.lazy_names import export_lazily
 
 if TYPE_CHECKING:
     from foldline.agents.agent import Agent as Agent
+    from foldline.agents.checkpoint import WorkspaceChanges as WorkspaceChanges
     from foldline.agents.events import ContextCompacted as ContextCompacted
     from foldline.agents.events import Event as Event
     from foldline.agents.events import ModelAnswered as ModelAnswered
@@ -28,6 +29,5 @@ if TYPE_CHECKING:
     from foldline.agents.loop_detection import LoopSettings as LoopSettings
     from foldline.agents.subagents import SubagentReport as SubagentReport
     from foldline.agents.subagents import Subagents as Subagents
-    from foldline.agents.workspace_state import WorkspaceChanges as WorkspaceChanges
 
 __getattr__, __dir__, __all__ = export_lazily(__name__)
