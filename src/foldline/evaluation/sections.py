@@ -6,7 +6,7 @@ import html
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -122,30 +122,6 @@ class ReportSection:
         found: dict[str, Any] = _plain(asdict(self))
         return found
 
-    @classmethod
-    def from_json(cls, value: Any) -> ReportSection:
-        """
-        Read a section.
-
-        Args:
-            value: What `to_json` returned, after a way through JSON.
-
-        Raises:
-            InputError: Something is missing or of another shape; the error names it.
-        """
-        parts = _fields(value, "section")
-        try:
-            return cls(
-                str(parts["name"]),
-                str(parts["title"]),
-                str(parts["text"]),
-                tuple(_table(part) for part in parts.get("tables", ())),
-                tuple(_plot(part) for part in parts.get("plots", ())),
-                tuple(_goal(part) for part in parts.get("goals", ())),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise _malformed("section", error) from error
-
 
 def _plain(value: Any) -> Any:
     """Return a value without tuples, and without numbers that JSON does not have."""
@@ -156,49 +132,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _fields(value: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"a {what} is a JSON object, not {value!r:.40}")
-    return value
-
-
-def _malformed(what: str, error: Exception) -> InputError:
-    missing = f"has no field {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
-    return InputError(f"the {what} {missing}", hint="Run the measurement again.")
-
-
-def _table(value: Any) -> ReportTable:
-    fields = _fields(value, "table")
-    rows = tuple(tuple(row) for row in fields["rows"])
-    return ReportTable(fields["title"], tuple(fields["columns"]), rows, fields.get("note", ""))
-
-
-def _plot(value: Any) -> Plot:
-    fields = _fields(value, "plot")
-    rest = {
-        "series": tuple(_series(part) for part in fields["series"]),
-        "labels": tuple(fields.get("labels", ())),
-    }
-    return Plot(**{**fields, **rest})
-
-
-def _series(value: Any) -> Series:
-    fields = _fields(value, "series")
-    ends = (tuple(map(_number, fields.get(end, ()))) for end in ("low", "high"))
-    return Series(
-        fields["name"], tuple((float(x), _number(y)) for x, y in fields["points"]), *ends
-    )
-
-
-def _goal(value: Any) -> Goal:
-    fields = _fields(value, "goal")
-    return Goal(**{**fields, "value": _number(fields["value"])})
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
 
 
 NOTHING = "–"

@@ -133,6 +133,7 @@ def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
     """Return the page as Markdown; see `report_page`."""
     info, talk = report["session_info"], report["conversation"]
     commands = report["activity"]["commands_executed"]
+    figures = f"{report['notes']['total_notes']:,} notes, {commands:,} commands"
     parts = [
         f"# {visible(info['project'])}",
         f"{visible(info['codebase'])} · {info['session_id']}",
