@@ -132,13 +132,16 @@ def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
 def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
     """Return the page as Markdown; see `report_page`."""
     info, talk = report["session_info"], report["conversation"]
-    commands = report["activity"]["commands_executed"]
-    figures = f"{report['notes']['total_notes']:,} notes, {commands:,} commands"
+    figures = {
+        "notes": report["notes"]["total_notes"],
+        "commands": report["activity"]["commands_executed"],
+        "messages": talk["messages"],
+        "compactions": talk["compactions"],
+    }
     parts = [
         f"# {visible(info['project'])}",
         f"{visible(info['codebase'])} · {info['session_id']}",
-        f"{report['notes']['total_notes']:,} notes, {commands:,} commands, "
-        f"{talk['messages']:,} messages, {talk['compactions']:,} compactions.",
+        ", ".join(f"{number:,} {name}" for name, number in figures.items()),
         _list("Open", report["open"]),
         _list("Check again", [one["why"] for one in report["conflicts"]]),
         _list("Notes", map(_note_line, report["all_notes"][:MOST])),
