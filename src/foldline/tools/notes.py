@@ -181,20 +181,9 @@ class NoteTool:
 
     def _progress(self, given: Given) -> dict[str, Any]:
         one, outcome = self.notes.resolve(_id(given)), given.get("outcome", "")
-        tasks = self.notes.tasks
-        match given.get("status"):
-            case "running":
-                note = tasks.start(one)
-            case "done":
-                note = tasks.finish(one, outcome)
-            case "failed":
-                note = tasks.fail(one, outcome)
-            case "cancelled":
-                note = tasks.cancel(one, outcome)
-            case "pending":
-                note = tasks.reopen(one)
-            case _:
-                raise InputError("progress needs what became of the task", field="status")
+        if "status" not in given:
+            raise InputError("progress needs what became of the task", field="status")
+        note = self.notes.tasks.progress(one, given["status"], outcome)
         return _whole(note)
 
     def _tasks(self, given: Given) -> list[dict[str, Any]]:
