@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from failure_writing import DONE, NEXT, OLD, SYSTEM, TASK, USELESS, Case, a, c, s, t, u, work
-from foldline.testing.sample_texts import sample
+from foldline.testing.histories import sample
 
 # --- structure -----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from foldline.testing.sample_texts import sample
+from foldline.testing.histories import sample
 
 Wire = list[dict[str, Any]]
 

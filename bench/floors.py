@@ -20,11 +20,11 @@ import cuts
 from foldline.engine.policies import policy
 from foldline.evaluation.methods import policy_method
 from foldline.evaluation.retention import MeasurementPlan, Score, measure
-from foldline.evaluation.sections import ReportSection
 from foldline.formats.files import read_file
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
 from retention import compacted
+from stored_section import read_section
 
 BENCH = Path(__file__).parent
 BUNDLED = BENCH.parent / "examples" / "session.json"
@@ -110,7 +110,7 @@ def _goals(part: str, words: tuple[str, ...]) -> Figures:
         )
         if ran.returncode:
             raise RuntimeError(f"bench/{part}.py failed: {ran.stderr[-500:]}")
-        section = ReportSection.from_json(json.loads(out.read_text(encoding="utf-8")))
+        section = read_section(json.loads(out.read_text(encoding="utf-8")))
     return {
         f"{part}: {goal.what}": goal.value if goal.most is None else 0.0 - goal.value
         for goal in section.goals

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import foldline
-from foldline.evaluation.rendering import as_markdown, escaped, goals_table, picture
 from foldline.evaluation.report import write_pictures
-from foldline.evaluation.sections import ReportSection
+from foldline.evaluation.sections import ReportSection, as_markdown, escaped, goals_table, picture
 
 FIRST_PLOT = "facts"
 OPENING = """\

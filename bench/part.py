@@ -6,8 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from foldline.evaluation.rendering import as_text
-from foldline.evaluation.sections import ReportSection
+from foldline.evaluation.sections import ReportSection, as_text
 
 
 def options_of(description: str | None) -> argparse.ArgumentParser:

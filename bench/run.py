@@ -23,6 +23,7 @@ from foldline.errors import InputError
 from foldline.evaluation.sections import ReportSection
 from page import Ran, machine, page, write
 from shop_window import put_into_readme
+from stored_section import read_section
 
 BENCH = Path(__file__).parent
 ROOT = BENCH.parent
@@ -120,7 +121,7 @@ def _last(log: Path) -> str:
 def read(file: Path) -> ReportSection | None:
     """Read the section of a part; None where it was not measured."""
     try:
-        return ReportSection.from_json(json.loads(file.read_text(encoding="utf-8")))
+        return read_section(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (InputError, ValueError) as error:

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from foldline.evaluation.rendering import picture, table_markdown
-from foldline.evaluation.sections import Cell, ReportSection, ReportTable
+from foldline.evaluation.sections import Cell, ReportSection, ReportTable, picture, table_markdown
 
 BEGIN, END = "<!-- figures: make bench -->", "<!-- end of figures -->"
 

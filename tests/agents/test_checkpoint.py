@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from foldline.agents.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from foldline.agents.checkpoint import Checkpoint, WorkspaceState, load_checkpoint, save_checkpoint
 from foldline.agents.limits import AgentSpending
-from foldline.agents.workspace_state import WorkspaceState
 from foldline.errors import StoreError
 
 

@@ -9,8 +9,8 @@ import facts
 import foldline
 import references
 import views
-from foldline.evaluation.sections import ReportSection
 from histories import SPAN, flat, holds, plain
+from stored_section import read_section
 
 KINDS = {"constraint", "cause", "decision", "state", "open", "value", "negative", "error"}
 FLOORS = {0.1: 0.87, 0.2: 0.93}
@@ -69,7 +69,7 @@ def test_the_section_says_how_many_facts_and_sessions_there_are(history):
         "facts kept, history cut to 10 %",
         "facts kept, history cut to 20 %",
     }
-    assert ReportSection.from_json(section.to_json()) == section
+    assert read_section(section.to_json()) == section
 
 
 class Library:

@@ -7,8 +7,8 @@ import pytest
 
 import foldline
 import rows
-from foldline.evaluation.sections import ReportSection
 from made_outputs import MAKERS, made_outputs
+from stored_section import read_section
 
 CASES = rows.cases(len(MAKERS), 5, every=False)
 
@@ -51,4 +51,4 @@ def test_both_formats_hold_the_same_output():
 def test_the_quick_run_holds_its_goals():
     found = rows.section(Namespace(quick=True, seed=rows.SEED, peers=""))
     assert all(goal.held for goal in found.goals), [goal for goal in found.goals if not goal.held]
-    assert ReportSection.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert read_section(json.loads(json.dumps(found.to_json()))) == found

@@ -15,6 +15,7 @@ from black_box import MEANINGS, Outcome, broken, rejected
 from failure_writing import SYSTEM, TASK, Case, a, c, t, u, work
 from foldline import Reply
 from peer import Answer, Peer, peers
+from stored_section import read_section
 from validity import judge, verdict
 
 CASES = failure_inputs.cases()
@@ -185,7 +186,7 @@ def test_the_section_counts_cases_and_shows_a_dash_where_nothing_can_be_broken(m
     assert calls.rows[1][3] == "no index"
     assert all(goal.held for goal in section.goals)
     assert section.plots[0].labels == ("Foldline",)
-    assert type(section).from_json(json.loads(json.dumps(section.to_json()))) == section
+    assert read_section(json.loads(json.dumps(section.to_json()))) == section
 
 
 def test_a_verdict_counts_a_promise_once_a_case(tmp_path):

@@ -6,8 +6,18 @@ import math
 
 import pytest
 
-from foldline.evaluation.rendering import LONG, as_markdown, as_text, escaped, shown
-from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
+from foldline.evaluation.sections import (
+    LONG,
+    Goal,
+    Plot,
+    ReportSection,
+    ReportTable,
+    Series,
+    as_markdown,
+    as_text,
+    escaped,
+    shown,
+)
 
 SECTION = ReportSection(
     "s",

@@ -14,8 +14,7 @@ from foldline.errors import BudgetError, InputError
 from foldline.evaluation import findings
 from foldline.evaluation.findings import details, library_plot, overview, source_plot
 from foldline.evaluation.methods import policy_method, trimming
-from foldline.evaluation.recordings import Replays, measure_file
-from foldline.evaluation.retention import MeasurementPlan
+from foldline.evaluation.retention import MeasurementPlan, Replays, measure_file
 from foldline.models.info import Prices
 
 LADDER = policy("default")

@@ -1,51 +1,21 @@
-"""What a measurement reports survives its way through JSON, and says when it is malformed."""
+"""What a measurement reports: figures that belong together, and goals."""
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
 
 from foldline.errors import InputError
-from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
+from foldline.evaluation.sections import Goal, ReportTable, Series
 
-SECTION = ReportSection(
-    "retention",
-    "What is kept",
-    "At a cut in a session …",
-    (ReportTable("Kept", ("library", "5 %"), (("Foldline", 0.9), ("none", None)), "fractions"),),
-    (
-        Plot(
-            "kept",
-            "Kept by budget",
-            "lines",
-            "budget (%)",
-            "need",
-            (Series("Foldline", ((5.0, 0.9), (10.0, 0.95)), (0.88, 0.93), (0.92, 0.97)),),
-            log_x=True,
-            goal=0.9,
-        ),
-        Plot("by", "By source", "bars", "", "need", (Series("a", ((0, 1.0),)),), ("pi",)),
-    ),
-    (Goal("need at 5 %", 0.91, "", least=0.9), Goal("time", 70.0, "ms/MB", most=60.0)),
-)
-
-
-def test_a_section_is_the_same_after_its_way_through_json():
-    assert ReportSection.from_json(json.loads(json.dumps(SECTION.to_json()))) == SECTION
+GOALS = (Goal("need at 5 %", 0.91, "", least=0.9), Goal("time", 70.0, "ms/MB", most=60.0))
 
 
 def test_a_goal_is_held_within_its_bounds_and_never_by_what_is_no_number():
-    assert [goal.held for goal in SECTION.goals] == [True, False]
+    assert [goal.held for goal in GOALS] == [True, False]
     assert Goal("x", 5.0, "s", most=5.0, least=5.0).held
     assert not Goal("x", math.nan, "s", most=5.0).held
-
-
-def test_a_figure_that_is_no_number_becomes_none_and_comes_back():
-    odd = ReportSection("s", "S", "", goals=(Goal("x", math.nan, "s", most=1.0),))
-    wire = json.dumps(odd.to_json(), allow_nan=False)
-    assert math.isnan(ReportSection.from_json(json.loads(wire)).goals[0].value)
 
 
 def test_a_row_of_another_width_is_refused_with_its_number():
@@ -56,21 +26,3 @@ def test_a_row_of_another_width_is_refused_with_its_number():
 def test_an_interval_belongs_to_every_point_or_to_none():
     with pytest.raises(InputError, match="2 points, but intervals of 1 low"):
         Series("s", ((0, 1), (1, 2)), (0.5,), (1.5,))
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ([], "a section is a JSON object"),
-        ({"name": "x"}, "no field 'title'"),
-        ({"name": "x", "title": "X", "text": "", "tables": [1]}, "a table is a JSON object"),
-        ({"name": "x", "title": "X", "text": "", "goals": [{"value": "soon"}]}, "malformed"),
-        (
-            {"name": "x", "title": "X", "text": "", "plots": [{"series": [], "colour": 1}]},
-            "malformed",
-        ),
-    ],
-)
-def test_what_is_no_section_is_refused_in_one_sentence(value, said):
-    with pytest.raises(InputError, match=said):
-        ReportSection.from_json(value)

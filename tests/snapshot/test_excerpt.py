@@ -11,7 +11,7 @@ from foldline.outputs.verdict import failing_note, is_failure
 from foldline.relevance.alarms import is_alarm
 from foldline.snapshot.excerpt import MARKER_TOKENS, excerpt, marker
 from foldline.snapshot.query import Query
-from foldline.testing.sample_texts import KINDS, sample
+from foldline.testing.histories import KINDS, sample
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.tokens import TokenCounter
 

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 
 from foldline.formats.registry import DIALECTS
-from foldline.testing.histories import conversations, histories
-from foldline.testing.sample_texts import KINDS, sample
+from foldline.testing.histories import KINDS, conversations, histories, sample
 from foldline.testing.wires import wire
 from foldline.values.groups import pair
 

@@ -1,6 +1,7 @@
 """What this package exports; `foldline.lazy_names` loads the names from here."""
 
 from foldline.agents.agent import Agent as Agent
+from foldline.agents.checkpoint import WorkspaceChanges as WorkspaceChanges
 from foldline.agents.events import ContextCompacted as ContextCompacted
 from foldline.agents.events import Event as Event
 from foldline.agents.events import ModelAnswered as ModelAnswered
@@ -16,6 +17,5 @@ from foldline.agents.loop import pinned_in as pinned_in
 from foldline.agents.loop_detection import LoopSettings as LoopSettings
 from foldline.agents.subagents import SubagentReport as SubagentReport
 from foldline.agents.subagents import Subagents as Subagents
-from foldline.agents.workspace_state import WorkspaceChanges as WorkspaceChanges
 
 __all__: list[str]

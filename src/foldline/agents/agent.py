@@ -7,7 +7,6 @@ import os
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from foldline.agents.events import Event, RunFinished
@@ -224,23 +223,13 @@ class Agent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
 

@@ -1,19 +1,179 @@
-"""The checkpoint of an agent: what a resumed run needs besides its session, written every step."""
+"""What a resumed run needs besides its session: what was spent, the files it relies on."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from foldline.agents.limits import AgentSpending
-from foldline.agents.workspace_state import WorkspaceState
 from foldline.atomic_files import replace_file
+from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
+from foldline.reinjection.file_access import touched
+from foldline.rooted_files import Root
+from foldline.values.messages import ToolCall
+
+MOST_FILES: Final = 200
+LARGEST: Final = 10 << 20
+"""So many files are remembered, those touched last; one of more bytes is not looked at."""
+
+GONE: Final = ""
+"""Stands for the hash of a file that is not there."""
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LARGEST_REFS: Final = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceChanges:
+    """
+    What changed while an agent was stopped.
+
+    ``files`` are pairs of a path and "changed", "deleted" or "created"; ``git_head`` is the commit
+    before and after, None when it is the same.
+    """
+
+    files: tuple[tuple[str, str], ...] = ()
+    git_head: tuple[str, str] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.files) or self.git_head is not None
+
+    def __str__(self) -> str:
+        parts = [f"{path} ({what})" for path, what in self.files]
+        if self.git_head is not None:
+            before, after = (commit[:12] or "none" for commit in self.git_head)
+            parts.append(f"the git head ({before} → {after})")
+        return ", ".join(parts) or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceState:
+    """The hashes of files by path, the one touched last at the end, and the git head."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    git_head: str = ""
+
+    def changes(self, now: WorkspaceState) -> WorkspaceChanges:
+        """Return what is different now, of the files that are remembered."""
+        files = []
+        for path, before in self.files.items():
+            after = now.files.get(path, GONE)
+            if before != after:
+                what = "created" if before == GONE else "deleted" if after == GONE else "changed"
+                files.append((path, what))
+        return WorkspaceChanges(
+            tuple(files), None if self.git_head == now.git_head else (self.git_head, now.git_head)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return them as JSON values."""
+        return {"files": dict(self.files), "head": self.git_head}
+
+    @classmethod
+    def from_dict(cls, value: Any) -> WorkspaceState:
+        """
+        Read what `to_dict` returned.
+
+        Raises:
+            InputError: It is something else.
+        """
+        files = value.get("files") if isinstance(value, Mapping) else None
+        head = value.get("head") if isinstance(value, Mapping) else None
+        if not isinstance(files, Mapping) or not isinstance(head, str):
+            raise InputError("this is no state of a workspace")
+        if not all(isinstance(one, str) for pair in files.items() for one in pair):
+            raise InputError("a file is named with its hash", field="files")
+        return cls(dict(files), head)
+
+
+def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
+    """Look at files, by their paths, and at the git head; without a root, at nothing."""
+    if root is None:
+        return WorkspaceState()
+    newest = list(dict.fromkeys(reversed(list(paths))))[:MOST_FILES]
+    return WorkspaceState(
+        {path: _hash(root, path) for path in reversed(newest)}, git_head(root.path)
+    )
+
+
+def touched_paths(
+    root: Root | None, calls: Iterable[ToolCall], settings: FileSettings
+) -> list[str]:
+    """List the files inside the root that calls touch, by their path inside it."""
+    found: list[str] = []
+    if root is None:
+        return found
+    for call in calls:
+        for path, _, _ in touched(call, settings):
+            with suppress(InputError):
+                found.append("/".join(root.parts(path)))
+    return found
+
+
+def _hash(root: Root, path: str) -> str:
+    try:
+        return hashlib.sha256(root.read(root.parts(path), LARGEST).data).hexdigest()
+    except (OSError, FoldlineError):
+        return GONE
+
+
+def git_head(folder: Path) -> str:
+    """Return the commit that is checked out in a folder, "" where there is none."""
+    try:
+        git = _git_folder(folder)
+        line = _line(git / "HEAD")
+        if not line.startswith("ref: "):
+            return line if _COMMIT.fullmatch(line) else ""
+        name = line.removeprefix("ref: ")
+        if ".." in name or name.startswith("/"):
+            return ""
+        shared = git / "commondir"
+        places = [git, (git / _line(shared)).resolve()] if shared.is_file() else [git]
+        found = (_ref(place, name) for place in places)
+        return next((commit for commit in found if commit), "")
+    except (OSError, ValueError):
+        return ""
+
+
+def _git_folder(folder: Path) -> Path:
+    """Return the folder of git; in a second worktree a file says where it is."""
+    git = folder / ".git"
+    return folder / _line(git).removeprefix("gitdir: ") if git.is_file() else git
+
+
+def _ref(place: Path, name: str) -> str:
+    loose = place / name
+    if loose.is_file():
+        commit = _line(loose)
+        return commit if _COMMIT.fullmatch(commit) else ""
+    packed = place / "packed-refs"
+    if not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
+        return ""
+    for line in packed.read_text(encoding="utf-8", errors="replace").splitlines():
+        commit, _, ref = line.partition(" ")
+        if ref == name and _COMMIT.fullmatch(commit):
+            return commit
+    return ""
+
+
+def _line(path: Path) -> str:
+    if not path.is_file():  # to open a pipe would wait for whoever writes to it
+        return ""
+    with path.open("rb") as file:
+        return file.read(4_096).decode("utf-8", "replace").strip()
+
+
+# --- the checkpoint ------------------------------------------------------------------------
 
 SCHEMA: Final = "foldline.checkpoint/1"
-LARGEST: Final = 1 << 20
+LARGEST_CHECKPOINT: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +223,14 @@ def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(LARGEST_CHECKPOINT + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreError(f"The checkpoint {path} cannot be read: {error.strerror}.") from error
     try:
         value = json.loads(data)
-        if len(data) > LARGEST or value["schema"] != SCHEMA:
+        if len(data) > LARGEST_CHECKPOINT or value["schema"] != SCHEMA:
             raise InputError(f"its schema is not {SCHEMA}")
         if value["session"] != session:
             raise InputError(f"it is of the session {value['session']!r:.60}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from foldline.agents.checkpoint import WorkspaceChanges
 from foldline.agents.limits import AgentResult
-from foldline.agents.workspace_state import WorkspaceChanges
 from foldline.engine.receipt import Receipt
 from foldline.models.completion import Completion, Delta
 from foldline.tools.output import ToolOutput

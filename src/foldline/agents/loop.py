@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from foldline.agents.checkpoint import load_checkpoint
+from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
 from foldline.agents.events import (
     ContextCompacted,
     Event,
@@ -27,7 +27,6 @@ from foldline.agents.events import (
 )
 from foldline.agents.loop_detection import RepetitionDetector
 from foldline.agents.run_state import AgentSetup, RunState
-from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.ask_runner import run_to_end
 from foldline.errors import FoldlineError, InputError, ModelError
 from foldline.models.completion import Completion, Delta

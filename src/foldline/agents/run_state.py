@@ -9,10 +9,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
-from foldline.agents.checkpoint import Checkpoint, save_checkpoint
+from foldline.agents.checkpoint import (
+    MOST_FILES,
+    Checkpoint,
+    WorkspaceState,
+    look_at,
+    save_checkpoint,
+    touched_paths,
+)
 from foldline.agents.limits import AgentLimits, AgentResult, AgentSpending, Status
 from foldline.agents.loop_detection import LoopDetector, LoopSettings
-from foldline.agents.workspace_state import MOST_FILES, WorkspaceState, look_at, touched_paths
 from foldline.core.retention_settings import FileSettings
 from foldline.engine.receipt import Receipt
 from foldline.errors import ModelError

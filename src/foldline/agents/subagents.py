@@ -24,6 +24,7 @@ from foldline.redaction import redacted
 from foldline.session import Session
 from foldline.stores.memory import MemoryStore
 from foldline.stores.protocol import Store
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.permissions import READ_ONLY, Permissions, ToolView
 from foldline.tools.registry import ToolRegistry
@@ -150,18 +151,12 @@ class Subagents:
     @property
     def tool(self) -> Tool:
         """The tool ``delegate``."""
-        task = {
-            "type": "string",
-            "description": "What to find out or to do, and all that must be known for it.",
-            "minLength": 1,
-            "maxLength": LONGEST_TASK,
-        }
-        parameters = {
-            "type": "object",
-            "properties": {"task": task},
-            "required": ["task"],
-            "additionalProperties": False,
-        }
+        task = text_schema(
+            "What to find out or to do, and all that must be known for it.",
+            minLength=1,
+            maxLength=LONGEST_TASK,
+        )
+        parameters = object_schema("task", task=task)
         return Tool(
             DELEGATE,
             DESCRIPTION,

@@ -18,8 +18,13 @@ from foldline.engine.policies import configured
 from foldline.errors import BudgetError
 from foldline.evaluation.methods import clearing, policy_method, trimming
 from foldline.evaluation.pricing import Bill
-from foldline.evaluation.recordings import Replays, measure_recording
-from foldline.evaluation.retention import MEASURES, MeasurementPlan, RetentionObservation
+from foldline.evaluation.retention import (
+    MEASURES,
+    MeasurementPlan,
+    Replays,
+    RetentionObservation,
+    measure_recording,
+)
 from foldline.formats.recording import Recording
 from foldline.formats.registry import dialect
 from foldline.models.catalogue import Catalogue

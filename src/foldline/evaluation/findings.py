@@ -8,8 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from foldline.evaluation.pricing import NOTHING_PAID, Bill
-from foldline.evaluation.recordings import UNCOMPACTED, RecordingResult
-from foldline.evaluation.retention import MEASURES, RetentionObservation, Score
+from foldline.evaluation.retention import (
+    MEASURES,
+    UNCOMPACTED,
+    RecordingResult,
+    RetentionObservation,
+    Score,
+)
 from foldline.evaluation.sections import Goal, Plot, ReportSection, ReportTable, Series
 from foldline.models.info import Prices
 

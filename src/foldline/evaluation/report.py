@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.errors import MissingExtra
-from foldline.evaluation.rendering import as_markdown
-from foldline.evaluation.sections import Plot, ReportSection, Series
+from foldline.evaluation.sections import Plot, ReportSection, Series, as_markdown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,14 +1,12 @@
-"""
-What a measurement reports: tables, plots as numbers, and goals, which travel as JSON.
-
-A section knows nothing of Markdown or pictures; `foldline.evaluation.rendering` and
-`foldline.evaluation.report` turn it into what people look at.
-"""
+"""What a measurement reports: tables, plots as numbers, and goals; as text and Markdown."""
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Mapping
+import re
+import textwrap
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -124,30 +122,6 @@ class ReportSection:
         found: dict[str, Any] = _plain(asdict(self))
         return found
 
-    @classmethod
-    def from_json(cls, value: Any) -> ReportSection:
-        """
-        Read a section.
-
-        Args:
-            value: What `to_json` returned, after a way through JSON.
-
-        Raises:
-            InputError: Something is missing or of another shape; the error names it.
-        """
-        parts = _fields(value, "section")
-        try:
-            return cls(
-                str(parts["name"]),
-                str(parts["title"]),
-                str(parts["text"]),
-                tuple(_table(part) for part in parts.get("tables", ())),
-                tuple(_plot(part) for part in parts.get("plots", ())),
-                tuple(_goal(part) for part in parts.get("goals", ())),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise _malformed("section", error) from error
-
 
 def _plain(value: Any) -> Any:
     """Return a value without tuples, and without numbers that JSON does not have."""
@@ -160,44 +134,157 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _fields(value: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"a {what} is a JSON object, not {value!r:.40}")
-    return value
+NOTHING = "–"
+"""What stands for a figure that could not be taken."""
 
 
-def _malformed(what: str, error: Exception) -> InputError:
-    missing = f"has no field {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
-    return InputError(f"the {what} {missing}", hint="Run the measurement again.")
+def shown(cell: Cell) -> str:
+    """Write a cell: ``1,234``, ``0.931``, ``12.4``, ``–``; a text stays as it is."""
+    if cell is None:
+        return NOTHING
+    if isinstance(cell, bool) or not isinstance(cell, (int, float)):
+        return str(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if not math.isfinite(cell):
+        return NOTHING
+    if abs(cell) < 1:
+        return f"{cell:.3f}"
+    digits = 2 if abs(cell) < 10 else 1 if abs(cell) < 100 else 0
+    return f"{cell:,.{digits}f}"
 
 
-def _table(value: Any) -> ReportTable:
-    fields = _fields(value, "table")
-    rows = tuple(tuple(row) for row in fields["rows"])
-    return ReportTable(fields["title"], tuple(fields["columns"]), rows, fields.get("note", ""))
+def goal_value(goal: Goal) -> str:
+    """Write what was measured for a goal, with its unit; a count stays a whole number."""
+    value = goal.value
+    whole = math.isfinite(value) and float(value).is_integer()
+    unit = f" {goal.unit}" if goal.unit else ""
+    return f"{shown(int(value) if whole else value)}{unit}"
 
 
-def _plot(value: Any) -> Plot:
-    fields = _fields(value, "plot")
-    rest = {
-        "series": tuple(_series(part) for part in fields["series"]),
-        "labels": tuple(fields.get("labels", ())),
-    }
-    return Plot(**{**fields, **rest})
+def is_figure(cell: Cell) -> bool:
+    """Tell whether a cell belongs to a column of figures, which stand to the right."""
+    if isinstance(cell, str):
+        return cell.lstrip("<>≤≥±$−-").replace(",", "")[:1].isdigit() or cell in ("", NOTHING)
+    return True
 
 
-def _series(value: Any) -> Series:
-    fields = _fields(value, "series")
-    ends = (tuple(map(_number, fields.get(end, ()))) for end in ("low", "high"))
-    return Series(
-        fields["name"], tuple((float(x), _number(y)) for x, y in fields["points"]), *ends
-    )
+def bounds(goal: Goal) -> str:
+    """Write what a goal asks for: ``≤ 60 ms/MB``, ``0.9 to 1``."""
+    unit = f" {goal.unit}" if goal.unit else ""
+    match goal.least, goal.most:
+        case None, None:
+            return "any"
+        case None, most:
+            return f"≤ {most:g}{unit}"
+        case least, None:
+            return f"≥ {least:g}{unit}"
+        case least, most:
+            return f"{least:g} to {most:g}{unit}"
 
 
-def _goal(value: Any) -> Goal:
-    fields = _fields(value, "goal")
-    return Goal(**{**fields, "value": _number(fields["value"])})
+WIDTH = 96
+"""Characters in a line of words."""
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def as_text(section: ReportSection) -> str:
+    """Write a section: its title, its tables, and which goals are held."""
+    parts = [section.title, *map(table_text, section.tables)]
+    if section.goals:
+        parts.append("\n".join(goal_line(goal) for goal in section.goals))
+    return "\n\n".join(parts) + "\n"
+
+
+def table_text(table: ReportTable) -> str:
+    """Write a table; columns of figures stand to the right."""
+    rows = [table.columns, *(tuple(map(shown, row)) for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
+    right = right or [False] * len(widths)
+    lines = [_line(row, widths, right) for row in rows]
+    head = [table.title] if table.title else []
+    note = textwrap.wrap(table.note, WIDTH) if table.note else []
+    return "\n".join([*head, *lines, *note])
+
+
+def _line(row: Iterable[str], widths: list[int], right: list[bool]) -> str:
+    cells = zip(row, widths, right, strict=True)
+    return "  ".join(c.rjust(w) if figures else c.ljust(w) for c, w, figures in cells).rstrip()
+
+
+def goal_line(goal: Goal) -> str:
+    """Write a goal in one line: whether it is held, what was measured, and what is asked for."""
+    verdict = "held  " if goal.held else "missed"
+    return f"{verdict} {goal.what}: {goal_value(goal)} (goal {bounds(goal)})"
+
+
+LONG = 24
+"""Rows of a table beyond which only its title is shown at first."""
+
+_SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
+_TURNS = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298)))
+
+
+def as_markdown(section: ReportSection, pictures: str = "", *, level: int = 2) -> str:
+    """
+    Write a section.
+
+    Args:
+        section: What was measured; its ``text`` and the notes of its tables are Markdown already.
+        pictures: The folder of the plots, relative to where the text goes; "" for none.
+        level: Of its heading.
+    """
+    parts = [f"{'#' * level} {escaped(section.title)}", section.text.strip()]
+    if pictures:
+        parts += [picture(plot, pictures) for plot in section.plots]
+    parts += [_folded(table) for table in section.tables]
+    if section.goals:
+        parts.append(goals_table(section.goals))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def picture(plot: Plot, folder: str) -> str:
+    """Show a plot, in the colours of the reader's page; its title is the alternative text."""
+    return f"![{escaped(plot.title)}]({folder.rstrip('/')}/{plot.name}.svg)"
+
+
+def _folded(table: ReportTable) -> str:
+    """Write a table; a long one is unfolded by the reader."""
+    if len(table.rows) <= LONG:
+        return table_markdown(table)
+    inner = table_markdown(ReportTable("", table.columns, table.rows, table.note))
+    summary = html.escape(table.title or "All rows")
+    return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
+
+
+def table_markdown(table: ReportTable) -> str:
+    """Write a table with its title above and its note below."""
+    right = [all(map(is_figure, column)) for column in zip(*table.rows, strict=True)]
+    right = right or [False] * len(table.columns)
+    lines = [
+        _row(table.columns),
+        "|" + "|".join("--:" if figures else "---" for figures in right) + "|",
+        *(_row(map(shown, row)) for row in table.rows),
+    ]
+    title = [f"**{escaped(table.title)}**", ""] if table.title else []
+    note = ["", table.note] if table.note else []
+    return "\n".join([*title, *lines, *note])
+
+
+def goals_table(goals: Iterable[Goal]) -> str:
+    """List goals: what was measured, what is asked for, and whether that is held."""
+    lines = ["| goal | measured | asked for | |", "|---|--:|--:|---|"]
+    for goal in goals:
+        verdict = "held" if goal.held else "**missed**"
+        cells = (escaped(goal.what), goal_value(goal), bounds(goal), verdict)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Write a text so that Markdown shows it as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()).translate(_TURNS))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"

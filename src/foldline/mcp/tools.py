@@ -21,6 +21,7 @@ from foldline.session import Session
 from foldline.stores.protocol import SessionInfo
 from foldline.tokens.choose import choose_counter
 from foldline.tools import recall as recalling
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.compact import LONGEST_FOCUS
 from foldline.tools.memory import DESCRIPTION as MEMORY
 from foldline.tools.memory import FOR_MODELS, PROPERTIES, MemoryTool
@@ -37,7 +38,7 @@ Opens: TypeAlias = Callable[[], AbstractContextManager[Archive]]
 LISTED: Final = 20
 """Sessions, and tools of a session, that stats name."""
 
-SESSION: Final = {"type": "string", "description": "Its name; the newest one unless given."}
+SESSION: Final = text_schema("Its name; the newest one unless given.")
 
 SEARCH: Final = (
     "Search what was said in this and in all earlier sessions: decisions, errors, commands, file "
@@ -121,23 +122,16 @@ def search_tool(opens: Opens, limit: int) -> Tool:
         limit: The most that an answer may take, in tokens.
     """
     known: dict[str, Any] = recalling.PARAMETERS["properties"]
-    parameters = {
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "description": "The question, with names and words that the text may use.",
-                "maxLength": 2_000,
-            },
-            "session": {"type": "string", "description": "Only in this session."},
-            "before": {"type": "string", "description": "Only sessions before this day, such as "
-            "2026-01-31."},
-            "start": known["start"],
-            "max_tokens": _page_size(limit),
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    }  # fmt: skip
+    parameters = object_schema(
+        "query",
+        query=text_schema(
+            "The question, with names and words that the text may use.", maxLength=2_000
+        ),
+        session=text_schema("Only in this session."),
+        before=text_schema("Only sessions before this day, such as 2026-01-31."),
+        start=known["start"],
+        max_tokens=_page_size(limit),
+    )
 
     def run(given: dict[str, Any]) -> ToolOutput:
         wanted = _arguments(given)
@@ -167,11 +161,9 @@ def _day(text: str) -> float:
 
 def stats_tool(opens: Opens) -> Tool:
     """Return the tool ``stats``, of the archive or of one session."""
-    parameters = {
-        "type": "object",
-        "properties": {"session": SESSION | {"description": "Its name; all unless given."}},
-        "additionalProperties": False,
-    }
+    parameters = object_schema(
+        session=SESSION | {"description": "Its name; all unless given."},
+    )
 
     def run(given: dict[str, Any]) -> ToolOutput:
         with opens() as archive:
@@ -228,14 +220,10 @@ def compact_tool(path: Path, opens: Opens, config: Config) -> Tool:
         opens: Opens it.
         config: How to compact.
     """
-    parameters = {
-        "type": "object",
-        "properties": {
-            "focus": {"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
-            "session": SESSION,
-        },
-        "additionalProperties": False,
-    }
+    parameters = object_schema(
+        focus={"type": "string", "maxLength": LONGEST_FOCUS, "default": ""},
+        session=SESSION,
+    )
 
     def run(given: dict[str, Any]) -> ToolOutput:
         with opens() as archive:
@@ -308,12 +296,8 @@ def _actions_tool(
     write: bool,
 ) -> Tool:
     """Return a tool that knows these actions and refuses all others."""
-    parameters = {
-        "type": "object",
-        "properties": {**properties, "action": {"type": "string", "enum": list(actions)}},
-        "required": ["action"],
-        "additionalProperties": False,
-    }
+    known = properties | {"action": {"type": "string", "enum": list(actions)}}
+    parameters = object_schema("action", **known)
     if not write:
         description += f" Here it can only be looked at: {', '.join(actions)}."
     return _tool(name, description, parameters, run, write=write)

@@ -149,6 +149,26 @@ class NoteTasks:
         """Let a task begin again, whatever became of it; its attempts count from 0."""
         return self._become(id, "pending", attempts=0, outcome="")
 
+    def progress(self, id: str, status: Status, outcome: str = "") -> Note:  # noqa: A002
+        """
+        Record what became of a task.
+
+        Args:
+            id: Of the task.
+            status: "running" and "pending" start and reopen it; the others end it.
+            outcome: What came of it, or why it failed.
+
+        Raises:
+            InputError: It is no task.
+            NoteConflict: It cannot become that now.
+            UnknownNote: There is no such note.
+        """
+        if status == "running":
+            return self.start(id)
+        return (
+            self.reopen(id) if status == "pending" else self._become(id, status, outcome=outcome)
+        )
+
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
         Let a task that was interrupted begin again; its attempts are kept.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import cycle, islice
 from typing import Any
 
 from foldline.errors import MissingExtra
-from foldline.testing.sample_texts import KINDS, sample
 from foldline.testing.wires import DIALECT_NAMES, wire
 from foldline.values.identity import identify
 from foldline.values.messages import (
@@ -22,6 +23,31 @@ from foldline.values.messages import (
     ToolCall,
     ToolResult,
 )
+
+KINDS: Mapping[str, Sequence[str]] = json.loads(
+    files("foldline.testing").joinpath("sample_texts.json").read_text("utf-8")
+)
+"""Lines of each kind; a text repeats them, numbered so that no two lines are the same."""
+
+
+def sample(kind: str, lines: int) -> str:
+    """
+    Return a text.
+
+    Args:
+        kind: One of `KINDS`.
+        lines: How many lines it has; those of the kind "one_line" are joined.
+
+    Returns:
+        The same text for the same arguments, in every process.
+    """
+    taken = islice(cycle(KINDS[kind]), lines)
+    if kind == "one_line":
+        return "".join(taken)
+    if kind in ("hostile", "spaces"):
+        return "\n".join(taken)
+    return "\n".join(f"{line} #{number}" if number else line for number, line in enumerate(taken))
+
 
 try:
     from hypothesis import HealthCheck, given, settings

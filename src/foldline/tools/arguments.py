@@ -50,6 +50,33 @@ KNOWN: Final = frozenset(
 )
 
 
+def object_schema(required: str = "", /, **properties: Schema) -> dict[str, Any]:
+    """
+    Return the schema of an object that has these properties and no others.
+
+    Args:
+        required: The names of those that must be there, with blanks between them.
+        properties: The schema of each.
+    """
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required.split(),
+        "additionalProperties": False,
+    }
+
+
+def text_schema(description: str, **more: Any) -> dict[str, Any]:
+    """
+    Return the schema of a text.
+
+    Args:
+        description: What it is, for whoever writes it.
+        more: Other words of the schema, such as ``maxLength``.
+    """
+    return {"type": "string", "description": description, **more}
+
+
 def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:
     """
     Check that a schema says only what is enforced.

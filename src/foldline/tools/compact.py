@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from foldline.session import Session
 from foldline.session.compaction_answer import REQUESTED
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 
@@ -16,48 +18,16 @@ DESCRIPTION: Final = (
     "Nothing that you still have to answer is touched."
 )
 
-PARAMETERS: Final = {
-    "type": "object",
-    "properties": {
-        "focus": {
-            "type": "string",
-            "description": "What has to be remembered above all, in your own words.",
-            "maxLength": LONGEST_FOCUS,
-            "default": "",
-        }
-    },
-    "additionalProperties": False,
-}
+PARAMETERS: Final = object_schema(
+    focus=text_schema(
+        "What has to be remembered above all, in your own words.",
+        maxLength=LONGEST_FOCUS,
+        default="",
+    ),
+)
 
 
-class Budgeted(Protocol):
-    """What a session is allowed."""
-
-    @property
-    def target(self) -> int:
-        """What a compaction aims for, in tokens."""
-        ...
-
-
-class Compacts(Protocol):
-    """A session, as far as this tool needs it."""
-
-    @property
-    def tokens(self) -> int:
-        """What the messages that the model sees take."""
-        ...
-
-    @property
-    def budget(self) -> Budgeted:
-        """What they may take."""
-        ...
-
-    def request_compaction(self, focus: str = "") -> None:
-        """Compact when the next view is asked for."""
-        ...
-
-
-def compact_tool(session: Compacts) -> Tool:
+def compact_tool(session: Session) -> Tool:
     """
     Return the tool ``compact``, which takes a focus.
 

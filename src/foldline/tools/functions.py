@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from foldline.errors import InputError
+from foldline.tools.arguments import object_schema
 from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool, label_set
 
@@ -96,12 +97,7 @@ def _parameters(
         elif isinstance(parameter.default, str | int | float | bool):
             schema["default"] = parameter.default
         properties[parameter.name] = schema
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return object_schema(" ".join(required), **properties)
 
 
 def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import check_arguments
+from foldline.tools.arguments import check_arguments, object_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -41,21 +41,17 @@ SHOWN: Final = 10
 MOST_SHOWN: Final = 100
 """How many entries the tool shows unless asked for more, and at most."""
 
-ENTRY: Final = {
-    "type": "object",
-    "properties": {
-        "category": {"type": "string", "enum": list(CATEGORIES)},
-        "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-        "tags": {
-            "type": "array",
-            "maxItems": MOST_TAGS,
-            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG},
-            "default": [],
-        },
+ENTRY: Final = object_schema(
+    "category text",
+    category={"type": "string", "enum": list(CATEGORIES)},
+    text={"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
+    tags={
+        "type": "array",
+        "maxItems": MOST_TAGS,
+        "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_TAG},
+        "default": [],
     },
-    "required": ["category", "text"],
-    "additionalProperties": False,
-}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +178,17 @@ class Journal:
     def tool(self) -> Tool:
         """The tool ``journal``: adds an entry, or shows some."""
         known = ENTRY["properties"]
-        parameters = {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": ["add", "read", "summary"]},
-                **known,  # type: ignore[dict-item]  # a mapping of schemas
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MOST_SHOWN,
-                    "default": SHOWN,
-                },
+        parameters = object_schema(
+            "action",
+            action={"type": "string", "enum": ["add", "read", "summary"]},
+            **known,
+            limit={
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MOST_SHOWN,
+                "default": SHOWN,
             },
-            "required": ["action"],
-            "additionalProperties": False,
-        }
+        )
         words = (
             "Keep a journal of decisions, progress, issues and solutions that outlives this "
             "conversation. add: category and text, and tags to find it by. read: the newest "

@@ -25,7 +25,7 @@ from foldline.memory.knowledge import (
     Knowledge,
     KnowledgeResult,
 )
-from foldline.tools.arguments import check_arguments
+from foldline.tools.arguments import check_arguments, object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -42,19 +42,19 @@ TEXT: Final = {"type": "string"}
 NUMBER: Final = {"type": "integer", "minimum": 1, "maximum": 100_000}
 
 PROPERTIES: Final[dict[str, dict[str, Any]]] = {
-    "query": {**TEXT, "description": "A question or words."},
-    "question": {**TEXT, "description": "What to answer from the documents."},
+    "query": text_schema("A question or words."),
+    "question": text_schema("What to answer from the documents."),
     "limit": {**NUMBER, "description": "The most passages."},
     "min_score": {"type": "number", "minimum": 0, "maximum": 1, "description": "Least evidence."},
     "max_tokens": {**NUMBER, "description": "The most that the evidence may take."},
-    "text": {**TEXT, "description": "What to add."},
-    "document_id": {**TEXT, "description": "The name of a document."},
+    "text": text_schema("What to add."),
+    "document_id": text_schema("The name of a document."),
     "title": TEXT,
     "kind": {"type": "string", "enum": ["text", "markdown", "code"]},
     "file_path": TEXT,
     "texts": {"type": "array", "items": TEXT},
     "document_ids": {"type": "array", "items": TEXT},
-    "namespace": {**TEXT, "description": "Which documents; the usual ones unless given."},
+    "namespace": text_schema("Which documents; the usual ones unless given."),
     "chunk_size": NUMBER,
     "chunk_overlap": {"type": "integer", "minimum": 0, "maximum": 50_000},
     "confirm": {"type": "boolean"},
@@ -204,12 +204,11 @@ class RAGTool:
         """The tool ``knowledge``, for an agent."""
         names = {name.rstrip("!") for action in FOR_MODELS for name in TAKES[action].split()}
         message = {name: schema for name, schema in PROPERTIES.items() if name in names}
-        parameters = {
-            "type": "object",
-            "properties": {"action": {**TEXT, "enum": list(FOR_MODELS)}, **message},
-            "required": ["action"],
-            "additionalProperties": False,
-        }
+        parameters = object_schema(
+            "action",
+            action={**TEXT, "enum": list(FOR_MODELS)},
+            **message,
+        )
         labels = frozenset({"knowledge"})
         return Tool(self.name, DESCRIPTION, parameters, lambda g: self.output(**g), labels=labels)
 

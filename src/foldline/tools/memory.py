@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory import FoundMemory, Memory, MemoryItem
 from foldline.settings.sources import data_folder
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -31,18 +32,17 @@ KIND: Final = {"type": "string", "enum": ["working", "episodic", "semantic"]}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 TIME: Final = {"type": ["number", "null"]}
 COUNT: Final = {"type": "integer", "minimum": 1, "maximum": 1000}
-TEXT: Final = {"type": "string"}
 
 PROPERTIES: Final[dict[str, dict[str, Any]]] = {
-    "content": {**TEXT, "description": "What to remember."},
+    "content": text_schema("What to remember."),
     "memory_type": {**KIND, "description": "Its kind; for search, list and forget only this one."},
     "memory_types": {"type": "array", "items": KIND, "description": "Only these kinds."},
     "importance": {**SHARE, "description": "From 0 to 1."},
     "metadata": {"type": "object", "additionalProperties": True},
     "happened": {"type": "number", "description": "When, in seconds since 1970."},
-    "session_id": {**TEXT, "description": "The conversation it belongs to."},
-    "author": {**TEXT, "description": "Who said it."},
-    "query": {**TEXT, "description": "A question or words."},
+    "session_id": text_schema("The conversation it belongs to."),
+    "author": text_schema("Who said it."),
+    "query": text_schema("A question or words."),
     "limit": {**COUNT, "description": "The most that is returned."},
     "min_importance": SHARE,
     "min_strength": {**SHARE, "description": "The least evidence that counts."},
@@ -50,7 +50,7 @@ PROPERTIES: Final[dict[str, dict[str, Any]]] = {
         "type": "array", "items": TIME, "minItems": 2, "maxItems": 2,
         "description": "From and until, in seconds since 1970; null for open.",
     },
-    "memory_id": {**TEXT, "description": "Which memory."},
+    "memory_id": text_schema("Which memory."),
     "strategy": {"type": "string", "enum": ["importance", "time", "capacity"]},
     "threshold": {**SHARE, "description": "Importance below which to forget."},
     "max_age_days": {"type": "number", "minimum": 0},
@@ -157,12 +157,11 @@ class MemoryTool:
     @property
     def tool(self) -> Tool:
         """The tool ``memory``, for an agent."""
-        parameters = {
-            "type": "object",
-            "properties": {"action": {"type": "string", "enum": list(FOR_MODELS)}, **PROPERTIES},
-            "required": ["action"],
-            "additionalProperties": False,
-        }
+        parameters = object_schema(
+            "action",
+            action={"type": "string", "enum": list(FOR_MODELS)},
+            **PROPERTIES,
+        )
         return Tool(
             self.name,
             DESCRIPTION,

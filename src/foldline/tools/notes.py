@@ -25,7 +25,7 @@ from foldline.notes import (
     TaskState,
     UnknownNote,
 )
-from foldline.tools.arguments import check_arguments
+from foldline.tools.arguments import check_arguments, object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -48,20 +48,20 @@ DESCRIPTION: Final = (
 TEXT: Final = {"type": "string"}
 PROPERTIES: Final[dict[str, Any]] = {
     "action": {"type": "string", "enum": []},
-    "note_id": TEXT | {"description": "Which note; for read, update, delete, restore, progress."},
-    "title": TEXT | {"description": "What it is about, on one line."},
-    "content": TEXT | {"description": "Markdown; update sets all of it."},
+    "note_id": text_schema("Which note; for read, update, delete, restore, progress."),
+    "title": text_schema("What it is about, on one line."),
+    "content": text_schema("Markdown; update sets all of it."),
     "note_type": {"type": "string", "enum": list(KINDS)},
     "level": {"type": "string", "enum": list(LEVELS)},
     "tags": {"type": "array", "items": TEXT, "maxItems": 64},
-    "source": TEXT | {"description": "Where it comes from, such as a file and line."},
-    "query": TEXT | {"description": "What to search for."},
+    "source": text_schema("Where it comes from, such as a file and line."),
+    "query": text_schema("What to search for."),
     "limit": {"type": "integer", "minimum": 0, "maximum": MOST_LISTED},
     "start": {"type": "integer", "minimum": 0, "description": "How many to pass over in a list."},
     "version": {"type": "integer", "description": "The version that an update is made for."},
     "needs": {"type": "array", "items": TEXT, "description": "Ids of tasks that come first."},
     "status": {"type": "string", "enum": list(STATUSES)},
-    "outcome": TEXT | {"description": "What came of a task, or why it failed."},
+    "outcome": text_schema("What came of a task, or why it failed."),
 }
 
 
@@ -96,12 +96,7 @@ class NoteTool:
             "tasks": self._tasks,
         }
         action = PROPERTIES["action"] | {"enum": list(self._actions)}
-        self._schema = {
-            "type": "object",
-            "properties": PROPERTIES | {"action": action},
-            "required": ["action"],
-            "additionalProperties": False,
-        }
+        self._schema = object_schema("action", **(PROPERTIES | {"action": action}))
 
     @property
     def tool(self) -> Tool:
@@ -186,20 +181,9 @@ class NoteTool:
 
     def _progress(self, given: Given) -> dict[str, Any]:
         one, outcome = self.notes.resolve(_id(given)), given.get("outcome", "")
-        tasks = self.notes.tasks
-        match given.get("status"):
-            case "running":
-                note = tasks.start(one)
-            case "done":
-                note = tasks.finish(one, outcome)
-            case "failed":
-                note = tasks.fail(one, outcome)
-            case "cancelled":
-                note = tasks.cancel(one, outcome)
-            case "pending":
-                note = tasks.reopen(one)
-            case _:
-                raise InputError("progress needs what became of the task", field="status")
+        if "status" not in given:
+            raise InputError("progress needs what became of the task", field="status")
+        note = self.notes.tasks.progress(one, given["status"], outcome)
         return _whole(note)
 
     def _tasks(self, given: Given) -> list[dict[str, Any]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from foldline.errors import FoldlineError, RecallError
-from foldline.tools.compact import Compacts, compact_tool
+from foldline.recall import Recalled
+from foldline.session import Session
+from foldline.tools.arguments import object_schema, text_schema
+from foldline.tools.compact import compact_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -31,103 +34,28 @@ DESCRIPTION: Final = (
     'mostly answers in one call: {"handle": "1f0c2a", "query": "why was the login test skipped"}.'
 )
 
-PARAMETERS: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "handle": {
-            "type": "string",
-            "description": "Of a snapshot (all of it), a step with its results, or one part.",
-        },
-        "query": {
-            "type": "string",
-            "description": "The question, with names and words that the text may use.",
-        },
-        "grep": {"type": "string", "description": "A regular expression instead."},
-        "lines": {"type": "string", "description": "A:B from 1; -20: the last 20."},
-        "path": {"type": "string", "description": "A JSON path."},
-        "start": {
-            "type": "integer",
-            "description": "To go on, as the last line of an answer says.",
-            "minimum": 0,
-        },
-        "max_tokens": {"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
+PARAMETERS: Final[dict[str, Any]] = object_schema(
+    "handle",
+    handle=text_schema("Of a snapshot (all of it), a step with its results, or one part."),
+    query=text_schema("The question, with names and words that the text may use."),
+    grep=text_schema("A regular expression instead."),
+    lines=text_schema("A:B from 1; -20: the last 20."),
+    path=text_schema("A JSON path."),
+    start={
+        "type": "integer",
+        "description": "To go on, as the last line of an answer says.",
+        "minimum": 0,
     },
-    "required": ["handle"],
-    "additionalProperties": False,
-}
+    max_tokens={"type": "integer", "minimum": LEAST, "maximum": MOST, "default": PAGE},
+)
 
 
-class RecallPage(Protocol):
-    """What was recalled."""
-
-    @property
-    def text(self) -> str:
-        """What was asked for."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """What the text leaves out, and how to get it."""
-        ...
-
-
-class Allowed(Protocol):
-    """What a session is allowed."""
-
-    @property
-    def limit(self) -> int:
-        """The most that messages may take, in tokens."""
-        ...
-
-    @property
-    def target(self) -> int:
-        """What a compaction aims for, in tokens."""
-        ...
-
-
-class Recalls(Compacts, Protocol):
-    """A session, as far as these tools need it."""
-
-    @property
-    def budget(self) -> Allowed:
-        """What the messages may take."""
-        ...
-
-    def recall(
-        self,
-        handle: str,
-        *,
-        query: str | None = None,
-        lines: str | None = None,
-        grep: str | None = None,
-        path: str | None = None,
-        start: int = 0,
-        max_tokens: int | None = None,
-    ) -> RecallPage:
-        """Return what was removed."""
-        ...
-
-    async def arecall(
-        self,
-        handle: str,
-        *,
-        query: str | None = None,
-        lines: str | None = None,
-        grep: str | None = None,
-        path: str | None = None,
-        start: int = 0,
-        max_tokens: int | None = None,
-    ) -> RecallPage:
-        """Return what was removed, without blocking."""
-        ...
-
-
-def session_tools(session: Recalls) -> tuple[Tool, Tool]:
+def session_tools(session: Session) -> tuple[Tool, Tool]:
     """Return the tools that every agent with a session should have: recall and compact."""
     return recall_tool(session), compact_tool(session)
 
 
-def recall_tool(session: Recalls) -> Tool:
+def recall_tool(session: Session) -> Tool:
     """
     Return the tool ``recall``.
 
@@ -163,7 +91,7 @@ def recall_tool(session: Recalls) -> Tool:
     return Tool("recall", DESCRIPTION, PARAMETERS, run, arun, frozenset({"read"}))
 
 
-def _output(page: RecallPage, searched: bool) -> ToolOutput:
+def _output(page: Recalled, searched: bool) -> ToolOutput:
     """Return a page, with what it leaves out in its last line; a search says that itself."""
     text = page.text
     if page.note and not searched:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from foldline.core.validation import meant
 from foldline.errors import InputError
 from foldline.rooted_files import open_file, read_content
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -246,25 +247,16 @@ class Skills:
     def tool(self) -> Tool:
         """The tool ``skill``, which tells the names and descriptions as they are now."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
-        parameters = {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "Of the skill."},
-                "arguments": {
-                    "type": "string",
-                    "description": "What the skill is to be used for, where it asks for that.",
-                    "maxLength": LONGEST_ARGUMENTS,
-                    "default": "",
-                },
-                "resource": {
-                    "type": "string",
-                    "description": "A file of the skill, as the skill names it.",
-                    "default": "",
-                },
-            },
-            "required": ["name"],
-            "additionalProperties": False,
-        }
+        parameters = object_schema(
+            "name",
+            name=text_schema("Of the skill."),
+            arguments=text_schema(
+                "What the skill is to be used for, where it asks for that.",
+                maxLength=LONGEST_ARGUMENTS,
+                default="",
+            ),
+            resource=text_schema("A file of the skill, as the skill names it.", default=""),
+        )
         words = DESCRIPTION.format(skills=listed or "(none)")
         return Tool("skill", words, parameters, self._do, labels=frozenset({"read"}))
 

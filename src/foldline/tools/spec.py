@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -151,8 +152,37 @@ def _failure(name: str, error: BaseException) -> ToolOutput:
     return ToolOutput.error(code, f"{name} failed. {words[:LONGEST_REASON]}")
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
+class ToolCollection(ABC):
+    """Tools that are found by their names."""
+
+    @property
+    @abstractmethod
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools, in the order in which they are shown."""
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def __contains__(self, name: object) -> bool:
+        return any(tool.name == name for tool in self.tools)
+
+    def schemas(self, dialect: str) -> list[dict[str, Any]]:
+        """Return all tools as a provider wants them; see `Tool.schema`."""
+        return [tool.schema(dialect) for tool in self.tools]
+
+    def _missing(self, name: str) -> ToolOutput:
+        message = f"There is no tool {str(name)[:60]!r}. {self._known(name)}"
+        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
+
+    def _known(self, name: str) -> str:
+        names = [tool.name for tool in self.tools]
+        return f"{meant(str(name), names)}The tools are: {', '.join(names) or 'none'}."
+
+
+class Toolbox(ToolCollection):
     """
     The tools that one agent has; it never changes, and what is not in it cannot be called.
 
@@ -163,23 +193,18 @@ class Toolbox:
         InputError: Two of them have the same name.
     """
 
-    tools: tuple[Tool, ...]
-
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        object.__setattr__(self, "tools", tuple(tools))
-        names = [tool.name for tool in self.tools]
+        self._tools = tuple(tools)
+        self._by_name = {tool.name: tool for tool in self._tools}
+        names = [tool.name for tool in self._tools]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"two tools have the name {twice!r}", field="tools")
 
-    def __iter__(self) -> Iterator[Tool]:
-        return iter(self.tools)
-
-    def __len__(self) -> int:
-        return len(self.tools)
-
-    def __contains__(self, name: object) -> bool:
-        return any(tool.name == name for tool in self.tools)
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools, in the order in which they are shown."""
+        return self._tools
 
     def only(self, *names: str) -> Self:
         """
@@ -193,30 +218,15 @@ class Toolbox:
                 raise InputError(f"there is no tool {name[:60]!r}", hint=self._known(name))
         return type(self)(tool for tool in self.tools if tool.name in names)
 
-    def schemas(self, dialect: str) -> list[dict[str, Any]]:
-        """Return all tools as a provider wants them; see `Tool.schema`."""
-        return [tool.schema(dialect) for tool in self.tools]
-
     def run(self, name: str, arguments: Any = None) -> ToolOutput:
         """Run a tool by its name; one that is not here is an error output."""
-        tool = self._find_tool(name)
+        tool = self._by_name.get(name)
         return self._missing(name) if tool is None else tool.run(arguments)
 
     async def arun(self, name: str, arguments: Any = None) -> ToolOutput:
         """Run a tool by its name without blocking; see `run`."""
-        tool = self._find_tool(name)
+        tool = self._by_name.get(name)
         return self._missing(name) if tool is None else await tool.arun(arguments)
-
-    def _find_tool(self, name: str) -> Tool | None:
-        return next((tool for tool in self.tools if tool.name == name), None)
-
-    def _missing(self, name: str) -> ToolOutput:
-        message = f"There is no tool {str(name)[:60]!r}. {self._known(str(name))}"
-        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
-
-    def _known(self, name: str) -> str:
-        names = [tool.name for tool in self.tools]
-        return f"{meant(name, names)}The tools are: {', '.join(names) or 'none'}."
 
 
 # --- notations -----------------------------------------------------------------------------

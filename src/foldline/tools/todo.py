@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
-from foldline.tools.arguments import check_arguments
+from foldline.tools.arguments import check_arguments, object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
@@ -42,20 +42,11 @@ ITEMS: Final = {
     "type": "array",
     "description": "Every item, in order.",
     "maxItems": MOST_ITEMS,
-    "items": {
-        "type": "object",
-        "properties": {
-            "content": {
-                "type": "string",
-                "description": "What is to be done.",
-                "minLength": 1,
-                "maxLength": LONGEST_ITEM,
-            },
-            "status": {"type": "string", "enum": list(get_args(Progress))},
-        },
-        "required": ["content", "status"],
-        "additionalProperties": False,
-    },
+    "items": object_schema(
+        "content status",
+        content=text_schema("What is to be done.", minLength=1, maxLength=LONGEST_ITEM),
+        status={"type": "string", "enum": list(get_args(Progress))},
+    ),
 }
 
 
@@ -96,12 +87,7 @@ class TodoTool:
     @property
     def tool(self) -> Tool:
         """The tool ``todo_write``."""
-        parameters = {
-            "type": "object",
-            "properties": {"todos": ITEMS},
-            "required": ["todos"],
-            "additionalProperties": False,
-        }
+        parameters = object_schema("todos", todos=ITEMS)
         return Tool(
             "todo_write",
             DESCRIPTION,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from foldline.concurrency import run_blocking, start_thread
 from foldline.core.circuit_breaker import Breaker
-from foldline.core.validation import meant, positive, whole
+from foldline.core.validation import positive, whole
 from foldline.tools.output import ErrorCode, ToolOutput
-from foldline.tools.spec import Tool
+from foldline.tools.spec import Tool, ToolCollection
 
 FAILURES: Final = frozenset(
     {ErrorCode.EXECUTION, ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE, ErrorCode.INTERNAL}
@@ -179,7 +179,7 @@ TOGETHER: Final = frozenset({"read", "network", "delegate"})
 """Tools that have no other label run side by side; all others alone, in the order of the calls."""
 
 
-class Toolset(ABC):
+class Toolset(ToolCollection):
     """
     Tools by name, run in one way.
 
@@ -188,27 +188,9 @@ class Toolset(ABC):
 
     settings: ToolSettings
 
-    @property
-    @abstractmethod
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools as they are now, in the order in which they are shown."""
-
     @abstractmethod
     def _find(self, name: str) -> Slot | ToolOutput:
         """Return the place of a tool, or what to say instead of running it."""
-
-    def __iter__(self) -> Iterator[Tool]:
-        return iter(self.tools)
-
-    def __len__(self) -> int:
-        return len(self.tools)
-
-    def __contains__(self, name: object) -> bool:
-        return any(tool.name == name for tool in self.tools)
-
-    def schemas(self, dialect: str) -> list[dict[str, Any]]:
-        """Return all tools as a provider wants them; see `Tool.schema`."""
-        return [tool.schema(dialect) for tool in self.tools]
 
     def has_only(self, name: str, labels: frozenset[str]) -> bool:
         """Return True if a tool is here, has labels, and none but these."""
@@ -293,13 +275,6 @@ class Toolset(ABC):
             row = []
         if row:
             yield row
-
-    def _missing(self, name: str) -> ToolOutput:
-        """Say that there is no such tool, and which there are."""
-        shown, names = str(name)[:60], [tool.name for tool in self.tools]
-        near = meant(shown, names)
-        message = f"There is no tool {shown!r}. {near}The tools are: {', '.join(names) or 'none'}."
-        return ToolOutput.error(ErrorCode.NOT_FOUND, message)
 
 
 class CombinedToolset(Toolset):

@@ -197,3 +197,12 @@ def test_wrong_arguments_are_named(tmp_path, bare):
         bare.run("What?", "sing")
     with pytest.raises(InputError):
         bare.run("  ")
+
+
+def test_what_stands_in_a_note_is_text_on_the_page_of_the_report(tmp_path):
+    with maintaining(tmp_path) as (one, _):
+        one.create_note("<b>bold</b> [here](http://away) `x` *y*", "Why.")
+        page = Path(one.generate_report()["report_page"]).read_text("utf-8")
+    assert "&lt;b&gt;bold&lt;/b&gt; [here](http://away) `x` *y*" in page
+    assert "default-src 'none'" in page
+    assert "<td>app/orders.py</td>" in page

@@ -1,4 +1,4 @@
-"""A thousand generated command lines: whatever they do, they do it inside the workspace."""
+"""Hundreds of generated command lines: whatever they do, they do it inside the workspace."""
 
 import hashlib
 import os
@@ -98,7 +98,8 @@ def state(folder):
     return out.hexdigest()
 
 
-EXAMPLES = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+EXAMPLES = {"suppress_health_check": list(HealthCheck), "database": None}
+LINES = 4 * settings.default.max_examples
 
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "landlock"])
@@ -107,7 +108,7 @@ def test_generated_lines_run_or_are_refused_without_any_effect(mode, project, op
     before = state(project.parent)
     counts = {}
 
-    @settings(max_examples=500, **EXAMPLES)
+    @settings(max_examples=LINES, **EXAMPLES)
     @given(line)
     def each(text):
         terminal.run("cd")
@@ -119,7 +120,7 @@ def test_generated_lines_run_or_are_refused_without_any_effect(mode, project, op
         assert state(project.parent) == before, text
 
     each()
-    assert counts["ok"] + counts["failed"] > 100, counts
+    assert counts["ok"] + counts["failed"] > LINES // 5, counts
 
 
 @pytest.mark.requirement("E3.2")
@@ -134,7 +135,7 @@ def test_whatever_is_approved_has_no_effect_outside_the_workspace(project, open_
     )
     outside = state(project.parent / "outside")
 
-    @settings(max_examples=150, **EXAMPLES)
+    @settings(max_examples=LINES // 2, **EXAMPLES)
     @given(line)
     def each(text):
         terminal.run("cd")

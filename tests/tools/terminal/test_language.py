@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.tools.terminal.language.globs import MOST_HITS, expand_word
-from foldline.tools.terminal.language.grammar import MOST_COMMANDS, parse_line
-from foldline.tools.terminal.language.words import LONGEST, ShellWord, tokenize
+from foldline.tools.terminal.globs import MOST_HITS, expand_word
+from foldline.tools.terminal.language import (
+    LONGEST,
+    MOST_COMMANDS,
+    ShellWord,
+    parse_line,
+    tokenize,
+)
 from foldline.tools.terminal.refusal import Beyond, Refused
 
 pytestmark = pytest.mark.requirement("T7")

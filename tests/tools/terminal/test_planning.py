@@ -3,7 +3,7 @@
 import pytest
 
 from foldline.tools.approvals import Approvals
-from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.planning import (
     LONGEST,
     NotApproved,

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from foldline.tools.terminal.language.grammar import parse_line
+from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.programs.options import option_spec, read_arguments
 from foldline.tools.terminal.programs.table import PROGRAM_NAMES, TABLE, check_command
 from foldline.tools.terminal.refusal import Beyond, Refused

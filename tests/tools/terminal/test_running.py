@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from foldline.tools.terminal.confine.landlock import Unconfined
-from foldline.tools.terminal.confine.order import PipelineStage
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import PipelineStage, TerminalLimits
 from foldline.tools.terminal.paths import find_binary
 from foldline.tools.terminal.running import run_order
 

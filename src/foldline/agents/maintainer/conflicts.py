@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
 
-from foldline.agents.checkpoint import load_checkpoint
+from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
 from foldline.agents.loop import open_calls
-from foldline.agents.workspace_state import WorkspaceChanges, look_at
 from foldline.errors import FoldlineError, InputError
 from foldline.memory.items import MemoryItem, fingerprint
 from foldline.notes import Note

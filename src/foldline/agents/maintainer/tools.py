@@ -24,52 +24,39 @@ from foldline.agents.maintainer.knowledge import (
 from foldline.agents.maintainer.survey.codebase import CodebaseSurvey
 from foldline.errors import FoldlineError, InputError
 from foldline.notes.note import KINDS
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.notes import NoteTool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 
 TEXT: Final = {"type": "string"}
 
-RECORD: Final = {
-    "type": "object",
-    "properties": {
-        "title": TEXT | {"description": "What it is, in one line.", "minLength": 1},
-        "content": TEXT | {"description": "Markdown; enough for somebody who was not here."},
-        "type": {"type": "string", "enum": list(KINDS), "default": "general"},
-        "source": TEXT | {"description": "Where it is from: path, path:12 or path:12-20."},
-        "authority": {
-            "type": "string",
-            "enum": list(AUTHORITIES),
-            "default": "agent",
-            "description": "Who vouches for it: the files themselves, a person, or you.",
-        },
-        "volatility": {
-            "type": "string",
-            "enum": list(VOLATILITIES),
-            "default": "lasting",
-            "description": "How long it holds: for the moment, for this work, or lasting.",
-        },
-        "tags": {"type": "array", "items": TEXT, "maxItems": 16},
-    },
-    "required": ["title", "content"],
-    "additionalProperties": False,
-}
+RECORD: Final = object_schema(
+    "title content",
+    title=TEXT | {"description": "What it is, in one line.", "minLength": 1},
+    content=text_schema("Markdown; enough for somebody who was not here."),
+    type={"type": "string", "enum": list(KINDS), "default": "general"},
+    source=text_schema("Where it is from: path, path:12 or path:12-20."),
+    authority=text_schema(
+        "Who vouches for it: the files themselves, a person, or you.",
+        enum=list(AUTHORITIES),
+        default="agent",
+    ),
+    volatility=text_schema(
+        "How long it holds: for the moment, for this work, or lasting.",
+        enum=list(VOLATILITIES),
+        default="lasting",
+    ),
+    tags={"type": "array", "items": TEXT, "maxItems": 16},
+)
 
-LOOK_UP: Final = {
-    "type": "object",
-    "properties": {
-        "query": TEXT | {"description": "A question or words; empty for what is newest."},
-        "types": {"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
-    },
-    "additionalProperties": False,
-}
+LOOK_UP: Final = object_schema(
+    query=text_schema("A question or words; empty for what is newest."),
+    types={"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
+    limit={"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+)
 
-PROBE: Final = {
-    "type": "object",
-    "properties": {"question": TEXT | {"description": "What you want to find out."}},
-    "additionalProperties": False,
-}
+PROBE: Final = object_schema(question=text_schema("What you want to find out."))
 
 NOTE_ACTIONS: Final = ("read", "update", "delete", "list", "task", "progress", "tasks")
 

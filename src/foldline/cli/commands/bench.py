@@ -20,11 +20,9 @@ from foldline.core.strategy import Policy
 from foldline.errors import InputError
 from foldline.evaluation import findings
 from foldline.evaluation.methods import clearing, policy_method, trimming
-from foldline.evaluation.recordings import RecordingResult, Replays, measure_file
-from foldline.evaluation.rendering import as_text, escaped
 from foldline.evaluation.report import NO_PLOTS, write_report
-from foldline.evaluation.retention import MeasurementPlan
-from foldline.evaluation.sections import ReportSection
+from foldline.evaluation.retention import MeasurementPlan, RecordingResult, Replays, measure_file
+from foldline.evaluation.sections import ReportSection, as_text, escaped
 from foldline.models.catalogue import Catalogue
 from foldline.models.info import ModelInfo
 from foldline.settings import load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,8 @@ import click
 from foldline.cli import options
 from foldline.cli.output import Output, one_line, write_json
 from foldline.cli.stores import open_notes
-from foldline.notes import ConsolidationPlan, Note, NoteMetadata, Notes, TaskGraph, TaskState
+from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, TaskState
+from foldline.notes.note import Status
 
 TAIL: Final = 8
 """Letters at the end of an id that a table shows; they are random, so they tell it apart."""
@@ -59,8 +60,17 @@ def tasks(ready: bool, output: Output, **rest: Any) -> None:
     output.records("note-tasks/1", value, columns, rows, noun="task")
 
 
+BECOMES: Final[Mapping[str, Status]] = {
+    "start": "running",
+    "done": "done",
+    "fail": "failed",
+    "cancel": "cancelled",
+    "reopen": "pending",
+}
+
+
 @click.command("task")
-@click.argument("what", type=click.Choice(("start", "done", "fail", "cancel", "reopen", "need")))
+@click.argument("what", type=click.Choice((*BECOMES, "need")))
 @click.argument("note_id", metavar="ID")
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
 @on_notes
@@ -68,14 +78,10 @@ def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest
     """Say what became of a task, or which tasks it needs."""
     with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
-        ends: dict[str, Callable[[str, str], Note]]
-        ends = {"done": on.finish, "fail": on.fail, "cancel": on.cancel}
-        if what in ends:
-            note = ends[what](one, " ".join(words))
-        elif what == "need":
+        if what == "need":
             note = on.need(one, *(notes.resolve(word) for word in words))
         else:
-            note = on.start(one) if what == "start" else on.reopen(one)
+            note = on.progress(one, BECOMES[what], " ".join(words))
         free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
+from foldline.testing.scripted.steps import ProviderError, ScriptedAnswer, number_of, pieces
 from foldline.values.messages import Usage
 
 _STOPS: Final = {

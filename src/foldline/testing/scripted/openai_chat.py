@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
+from foldline.testing.scripted.steps import ProviderError, ScriptedAnswer, number_of, pieces
 from foldline.values.messages import Usage
 
 CREATED: Final = 1_760_000_000

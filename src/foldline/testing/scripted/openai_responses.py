@@ -7,8 +7,13 @@ from itertools import count
 from typing import Any, ClassVar, Final
 
 from foldline.testing.scripted import openai_chat
-from foldline.testing.scripted.answers import ProviderError, ScriptedAnswer, number_of, pieces
-from foldline.testing.scripted.steps import CallTool
+from foldline.testing.scripted.steps import (
+    CallTool,
+    ProviderError,
+    ScriptedAnswer,
+    number_of,
+    pieces,
+)
 from foldline.values.messages import Usage
 
 CALLS: Final = {

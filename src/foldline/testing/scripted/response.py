@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.asks import Stop
-from foldline.testing.scripted.answers import AnswerWriter, ProviderError, ScriptedAnswer
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter
 from foldline.testing.scripted.steps import (
     Answer,
+    AnswerWriter,
     CallTool,
     Capped,
     CutOff,
@@ -20,9 +20,11 @@ from foldline.testing.scripted.steps import (
     Nothing,
     Novel,
     Overflow,
+    ProviderError,
     RateLimit,
     Raw,
     Refuse,
+    ScriptedAnswer,
     Stall,
     Status,
     Step,

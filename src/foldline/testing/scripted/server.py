@@ -5,20 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import Any, Final, Self
 
 from foldline.core.budget import UNKNOWN_WINDOW
 from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
-from foldline.testing.scripted.answers import AnswerWriter, ProviderError
 from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWriter
 from foldline.testing.scripted.connection import Listener
 from foldline.testing.scripted.openai_chat import OpenAIChatWriter
 from foldline.testing.scripted.openai_responses import OpenAIResponsesWriter
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter, redacted
 from foldline.testing.scripted.response import Response, StepPlayer
-from foldline.testing.scripted.steps import Status, Step
+from foldline.testing.scripted.steps import AnswerWriter, ProviderError, Status, Step
 from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.messages import Usage
 from foldline.values.tokens import TextCounter, TokenCounter
@@ -194,12 +192,7 @@ class ScriptedServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

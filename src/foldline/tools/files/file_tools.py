@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.files.workspace import Replacement, Workspace
 from foldline.tools.spec import Tool
 
 MOST_EDITS: Final = 50
 
-PATH: Final = {"type": "string", "description": "Relative to the folder of the project."}
+PATH: Final = text_schema("Relative to the folder of the project.")
 
 EDIT: Final = {
-    "old_string": {
-        "type": "string",
-        "description": "The text to replace, exactly as it stands in the file, once.",
-        "minLength": 1,
-    },
-    "new_string": {"type": "string", "description": "What takes its place."},
+    "old_string": text_schema(
+        "The text to replace, exactly as it stands in the file, once.", minLength=1
+    ),
+    "new_string": text_schema("What takes its place."),
     "replace_all": {
         "type": "boolean",
         "description": "Replace it wherever it occurs.",
@@ -37,23 +36,22 @@ def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:
     reads = Tool(
         "read_file",
         "Read a text file, or some of its lines.",
-        _object({"path": PATH, "offset": count, "limit": limit}, "path"),
+        object_schema("path", path=PATH, offset=count, limit=limit),
         lambda given: workspace.read(given["path"], given["offset"], given.get("limit")),
         labels=frozenset({"read"}),
     )
-    content = {"type": "string", "description": "All that the file holds from now on."}
+    content = text_schema("All that the file holds from now on.")
     writes = Tool(
         "write_file",
         "Write a text file whole. A file that exists must have been read before.",
-        _object({"path": PATH, "content": content}, "path", "content"),
+        object_schema("path content", path=PATH, content=content),
         lambda given: workspace.write(given["path"], given["content"]),
         labels=frozenset({"read", "write"}),
     )
-    needed = ("old_string", "new_string")
     edits = Tool(
         "edit_file",
         "Replace a piece of a text file. It must occur exactly once.",
-        _object({"path": PATH, **EDIT}, "path", *needed),
+        object_schema("path old_string new_string", path=PATH, **EDIT),
         lambda given: workspace.edit(given["path"], [replacement(given)]),
         labels=frozenset({"read", "write"}),
     )
@@ -62,22 +60,13 @@ def file_tools(workspace: Workspace) -> tuple[Tool, Tool, Tool, Tool]:
         "description": "Replacements, made one after the other; all of them, or none.",
         "minItems": 1,
         "maxItems": MOST_EDITS,
-        "items": _object(EDIT, *needed),
+        "items": object_schema("old_string new_string", **EDIT),
     }
     multi = Tool(
         "multi_edit_file",
         "Make several replacements in a text file, all of them or none.",
-        _object({"path": PATH, "edits": several}, "path", "edits"),
+        object_schema("path edits", path=PATH, edits=several),
         lambda given: workspace.edit(given["path"], [*map(replacement, given["edits"])]),
         labels=frozenset({"read", "write"}),
     )
     return reads, writes, edits, multi
-
-
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }

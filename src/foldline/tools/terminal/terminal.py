@@ -24,9 +24,8 @@ from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.confine.choose import Mode, choose_confinement
-from foldline.tools.terminal.confine.order import Confinement
-from foldline.tools.terminal.language.grammar import parse_line
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import Confinement, TerminalLimits
+from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.planning import (
     NotApproved,

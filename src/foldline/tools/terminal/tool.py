@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from foldline.errors import RecallError
 from foldline.tools.approvals import Approvals
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
 from foldline.tools.terminal.confine.choose import Mode
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import TerminalLimits
 from foldline.tools.terminal.results import CommandResult, Status
 from foldline.tools.terminal.terminal import Terminal
 
@@ -32,20 +33,16 @@ DESCRIPTION: Final = (
     "a handle: call again with handle and start to read on."
 )
 
-PARAMETERS: Final = {
-    "type": "object",
-    "properties": {
-        "command": {"type": "string", "description": "The command line."},
-        "handle": {"type": "string", "description": "Instead: a long output to read on in."},
-        "start": {
-            "type": "integer",
-            "description": "Where to read on, in characters.",
-            "minimum": 0,
-            "default": 0,
-        },
+PARAMETERS: Final = object_schema(
+    command=text_schema("The command line."),
+    handle=text_schema("Instead: a long output to read on in."),
+    start={
+        "type": "integer",
+        "description": "Where to read on, in characters.",
+        "minimum": 0,
+        "default": 0,
     },
-    "additionalProperties": False,
-}
+)
 
 CODES: Final[Mapping[Status, ErrorCode]] = {
     "refused": ErrorCode.DENIED,

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Final
 
 from foldline.agents.agent import Agent
+from foldline.agents.checkpoint import look_at
 from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer.knowledge import KnowledgeRecord
 from foldline.agents.maintainer.maintainer import CodebaseMaintainer
@@ -24,7 +25,6 @@ from foldline.agents.maintainer.refactor.commands import CheckResult, Git, parse
 from foldline.agents.maintainer.refactor.editing import edit_tool
 from foldline.agents.maintainer.refactor.step_log import StepLog, StepProgress
 from foldline.agents.maintainer.tools import knowledge_tools
-from foldline.agents.workspace_state import look_at
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError, InputError
 from foldline.notes import Note

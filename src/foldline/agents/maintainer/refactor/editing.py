@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from foldline.errors import FoldlineError
 from foldline.tools.approvals import ApprovalRequest, Approvals, Grant
+from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.files import Replacement, Workspace
 from foldline.tools.files.workspace import apply_replacements, refusal
 from foldline.tools.output import ErrorCode, ToolOutput
@@ -16,19 +17,14 @@ from foldline.tools.terminal.refusal import visible
 
 LONGEST_DIFF: Final = 20_000
 
-TEXT: Final = {"type": "string"}
 
-EDIT: Final = {
-    "type": "object",
-    "properties": {
-        "path": TEXT | {"description": "Relative to the folder of the project."},
-        "old_string": TEXT | {"description": "What to replace, exactly, once; empty: a new file."},
-        "new_string": TEXT | {"description": "What takes its place."},
-        "why": TEXT | {"description": "One sentence for the person who approves it."},
-    },
-    "required": ["path", "old_string", "new_string", "why"],
-    "additionalProperties": False,
-}
+EDIT: Final = object_schema(
+    "path old_string new_string why",
+    path=text_schema("Relative to the folder of the project."),
+    old_string=text_schema("What to replace, exactly, once; empty: a new file."),
+    new_string=text_schema("What takes its place."),
+    why=text_schema("One sentence for the person who approves it."),
+)
 
 Before: TypeAlias = Callable[[str, str], None]
 """Told the path of a file and what it will hold, before it does; raises where it must not."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from foldline.agents.maintainer.survey.complexity import ComplexityReport, measure_complexity
+from foldline.agents.checkpoint import git_head
 from foldline.agents.maintainer.survey.files import (
     Marker,
     SurveyedFile,
@@ -19,13 +19,17 @@ from foldline.agents.maintainer.survey.files import (
     list_paths,
     read_files,
 )
-from foldline.agents.maintainer.survey.git_history import FileHistory, read_history
-from foldline.agents.workspace_state import git_head
+from foldline.agents.maintainer.survey.signals import (
+    ComplexityReport,
+    FileHistory,
+    measure_complexity,
+    read_history,
+)
 from foldline.core.validation import positive, whole
 from foldline.errors import FoldlineError
 from foldline.rooted_files import Root
 from foldline.tools.files.sensitive import is_sensitive
-from foldline.tools.terminal.limits import TerminalLimits
+from foldline.tools.terminal.confine.order import TerminalLimits
 from foldline.tools.terminal.terminal import Terminal
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))

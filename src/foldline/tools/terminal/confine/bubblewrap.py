@@ -17,9 +17,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from foldline.tools.terminal.confine.launcher import FILTER
-from foldline.tools.terminal.confine.order import VARIABLES, PipelineStage, draft_order
+from foldline.tools.terminal.confine.order import (
+    VARIABLES,
+    PipelineStage,
+    Profile,
+    TerminalLimits,
+    draft_order,
+)
 from foldline.tools.terminal.confine.seccomp import compile_filter, machine
-from foldline.tools.terminal.limits import Profile, TerminalLimits
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 
 SPACES: Final = (

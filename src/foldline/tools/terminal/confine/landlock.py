@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from foldline.tools.terminal.confine.launcher import CREATE
-from foldline.tools.terminal.confine.order import PipelineStage, draft_order
+from foldline.tools.terminal.confine.order import (
+    PipelineStage,
+    Profile,
+    TerminalLimits,
+    draft_order,
+)
 from foldline.tools.terminal.confine.seccomp import compile_filter, machine
-from foldline.tools.terminal.limits import Profile, TerminalLimits
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Refused
 

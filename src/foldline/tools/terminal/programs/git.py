@@ -14,8 +14,8 @@ from typing import Final
 
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.programs.options import (
+    PROGRAMS,
     CheckedCommand,
-    OptionSpec,
     ProgramArguments,
     names,
     option_spec,
@@ -32,134 +32,14 @@ class GitCommand:
     ``words`` that hold "" may be left out. ``implied`` is the one that is meant then.
     """
 
-    line: str
-    forced: tuple[str, ...] = ()
-    words: frozenset[str] = frozenset()
+    options: str
+    forced: Sequence[str] = ()
+    words: Sequence[str] = ()
     implied: str = ""
 
-    @property
-    def spec(self) -> OptionSpec:
-        """The options, taken apart."""
-        return option_spec(self.line)
 
-
-_QUIET = ("--no-ext-diff", "--no-textconv")
-
-_DIFF = (
-    "-puszRaBbwW -U=count -M=word? -C=word? -S=text -G=text -l=count --patch --no-patch --raw "
-    "--stat=text? --numstat --shortstat --dirstat=text? --summary --patch-with-stat "
-    "--compact-summary --name-only --name-status --color=word? --no-color --color-words=text? "
-    "--word-diff=word? --word-diff-regex=text --check --full-index --binary --abbrev=count? "
-    "--diff-filter=word --find-renames=word? --find-copies=word? --no-renames --pickaxe-all "
-    "--pickaxe-regex --text --ignore-space-at-eol --ignore-space-change --ignore-all-space "
-    "--ignore-blank-lines --inter-hunk-context=count --function-context --exit-code --quiet "
-    "--no-ext-diff --no-textconv --src-prefix=text --dst-prefix=text --no-prefix --unified=count "
-    "--minimal --patience --histogram --diff-algorithm=word --relative=path? --no-relative "
-    "--diff-merges=word --no-diff-merges --irreversible-delete --stat-width=count "
-    "--stat-name-width=count --stat-count=count --ignore-submodules=word? --color-moved=word?"
-)
-_REVISIONS = (
-    "-n=count -NUM=- -iEFPgm --max-count=count --skip=count --since=text --after=text "
-    "--until=text --before=text --author=text --committer=text --grep=text --all-match "
-    "--invert-grep --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp "
-    "--merges --no-merges --min-parents=count --max-parents=count --first-parent --all "
-    "--branches=text? --tags=text? --remotes=text? --glob=text --exclude=text --reverse "
-    "--walk-reflogs --cherry --cherry-pick --cherry-mark --left-right --left-only --right-only "
-    "--boundary --simplify-by-decoration --full-history --ancestry-path --date-order "
-    "--author-date-order --topo-order --not --no-walk --date=text --relative-date --parents "
-    "--children --count --objects --abbrev-commit --no-abbrev-commit --oneline --pretty=text? "
-    "--format=text --encoding=word --no-notes --notes=text? --graph --no-graph --decorate=word? "
-    "--no-decorate --decorate-refs=text --decorate-refs-exclude=text --source --follow "
-    "--full-diff --log-size -L=text -c --cc -t --show-linear-break=text? --no-mailmap --mailmap"
-)
-_LOG = f"{_DIFF} {_REVISIONS}"
-_LISTS = (
-    "-l -i --list --sort=text --contains=text? --no-contains=text? --merged=text? "
-    "--no-merged=text? --points-at=text --format=text --column=word? --no-column --ignore-case "
-    "--color=word? --no-color"
-)
-
-READING: Final = {
-    "annotate": GitCommand("-lstrfnwpeM -L=text --date=text --porcelain"),
-    "blame": GitCommand(
-        "-lstrfnwpecb -L=text -M=word? -C=word? --root --show-stats --reverse "
-        "--porcelain --line-porcelain --incremental --date=text --show-name --show-number "
-        "--show-email --ignore-rev=text --abbrev=count --since=text --color-lines --color-by-age "
-        "--first-parent"
-    ),
-    "branch": GitCommand(
-        f"-arv --all --remotes --verbose --show-current --abbrev=count? {_LISTS}"
-    ),
-    "cat-file": GitCommand("-ptse"),
-    "check-ignore": GitCommand("-vnq --verbose --non-matching --no-index --quiet"),
-    "cherry": GitCommand("-v --abbrev=count?"),
-    "config": GitCommand(
-        "-lz --list --get --get-all --get-regexp --show-origin --show-scope --name-only --local "
-        "--null --type=word --bool --int"
-    ),
-    "count-objects": GitCommand("-vH --verbose --human-readable"),
-    "describe": GitCommand(
-        "--all --tags --contains --abbrev=count --candidates=count --exact-match --long "
-        "--match=text --exclude=text --always --first-parent --dirty=text?"
-    ),
-    "diff": GitCommand(f"{_DIFF} --cached --staged --merge-base -1203", _QUIET),
-    "diff-tree": GitCommand(
-        f"{_DIFF} -rtmcv --root --cc --no-commit-id --pretty=text? --format=text", _QUIET
-    ),
-    "for-each-ref": GitCommand(
-        "--count=count --sort=text --format=text --points-at=text --merged=text? "
-        "--no-merged=text? --contains=text? --no-contains=text? --ignore-case --color=word?"
-    ),
-    "grep": GitCommand(
-        "-aIiwvhHEGFPnolLcpWqz -e=text -A=count -B=count -C=count -m=count -NUM=- --cached "
-        "--untracked --text --ignore-case --word-regexp --invert-match --full-name "
-        "--extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column "
-        "--files-with-matches --name-only --files-without-match --only-matching --count "
-        "--color=word? --no-color --break --heading --show-function --function-context "
-        "--after-context=count --before-context=count --context=count --and --or --not "
-        "--all-match --max-depth=count --quiet --null --no-textconv --threads=count",
-        ("--no-textconv", "--no-ext-grep"),
-    ),
-    "log": GitCommand(_LOG, _QUIET),
-    "ls-files": GitCommand(
-        "-cdmoiskuztvf -x=text --cached --deleted --modified --others --ignored --stage "
-        "--killed --unmerged --directory --no-empty-directory --exclude=text --exclude-standard "
-        "--error-unmatch --full-name --abbrev=count? --eol --deduplicate"
-    ),
-    "ls-tree": GitCommand(
-        "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev=count? "
-        "--object-only --format=text"
-    ),
-    "merge-base": GitCommand("-a --all --octopus --independent --is-ancestor --fork-point"),
-    "name-rev": GitCommand("--tags --refs=text --exclude=text --all --name-only --always"),
-    "reflog": GitCommand(f"{_LOG}", _QUIET, frozenset({"", "show"}), "show"),
-    "remote": GitCommand("-v --verbose --all --push", (), frozenset({"", "-v", "get-url"})),
-    "rev-list": GitCommand(f"{_REVISIONS} --disk-usage --header --timestamp --objects-edge"),
-    "rev-parse": GitCommand(
-        "--abbrev-ref=word? --short=count? --verify -q --quiet --symbolic --symbolic-full-name "
-        "--show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir "
-        "--is-bare-repository --is-inside-work-tree --is-inside-git-dir "
-        "--is-shallow-repository --all "
-        "--branches=text? --tags=text? --remotes=text? --absolute-git-dir --show-object-format"
-    ),
-    "shortlog": GitCommand(
-        f"{_REVISIONS} -nsec -w=word? --numbered --summary --email --group=text"
-    ),
-    "show": GitCommand(_LOG, _QUIET),
-    "show-branch": GitCommand("-ar --all --remotes --current --list --merge-base --topics"),
-    "show-ref": GitCommand("-dsq --head --heads --tags --dereference --hash=count? --verify"),
-    "stash": GitCommand(_LOG, (), frozenset({"list"})),
-    "status": GitCommand(
-        "-sbvz -u=word? --short --branch --show-stash --porcelain=word? --long --verbose "
-        "--untracked-files=word? --ignore-submodules=word? --ignored=word? --column=word? "
-        "--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=word?"
-    ),
-    "tag": GitCommand(f"-n=count? {_LISTS}"),
-    "whatchanged": GitCommand(_LOG, _QUIET),
-    "worktree": GitCommand("--porcelain -vz --verbose", (), frozenset({"list"})),
-}
+READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items()}
 """What is not here may write, run something, or need the network."""
-
 
 ALWAYS: Final = (
     "--no-pager",
@@ -182,16 +62,6 @@ ALWAYS: Final = (
         for word in ("-c", setting)
     ),
 )
-
-ENVIRONMENT: Final = {
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_EDITOR": "false",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-}
 
 HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
@@ -255,16 +125,18 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
         words = [row.implied, *words]
     if row.words and (words[0] if words else "") not in row.words:
         raise Beyond(f"git {command} may write something.", "write")
+    spec = option_spec(row.options)
     skipped = [words[0]] if row.words and words else []
-    given = read_arguments(f"git {command}", row.spec, words[len(skipped) :], place)
+    given = read_arguments(f"git {command}", spec, words[len(skipped) :], place)
     for value in given.values("--format", "--pretty"):
         if SIGNED.search(value):
             raise Beyond("git: a format with %G runs a program.", "execute")
-    RULES.get(command, _any)(given)
+    if command in RULES:
+        RULES[command](given)
     _check_operands(given, place)
     dashes = ["--"] if given.dashed else []
     revisions, paths = _split(given, words)
-    return [command, *skipped, *row.forced, *given.words(row.spec), *revisions, *dashes, *paths]
+    return [command, *skipped, *row.forced, *given.words(spec), *revisions, *dashes, *paths]
 
 
 def _split(given: ProgramArguments, words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -283,10 +155,6 @@ def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
         if looks or place.has_entry(operand):
             place.check(operand)
-
-
-def _any(given: ProgramArguments) -> None:
-    """Nothing more is asked of it."""
 
 
 def _check_listing(*names: str) -> Callable[[ProgramArguments], None]:

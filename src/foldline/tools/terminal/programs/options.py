@@ -6,6 +6,7 @@ The options of a program, as one line of text, and reading arguments by it.
     --sort=word     the same, long; --color=word? where the value may be left out
     --reverse       a long flag
     -NUM=n          ``-5`` means ``-n 5``
+    @sum            what stands for it in ``[shared]`` of ``programs.toml``
 
 Whatever is not in the line goes beyond it. Long options are never abbreviated. What was read is
 written again in one form, options first, then ``--``: so that the program cannot read it in
@@ -15,13 +16,20 @@ another way than it was checked.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, TypeAlias
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
 
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
+
+PROGRAMS: Final[Mapping[str, Any]] = tomllib.loads(
+    files("foldline.tools.terminal.programs").joinpath("programs.toml").read_text("utf-8")
+)
+"""What is known of every program; what stands nowhere in it goes beyond reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +55,6 @@ Checker: TypeAlias = Callable[[str, Sequence[str], WorkingDirectory], CheckedCom
 def names(line: str) -> frozenset[str]:
     """Return the words of a line as a set: a list of names that is easy to read."""
     return frozenset(line.split())
-
-
-NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
-"""What tells of files without showing what they hold."""
-
-
-def shows(program: str) -> bool:
-    """Return True if a program that reads its operands shows what they hold."""
-    return program not in NAMING
 
 
 def _matching(pattern: str) -> Callable[[str, WorkingDirectory], bool]:
@@ -130,7 +129,8 @@ def option_spec(line: str) -> OptionSpec:
     known: dict[str, str | None] = {}
     optional: set[str] = set()
     number = ""
-    for item in line.split():
+    shared = PROGRAMS["shared"]
+    for item in re.sub(r"@(\w+)", lambda found: shared[found[1]], line).split():
         name, sign, kind = item.partition("=")
         if name == "-NUM":
             number = kind

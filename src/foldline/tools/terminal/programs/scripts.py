@@ -16,6 +16,7 @@ from typing import Final
 
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
 from foldline.tools.terminal.programs.options import (
+    PROGRAMS,
     CheckedCommand,
     names,
     option_spec,
@@ -25,10 +26,7 @@ from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
 
 # --- sed -----------------------------------------------------------------------------------
 
-SED: Final = option_spec(
-    "-nErsuz -e=text -l=count --quiet --silent --expression=text --regexp-extended --separate "
-    "--unbuffered --null-data --zero-terminated --line-length=count --posix --debug"
-)
+SED: Final = option_spec(PROGRAMS["special"]["sed"])
 
 SED_RISKS: Final[dict[str, Risk]] = {
     "e": "execute",
@@ -51,8 +49,6 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Raises:
         Beyond: It edits in place, reads a script from a file, or a command reaches out.
     """
-    if list(words) in (["--help"], ["--version"]):
-        return CheckedCommand(name, tuple(words))
     given = read_arguments(name, SED, words, place)
     scripts = given.values("-e", "--expression")
     operands = list(given.operands)
@@ -71,7 +67,7 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
 
 # --- awk -----------------------------------------------------------------------------------
 
-AWK: Final = option_spec("-F=text -v=text")
+AWK: Final = option_spec(PROGRAMS["special"]["awk"])
 
 AWK_NAMES: Final = re.compile(
     r"\b(getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB)\b|\bsystem[\s\\]*\("

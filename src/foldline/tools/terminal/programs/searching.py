@@ -10,58 +10,29 @@ from typing import Final
 
 from foldline.tools.terminal.paths import WorkingDirectory, check_below, locate_binary
 from foldline.tools.terminal.programs.options import (
+    PROGRAMS,
     CheckedCommand,
+    Checker,
     OptionSpec,
     ProgramArguments,
     names,
     option_spec,
     read_arguments,
-    shows,
 )
 from foldline.tools.terminal.refusal import Beyond, Refused, Risk, visible
 
-GREP: Final = option_spec(
-    "-EFGPHhiIlLnoqrsvwxcazbTUZy -e=text -m=count -A=count -B=count -C=count -D=word -d=word "
-    "-NUM=C --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp=text "
-    "--ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count "
-    "--color=word? --colour=word? --files-without-match --files-with-matches --max-count=count "
-    "--only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename "
-    "--label=text --line-number --initial-tab --null --after-context=count "
-    "--before-context=count --context=count --text --binary-files=word --exclude=text "
-    "--exclude-dir=text --include=text --recursive --line-buffered --null-data "
-    "--group-separator=text --no-group-separator --directories=word --devices=word"
-)
-
-RG: Final = option_spec(
-    "-acFhiHIlnNopPqsSUuvwx0.V -e=text -g=text -t=word -T=word -m=count -A=count -B=count "
-    "-C=count -j=count -M=count -r=text -E=word -d=count --regexp=text --glob=text --iglob=text "
-    "--type=word --type-not=word --max-count=count --after-context=count --before-context=count "
-    "--context=count --threads=count --max-columns=count --replace=text --max-depth=count "
-    "--max-filesize=word --color=word --colors=text --sort=word --sortr=word --encoding=word "
-    "--engine=word --files --files-with-matches --files-without-match --fixed-strings "
-    "--ignore-case --case-sensitive --smart-case --invert-match --line-number --no-line-number "
-    "--line-regexp --word-regexp --only-matching --count --count-matches --heading --no-heading "
-    "--with-filename --no-filename --hidden --no-hidden --no-ignore --no-ignore-vcs "
-    "--no-ignore-parent --no-ignore-global --no-ignore-dot --no-messages --no-config --null "
-    "--null-data --passthru --pretty --quiet --stats --text --trim --unrestricted --vimgrep "
-    "--json --column --no-column --block-buffered --line-buffered --crlf --multiline "
-    "--multiline-dotall --pcre2 --one-file-system --type-list --binary --byte-offset "
-    "--context-separator=text --no-context-separator --max-columns-preview"
-)
+GREP: Final = option_spec(PROGRAMS["special"]["grep"])
+RG: Final = option_spec(PROGRAMS["special"]["rg"])
 
 
 def check_grep(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``grep``, ``egrep`` and ``fgrep``: a pattern, then paths."""
-    if list(words) in (["--help"], ["--version"]):
-        return CheckedCommand("grep", tuple(words))
     forced = {"egrep": ("-E",), "fgrep": ("-F",)}.get(name, ())
     return _search("grep", forced, GREP, words, place)
 
 
 def check_rg(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """Check ``rg``: a pattern, then paths; by itself it reads no configuration."""
-    if list(words) in (["--help"], ["--version"]):
-        return CheckedCommand(name, tuple(words))
     return _search(name, ("--no-config", "--no-ignore-parent", "--color=never"), RG, words, place)
 
 
@@ -108,21 +79,9 @@ def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
     return not any(fits(pattern, parts[:-1]) for pattern in given.values("--exclude-dir"))
 
 
-PLAIN: Final = names(
-    "( ) ! , -a -and -o -or -not -true -false -empty -executable -readable -writable -nouser "
-    "-nogroup -print -print0 -ls -prune -quit -depth -d -mount -xdev -noleaf -daystart "
-    "-ignore_readdir_race -noignore_readdir_race -nowarn -warn"
-)
-"""What takes nothing."""
+PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "valued", "paths"))
+"""What takes nothing, one word that is no path, and a path."""
 
-VALUED: Final = names(
-    "-name -iname -path -ipath -wholename -iwholename -lname -ilname -regex -iregex -regextype "
-    "-type -size -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum "
-    "-maxdepth -mindepth -printf -used"
-)
-"""What takes one word that is no path."""
-
-PATHS: Final = names("-newer -anewer -cnewer -samefile")
 MOMENTS: Final = frozenset(f"-newer{x}{y}" for x in "aBcm" for y in "aBcmt")
 """``-newerXY`` takes a path, or a moment where it ends in t."""
 
@@ -140,6 +99,10 @@ RISKS: Final[dict[str, Risk]] = {
 Inner = Callable[[Sequence[str], WorkingDirectory], CheckedCommand]
 
 
+NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
+"""What tells of files without showing what they hold."""
+
+
 def check_find(
     name: str, words: Sequence[str], place: WorkingDirectory, inner: Inner
 ) -> CheckedCommand:
@@ -155,8 +118,6 @@ def check_find(
     Raises:
         Beyond: A predicate writes, runs, follows links, or is not known.
     """
-    if list(words) in (["--help"], ["--version"]):
-        return CheckedCommand(name, tuple(words))
     left = list(reversed(words[1:] if words[:1] == ["-P"] else words))
     starts: list[str] = []
     while left and left[-1] not in {"(", ")", "!", ","} and not left[-1].startswith("-"):
@@ -208,7 +169,7 @@ class _Expression:
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
         self.runs = True
-        self.shows = self.shows or shows(body[0])
+        self.shows = self.shows or body[0] not in NAMING
 
     def takes(self, below: str) -> bool:
         """Return False if the expression leaves a file out by its name; in doubt it is taken."""
@@ -219,11 +180,7 @@ class _Expression:
         return all(fnmatchcase(name, value) for word, value in pairs if word == "-name")
 
 
-XARGS: Final = option_spec(
-    "-0rtx -I=text -i=text? -n=count -L=count -l=count? -P=count -s=count -d=text -E=text --null "
-    "--no-run-if-empty --verbose --exit --replace=text? --max-args=count --max-lines=count? "
-    "--max-procs=count --max-chars=count --delimiter=text"
-)
+XARGS: Final = option_spec(PROGRAMS["special"]["xargs"])
 
 READERS: Final = names(
     "cat head tail wc grep egrep fgrep ls stat file nl tac basename dirname du rev cut md5sum "
@@ -234,11 +191,9 @@ READERS: Final = names(
 REPLACED: Final = re.compile(r"\{\}|[%@]|[A-Z]{2,20}")
 """What stands for a name: it never occurs in the path of a program, which is replaced, too."""
 
-Check = Callable[[str, Sequence[str], WorkingDirectory], CheckedCommand]
-
 
 def check_inner(
-    words: Sequence[str], place: WorkingDirectory, check: Check, by: str
+    words: Sequence[str], place: WorkingDirectory, check: Checker, by: str
 ) -> CheckedCommand:
     """
     Check a command that gets operands which nobody has seen.
@@ -261,14 +216,14 @@ def check_inner(
 
 
 def check_xargs(
-    name: str, words: Sequence[str], place: WorkingDirectory, check: Check
+    name: str, words: Sequence[str], place: WorkingDirectory, check: Checker
 ) -> CheckedCommand:
     """Check ``xargs`` and what it runs."""
     given = read_arguments(name, XARGS, words, place, mixed=False)
     for sign in given.values("-I", "-i", "--replace"):
         if sign and not REPLACED.fullmatch(sign):
             raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
-    if shows(given.operands[0] if given.operands else "echo"):
+    if given.operands and given.operands[0] not in NAMING:
         check_below(place, ".")
     checked = check_inner(given.operands or ("echo",), place, check, name)
     out = (*given.words(XARGS), "--", locate_binary(checked.program), *checked.arguments)

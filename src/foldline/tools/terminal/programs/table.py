@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.validation import meant
-from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below
+from foldline.tools.terminal.paths import FOLDERS, WorkingDirectory, check_below, find_binary
 from foldline.tools.terminal.programs.git import check_git
 from foldline.tools.terminal.programs.options import (
+    PROGRAMS,
     CheckedCommand,
     Checker,
     ProgramArguments,
@@ -25,14 +26,6 @@ from foldline.tools.terminal.programs.searching import (
     check_inner,
     check_rg,
     check_xargs,
-)
-from foldline.tools.terminal.programs.speaking import (
-    check_date,
-    check_df,
-    check_echo,
-    check_printf,
-    check_test,
-    check_which,
 )
 from foldline.tools.terminal.refusal import Beyond, Refused, visible
 
@@ -57,7 +50,7 @@ class Program:
     operands: Operands = "paths"
     most: int = 10_000
     runs: str = ""
-    forced: tuple[str, ...] = ()
+    forced: Sequence[str] = ()
     dashed: bool = True
     bare: bool = False
     expands: bool = False
@@ -75,163 +68,8 @@ _TARGET: Final = (
 )
 """...unless with one of these, which list what it leads to or tell what that is."""
 
-_CAT = "-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"
-_HEAD = "-qvz -n=count -c=count -NUM=n --lines=count --bytes=count --quiet --silent --verbose"
-_LS = (
-    "-aAbBcCdfFghiklmnNopqQrRsStuUvxX1Z -I=text -w=count -T=count --all --almost-all --author "
-    "--escape --block-size=word --ignore-backups --color=word? --directory --classify=word? "
-    "--file-type --format=word --full-time --group-directories-first --no-group --human-readable "
-    "--si --hide=text --indicator-style=word --inode --ignore=text --kibibytes "
-    "--numeric-uid-gid --literal --hide-control-chars --quote-name --quoting-style=word "
-    "--reverse --recursive --size --sort=word --time=word --time-style=text --width=count "
-    "--zero --context"
-)
-_SORT = (
-    "-bdfgiMhnRrVcCmsuz -k=word -t=text -S=word --key=word --field-separator=text --unique "
-    "--numeric-sort --reverse --general-numeric-sort --human-numeric-sort --month-sort "
-    "--version-sort --ignore-case --ignore-leading-blanks --ignore-nonprinting "
-    "--dictionary-order --stable --check=word? --merge --zero-terminated --sort=word "
-    "--random-sort --buffer-size=word --parallel=count --debug"
-)
-_SUM = "-btz --tag --zero --text --binary"
-
-TABLE: Final = {
-    "cat": Program(_CAT),
-    "head": Program(_HEAD + " --zero-terminated"),
-    "tail": Program(_HEAD + " --zero-terminated"),
-    "tac": Program("-br -s=text --before --regex --separator=text"),
-    "nl": Program(
-        "-p -b=text -d=text -f=text -h=text -i=count -l=count -n=word -s=text -v=count -w=count "
-        "--body-numbering=text --number-format=word --number-separator=text --number-width=count "
-        "--starting-line-number=count --line-increment=count --no-renumber"
-    ),
-    "less": Program("-nNSRXFEeiIsrMmqgGKu", runs="cat", bare=True),
-    "more": Program("-dlfpcsu", runs="cat", bare=True),
-    "ls": Program(_LS, "listed"),
-    "dir": Program(_LS, "listed", runs="ls"),
-    "tree": Program(
-        "-adfgiDJhnNpqQrsStUuvXFAC -L=count -P=text -I=text -H=text --dirsfirst --filesfirst "
-        "--noreport --prune --du --si --sort=word --matchdirs --ignore-case --gitignore "
-        "--filelimit=count --charset=word --timefmt=text --inodes --device --fflinks",
-        "listed",
-        dashed=False,
-    ),
-    "stat": Program(
-        "-Lt -c=text --dereference --format=text --printf=text --terse", operands="names"
-    ),
-    "readlink": Program(
-        "-fenmqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline "
-        "--zero --quiet --silent --verbose",
-        operands="names",
-    ),
-    "realpath": Program(
-        "-emPqsz --relative-to=path --relative-base=path --canonicalize-existing "
-        "--canonicalize-missing --no-symlinks --strip --quiet --zero"
-    ),
-    "file": Program(
-        "-bhikNnrsv0 -F=text -e=word --brief --mime --mime-type --mime-encoding "
-        "--extension --separator=text --keep-going --no-dereference --no-pad --print0 --raw",
-        operands="names",
-    ),
-    "du": Program(
-        "-0abchkmPsSx -d=count -B=word -t=count --all --apparent-size --block-size=word --bytes "
-        "--total --max-depth=count --human-readable --si --summarize --separate-dirs "
-        "--no-dereference --exclude=text --one-file-system --threshold=count --inodes --null "
-        "--time=word? --time-style=text",
-        "listed",
-    ),
-    "wc": Program("-clmwL --bytes --chars --lines --words --max-line-length --total=word"),
-    "sort": Program(_SORT),
-    "uniq": Program(
-        "-cdDiuz -f=count -s=count -w=count --count --repeated --all-repeated=word? "
-        "--skip-fields=count --skip-chars=count --check-chars=count --ignore-case --unique "
-        "--group=word? --zero-terminated",
-        most=1,
-    ),
-    "cut": Program(
-        "-nsz -b=word -c=word -d=text -f=word --bytes=word --characters=word --delimiter=text "
-        "--fields=word --complement --only-delimited --output-delimiter=text --zero-terminated"
-    ),
-    "paste": Program("-sz -d=text --delimiters=text --serial --zero-terminated"),
-    "join": Program(
-        "-iz -a=count -e=text -j=count -o=word -t=text -v=count -1=count -2=count "
-        "--ignore-case --check-order --nocheck-order --header --zero-terminated",
-        most=2,
-    ),
-    "comm": Program(
-        "-123z --check-order --nocheck-order --output-delimiter=text --total --zero-terminated",
-        most=2,
-    ),
-    "cmp": Program(
-        "-bls -i=word -n=count --print-bytes --verbose --quiet --silent --ignore-initial=word "
-        "--bytes=count",
-        most=4,
-    ),
-    "diff": Program(
-        "-abBcdEeiNnpqrsTtuwyZ -C=count -U=count -W=count -F=text -I=text -x=text --brief "
-        "--recursive --unified=count? --context=count? --side-by-side --width=count "
-        "--suppress-common-lines --left-column --ignore-case --ignore-all-space "
-        "--ignore-space-change --ignore-blank-lines --ignore-trailing-space "
-        "--ignore-tab-expansion --ignore-matching-lines=text --exclude=text --new-file --text "
-        "--minimal --normal "
-        "--report-identical-files --show-c-function --strip-trailing-cr --color=word? "
-        "--expand-tabs --initial-tab --ignore-file-name-case --label=text --no-dereference",
-        most=2,
-        forced=("--no-dereference",),
-    ),
-    "tr": Program(
-        "-cCdst --complement --delete --squeeze-repeats --truncate-set1", "text", most=2
-    ),
-    "rev": Program(""),
-    "fold": Program("-bs -w=count -NUM=w --bytes --spaces --width=count"),
-    "fmt": Program("-cstu -w=count -p=text -g=count -NUM=w --width=count --split-only"),
-    "column": Program(
-        "-tenxJLr -s=text -c=count -o=text -N=text -R=text -H=text --table --separator=text "
-        "--output-separator=text --output-width=count --table-columns=text --json "
-        "--table-name=text"
-    ),
-    "expand": Program("-i -t=word -NUM=t --initial --tabs=word"),
-    "unexpand": Program("-a -t=word --all --first-only --tabs=word"),
-    "od": Program(
-        "-abcdDfFhHiIlLosxvX -A=word -j=word -N=count -t=word -w=count? -S=count "
-        "--address-radix=word --skip-bytes=word --read-bytes=count --format=word "
-        "--output-duplicates --width=count?"
-    ),
-    "hexdump": Program("-bcCdovx -n=count -s=word -e=text --canonical --length=count"),
-    "xxd": Program(
-        "-abBceEhipurR -c=count -g=count -l=count -o=count -s=word", most=1, dashed=False
-    ),
-    "strings": Program(
-        "-aw -n=count -t=word -e=word -NUM=n --all --bytes=count --radix=word", expands=True
-    ),
-    "base64": Program("-di -w=count --decode --ignore-garbage --wrap=count", most=1),
-    "base32": Program("-di -w=count --decode --ignore-garbage --wrap=count", most=1),
-    "cksum": Program("-a=word --algorithm=word --untagged --tag"),
-    "md5sum": Program(_SUM),
-    "sha1sum": Program(_SUM),
-    "sha224sum": Program(_SUM),
-    "sha256sum": Program(_SUM),
-    "sha384sum": Program(_SUM),
-    "sha512sum": Program(_SUM),
-    "b2sum": Program(_SUM + " -l=count --length=count"),
-    "sum": Program("-rs --sysv"),
-    "shuf": Program(
-        "-erz -i=word -n=count --echo --repeat --input-range=word --head-count=count", most=1
-    ),
-    "tsort": Program("", most=1),
-    "numfmt": Program(
-        "-dz --from=word --to=word --from-unit=word --to-unit=word --suffix=text --field=word "
-        "--format=text --grouping --header=count? --padding=count --round=word --invalid=word "
-        "--delimiter=text -d=text",
-        "text",
-    ),
-    "basename": Program("-az -s=text --multiple --suffix=text --zero", "text"),
-    "dirname": Program("-z --zero", "text"),
-    "seq": Program("-w -f=text -s=text --equal-width --format=text --separator=text", "text", 3),
-    "pwd": Program("-LP --logical --physical", "none", runs="pwd", forced=("-P",)),
-    "true": Program("", "text", dashed=False),
-    "false": Program("", "text", dashed=False),
-}
+TABLE: Final = {name: Program(**row) for name, row in PROGRAMS["rows"].items()}
+"""Programs that need no code."""
 
 
 def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -249,8 +87,6 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     """
     row = TABLE[name]
     program = row.runs or name
-    if list(words) in (["--help"], ["--version"]):
-        return CheckedCommand(program, tuple(words))
     spec = option_spec(row.options)
     given = read_arguments(name, spec, words, place)
     operands = given.operands
@@ -289,6 +125,76 @@ def _check_operand(
         place.check_name(operand)
 
 
+# --- small programs with arguments of their own ---------------------------------------------
+
+DATE: Final = option_spec(PROGRAMS["special"]["date"])
+DF: Final = option_spec(PROGRAMS["special"]["df"])
+
+_PAIRS: Final = names("-nt -ot -ef")
+_LINKS: Final = names("-h -L")
+_TESTS: Final = _PAIRS | _LINKS | names("-b -c -d -e -f -g -G -k -N -O -p -r -s -S -u -w -x")
+_OTHERS: Final = names("! ( ) = == != < > -a -o -n -z -t -l -eq -ne -lt -le -gt -ge")
+"""What a test is made of; what is not among these is a word or a path."""
+
+
+def check_echo(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
+    """Check ``echo``: whatever follows is said."""
+    return CheckedCommand("echo", tuple(words))
+
+
+def check_printf(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
+    """Check ``printf``: a format, and what it shows."""
+    given = list(words[1:] if words[:1] == ["--"] else words)
+    if not given or given[0].startswith("-"):
+        raise Refused("printf: a format is missing.", "Write printf -- '-…' for one with a dash.")
+    return CheckedCommand("printf", ("--", *given))
+
+
+def check_date(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """Check ``date``: it shows a moment, and sets nothing."""
+    given = read_arguments(name, DATE, words, place)
+    if len(given.operands) > 1 or any(not one.startswith("+") for one in given.operands):
+        raise Beyond("date with an operand that is no +FORMAT sets the clock.", "execute")
+    return CheckedCommand("date", (*given.words(DATE), "--", *given.operands))
+
+
+def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """Check ``test`` and ``[``: where files are tested, every word may be a path."""
+    given = list(words)
+    if name == "[":
+        if given[-1:] != ["]"]:
+            raise Refused("[: the closing ] is missing.")
+        given.pop()
+    if not _TESTS.isdisjoint(given):
+        for before, word, after in zip(["", *given], given, [*given[1:], ""], strict=False):
+            # What looks like a test is a file where one is tested: [ -e -x ]. It lies here.
+            if not word or (word in _TESTS | _OTHERS and not place.has_entry(word)):
+                continue
+            if before in _LINKS and after not in _PAIRS:
+                place.check_name(word)
+            else:
+                place.resolve(word)
+    return CheckedCommand("test", tuple(given))
+
+
+def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
+    """Check ``which`` and ``whereis``: they are answered from the terminal's own list."""
+    found = [path for word in words if (path := find_binary(word.removeprefix("-a")))]
+    return (
+        CheckedCommand("printf", ("--", "%s\n", *found)) if found else CheckedCommand("false", ())
+    )
+
+
+def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
+    """Check ``df``: what it says is said by ``stat -f``, which needs no list of mounts."""
+    given = read_arguments(name, DF, words, place)
+    for path in given.operands:
+        place.check(path)
+    return CheckedCommand("stat", ("-f", "--", *(given.operands or (".",))))
+
+
+# --- all of them ---------------------------------------------------------------------------
+
 SPECIAL: Final[dict[str, Checker]] = {
     "[": check_test,
     "awk": check_awk,
@@ -307,6 +213,12 @@ SPECIAL: Final[dict[str, Checker]] = {
     "whereis": check_which,
     "which": check_which,
 }
+
+HELPING: Final = {name: name for name in ("find", "grep", "rg", "sed")} | {
+    "egrep": "grep",
+    "fgrep": "grep",
+}
+"""What explains itself besides the rows, by the program that is run."""
 
 WRITERS: Final = names(
     "chmod chown cp dd ed install ln mkdir mkfifo mv patch rm rmdir split tee touch truncate"
@@ -335,6 +247,8 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     """
     if "/" in name and posixpath.dirname(name) in FOLDERS:
         name = posixpath.basename(name)
+    if list(words) in (["--help"], ["--version"]) and (name in TABLE or name in HELPING):
+        return CheckedCommand(HELPING.get(name) or TABLE[name].runs or name, tuple(words))
     if name in SPECIAL:
         return SPECIAL[name](name, words, place)
     if name in TABLE:

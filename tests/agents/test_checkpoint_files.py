@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from foldline.agents.workspace_state import (
+from foldline.agents.checkpoint import (
     WorkspaceChanges,
     WorkspaceState,
     git_head,

@@ -1,1 +1,0 @@
-"""The language of the terminal: words, pipes and lists; no shell ever reads it."""
