@@ -1,8 +1,8 @@
 """
-The full-text index: the terms of a chunk in it, and the chunks that the terms of a query lead to.
+The texts that the terms of a query lead to, by an index of a database.
 
-The index knows only whether a chunk holds a term. That it holds it often is written as one more
-term, such as ``4*launch``. The index knows no ranking either, and would visit every chunk that
+The index knows only whether a text holds a term. That it holds it often is written as one more
+term, such as ``4*launch``. The index knows no ranking either, and would visit every text that
 holds any word of a query: over a second at a million chunks. So the postings of its terms are read
 rarest first, and no more than a budget of them (measured before: 24 ms at the median with 50,000,
 for a million chunks).
@@ -10,13 +10,13 @@ for a million chunks).
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import nlargest
-from typing import Final
+from typing import Final, Protocol
 
 from foldline.relevance.rarity import rarity, worth
+from foldline.sql import Connection
 
 LEVELS: Final = (2, 4, 8)
 """So often must a term occur to be marked; what lies between counts as the lower one."""
@@ -26,7 +26,7 @@ FILLER: Final = "*"
 
 
 def write_terms(counts: Mapping[str, int]) -> str:
-    """Write the terms of a chunk, each with how often it occurs."""
+    """Write the terms of a text, each with how often it occurs."""
     out = list[str]()
     for term, count in counts.items():
         out.append(term)
@@ -42,12 +42,12 @@ def term_entries(term: str) -> Iterator[tuple[str, int]]:
 
 def expand_terms(terms: str, wanted: frozenset[str], length: int) -> tuple[str, ...]:
     """
-    Return the terms of a chunk for scoring: those that are wanted as often as they occur.
+    Return the terms of a text for scoring: those that are wanted as often as they occur.
 
     Args:
         terms: What `write_terms` wrote.
         wanted: The terms that a query asks for.
-        length: How many terms the chunk has; the others count only as length.
+        length: How many terms the text has; the others count only as length.
     """
     entries = set(terms.split(" "))
     out = list[str]()
@@ -57,113 +57,100 @@ def expand_terms(terms: str, wanted: frozenset[str], length: int) -> tuple[str, 
     return (*out, *(FILLER,) * max(0, length - len(out)))
 
 
-POSTINGS: Final = 50_000
-"""Postings that are read for one query."""
-
-POOL: Final = 200
-"""Chunks that are looked at closely."""
-
 MOST_TERMS: Final = 32
 """Different terms of a query that are looked for."""
 
-COMMON: Final = 1_000
-"""Chunks from which on it is remembered that a term is in so many; fewer are quickly counted."""
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An entry of the index to read: what it says, and the most texts to read of it."""
+
+    entry: str
+    says: float
+    most: int
 
 
-@dataclass(slots=True)
-class Frequencies:
-    """
-    How many chunks hold a term; of common ones remembered while the store stays about as large.
+class TermIndex(Protocol):
+    """An index of terms in a database; texts have numbers, and stand in a space of their own."""
 
-    Args:
-        most: Terms that are remembered.
-    """
+    def count(
+        self, connection: Connection, space: int, entries: Sequence[str], whole: int
+    ) -> Mapping[str, int]:
+        """
+        Return in how many texts of a space each entry is.
 
-    most: int = 100_000
-    _chunks: int = 0
-    _known: dict[str, int] = field(default_factory=dict, repr=False)
+        Args:
+            connection: The database.
+            space: Which space.
+            entries: The entries; one that nobody has may be left out.
+            whole: How many texts the space has.
+        """
+        ...
 
-    def fresh(self, chunks: int) -> None:
-        """Forget all where the store has grown or shrunk by a twentieth."""
-        if abs(chunks - self._chunks) * 20 > self._chunks or len(self._known) > self.most:
-            self._known.clear()
-            self._chunks = chunks
-
-    def of(self, connection: sqlite3.Connection, space: tuple[int, int], term: str) -> int:
-        """Return in how many chunks of a namespace an entry of the index is."""
-        known = self._known.get(term)
-        if known is None:
-            known = _count_entry(connection, space, term)
-            if known >= COMMON:
-                self._known[term] = known
-        return known
+    def best(
+        self, connection: Connection, space: int, readings: Sequence[Reading]
+    ) -> dict[int, float]:
+        """Return the texts that score most, as far as they are looked at closely."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Chunks by number with what led to them, and in how many chunks each term is."""
+    """Texts by number with what led to them, and in how many texts each term is."""
 
     scores: Mapping[int, float]
     frequency: Mapping[str, int]
 
 
 def find_candidates(
-    connection: sqlite3.Connection,
-    space: tuple[int, int],
+    connection: Connection,
+    index: TermIndex,
+    space: int,
     terms: Iterable[str],
-    chunks: int,
-    frequencies: Frequencies,
+    whole: int,
+    most: int,
 ) -> Candidates:
     """
-    Find the chunks that are worth a closer look.
+    Find the texts that are worth a closer look.
 
     Args:
-        connection: The store.
-        space: The numbers of its namespace.
+        connection: The database.
+        index: Its index of terms.
+        space: Where to look.
         terms: The terms of a query.
-        chunks: How many chunks the namespace has.
-        frequencies: What is known of terms.
+        whole: How many texts the space has.
+        most: Postings to read; terms that are more common count only where rarer ones led.
     """
-    frequencies.fresh(chunks)
     wanted = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
-    entries = [(entry, term, level) for term in wanted for entry, level in term_entries(term)]
-    frequency = {entry: frequencies.of(connection, space, entry) for entry, _, _ in entries}
-    says = {term: rarity(frequency[term], chunks) for term in wanted if frequency[term]}
-    telling = set(nlargest(MOST_TERMS, says, key=says.__getitem__))
-    entries = [e for e in entries if e[1] in telling and frequency[e[0]]]
-    scores, left = dict[int, float](), POSTINGS
-    for entry, term, level in sorted(entries, key=lambda e: frequency[e[0]]):
-        if left <= 0:
+    entries = [entry for term in wanted for entry, _ in term_entries(term)]
+    frequency = index.count(connection, space, entries, whole)
+    readings = plan_readings(wanted, frequency, whole, most)
+    scores = index.best(connection, space, readings) if readings else {}
+    return Candidates(scores, {term: frequency.get(term, 0) for term in wanted})
+
+
+def plan_readings(
+    terms: Iterable[str], frequency: Mapping[str, int], whole: int, most: int
+) -> list[Reading]:
+    """Choose what to read of an index: the rarest first, no more than ``most`` in all."""
+    says = {term: rarity(frequency[term], whole) for term in terms if frequency.get(term)}
+    telling = nlargest(MOST_TERMS, says, key=says.__getitem__)
+    known = [
+        (frequency[entry], entry, says[term] * _step(level))
+        for term in telling
+        for entry, level in term_entries(term)
+        if frequency.get(entry)
+    ]
+    out = list[Reading]()
+    for held, entry, part in sorted(known, key=lambda one: one[0]):
+        if most <= 0:
             break
-        part = says[term] * _step(level)
-        read = _postings(connection, space, entry, left)
-        for number in read:
-            scores[number] = scores.get(number, 0.0) + part
-        left -= len(read)
-    best = nlargest(POOL, scores.items(), key=lambda pair: pair[1])
-    return Candidates(dict(best), {term: frequency[term] for term in wanted})
+        out.append(Reading(entry, part, min(held, most)))
+        most -= held
+    return out
 
 
 def _step(level: int) -> float:
     """Return what an entry adds to what a term is worth by those below it."""
     below = level // 2
     return worth(level) - (worth(below) if below else 0.0)
-
-
-def _postings(
-    connection: sqlite3.Connection, space: tuple[int, int], entry: str, most: int
-) -> Sequence[int]:
-    rows = connection.execute(
-        "SELECT rowid FROM found WHERE found MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?",
-        (f'"{entry}"', *space, most),
-    )
-    return [number for (number,) in rows.fetchall()]
-
-
-def _count_entry(connection: sqlite3.Connection, space: tuple[int, int], entry: str) -> int:
-    (count,) = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM found WHERE found MATCH ?"
-        " AND rowid BETWEEN ? AND ? LIMIT ?)",
-        (f'"{entry}"', *space, 50 * POSTINGS),
-    ).fetchone()
-    return int(count)
