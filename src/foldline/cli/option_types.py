@@ -9,6 +9,7 @@ import click
 
 from foldline.core.budget import Amount
 from foldline.errors import BudgetError
+from foldline.sql import is_url
 
 
 class IntegerType(click.IntRange):
@@ -34,6 +35,14 @@ class NumberType(click.FloatRange):
         if found is None or found != found:  # no range refuses nan
             self.fail(_refusal(value, "a number", self), param, ctx)
         return found
+
+
+class PlaceType(click.Path):
+    """A file as a path, or the URL of a PostgreSQL database as it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a path, or return a URL."""
+        return value if is_url(value) else super().convert(value, param, ctx)
 
 
 def _refusal(value: Any, what: str, wanted: click.IntRange | click.FloatRange) -> str:

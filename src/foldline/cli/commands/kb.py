@@ -11,7 +11,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.option_types import IntegerType, NumberType, PlaceType
 from foldline.cli.output import (
     Output,
     console,
@@ -49,7 +49,7 @@ Nothing is sent anywhere. Documents that have not changed are left as they are.
 class KnowledgeTarget:
     """Which knowledge is meant."""
 
-    file: Path
+    file: Path | str
     namespace: str
 
 
@@ -62,14 +62,14 @@ class KnowledgeTarget:
 @click.option(
     "--file",
     "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH|URL",
+    type=PlaceType(path_type=Path, dir_okay=False),
     help="The file of the knowledge (default: knowledge.db in FOLDLINE_HOME, or in the data "
-    "folder of the user).",
+    "folder of the user), or a PostgreSQL database.",
 )
 @click.option("--namespace", metavar="NAME", default="default", show_default=True)
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, namespace: str) -> None:
     """Put documents into a store, and find what they say."""
     ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 

@@ -13,7 +13,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.option_types import IntegerType, NumberType, PlaceType
 from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
@@ -25,7 +25,7 @@ from foldline.memory.items import KINDS
 class MemoryTarget:
     """Which memory is meant."""
 
-    file: Path
+    file: Path | str
     user: str
 
 
@@ -333,16 +333,16 @@ Nothing is overwritten or erased, except by 'clear'.
 @click.option(
     "--file",
     "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH|URL",
+    type=PlaceType(path_type=Path, dir_okay=False),
     help="The file of the memory (default: memory.db in FOLDLINE_HOME, or in the data folder of "
-    "the user).",
+    "the user), or a PostgreSQL database.",
 )
 @click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, user: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, user: str) -> None:
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(memory_file(file), user)
+    ctx.obj = MemoryTarget(file if isinstance(file, str) else memory_file(file), user)
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
