@@ -99,7 +99,8 @@ def add_vectors(connection: Connection, numbers: Sequence[int]) -> None:
     """Write the vectors of memories, as far as they have any, where they can be found."""
     rows = connection.execute(
         "SELECT number, vector FROM memories JOIN embedders ON embedders.name = model"
-        " WHERE number = ANY(?) AND vector IS NOT NULL",
+        " WHERE number = ANY(?) AND vector IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM near WHERE near.number = memories.number)",
         (list(numbers),),
     ).fetchall()
     if not rows:
