@@ -18,6 +18,7 @@ from foldline.core.config import POLICY_NAMES
 from foldline.errors import BudgetError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
+from foldline.sql import is_url
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -45,6 +46,14 @@ class NumberType(click.FloatRange):
         if found is None or found != found:  # no range refuses nan
             self.fail(_refusal(value, "a number", self), param, ctx)
         return found
+
+
+class PlaceType(click.Path):
+    """A file as a path, or the URL of a PostgreSQL database as it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a path, or return a URL."""
+        return value if is_url(value) else super().convert(value, param, ctx)
 
 
 def _refusal(value: Any, what: str, wanted: click.IntRange | click.FloatRange) -> str:
@@ -248,9 +257,10 @@ def number(
 
 
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
-    """Return the option ``--file``: the file of a store, by the name of what it holds."""
-    words = f"The file of the {name} (default: {name}.db {DATA_FOLDER})."
-    return click.option("--file", "file", metavar="PATH", type=FILE, help=words)
+    """Return the option ``--file``: where a store is, by the name of what it holds."""
+    words = f"The file of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
+    place = PlaceType(path_type=Path, dir_okay=False)
+    return click.option("--file", "file", metavar="PATH|URL", type=place, help=words)
 
 
 def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it

@@ -98,6 +98,16 @@ class PostgresDatabase:
         with self._transaction("BEGIN") as connection:
             yield connection
 
+    def size(self) -> int:
+        """Return what the tables of the schema take with their indexes, in bytes."""
+        with self.reading() as connection:
+            (size,) = connection.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+                " WHERE relkind = 'r' AND relnamespace = ?::regnamespace",
+                (self._schema.name,),
+            ).fetchone()
+        return int(size)
+
     def close(self) -> None:
         """Let go of the database; closing twice is allowed."""
         pool, self._pool = self._pool, None

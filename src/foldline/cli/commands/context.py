@@ -14,7 +14,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.options import IntegerType
+from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line, plural, write_json, write_text
 from foldline.context.builder import Context
 from foldline.context.comparison import Case
@@ -28,13 +28,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
 
-_FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+_STORE: Final = PlaceType(path_type=Path, exists=True, dir_okay=False)
 
 OPTIONS: Final = (
     click.option("--notes", type=click.Path(path_type=Path, exists=True, file_okay=False),
                  metavar="DIR", help="A folder of notes."),
-    click.option("--kb", type=_FILE, metavar="FILE", help="A knowledge base."),
-    click.option("--memory", type=_FILE, metavar="FILE", help="A file of memories."),
+    click.option("--kb", type=_STORE, metavar="FILE|URL", help="A knowledge base."),
+    click.option("--memory", type=_STORE, metavar="FILE|URL", help="A memory."),
     click.option("--user", metavar="NAME", default="default", help="Whose memories (default)."),
     click.option("--file", "paths", multiple=True, metavar="PATH",
                  type=click.Path(path_type=Path, exists=True),

@@ -49,7 +49,7 @@ Nothing is sent anywhere. Documents that have not changed are left as they are.
 class KnowledgeTarget:
     """Which knowledge is meant."""
 
-    file: Path
+    file: Path | str
     namespace: str
 
 
@@ -57,7 +57,7 @@ class KnowledgeTarget:
 @options.store_file("knowledge")
 @click.option("--namespace", metavar="NAME", default="default", show_default=True)
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, namespace: str) -> None:
     """Put documents into a store, and find what they say."""
     ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 

@@ -25,7 +25,7 @@ from foldline.memory.items import KINDS
 class MemoryTarget:
     """Which memory is meant."""
 
-    file: Path
+    file: Path | str
     user: str
 
 
@@ -303,9 +303,9 @@ Nothing is overwritten or erased, except by 'clear'.
 @options.store_file("memory")
 @click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, user: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, user: str) -> None:
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(memory_file(file), user)
+    ctx.obj = MemoryTarget(file if isinstance(file, str) else memory_file(file), user)
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):
