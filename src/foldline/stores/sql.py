@@ -13,8 +13,8 @@ from typing import Final
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
-from foldline.stores import blobs, rows
-from foldline.stores.log import StoredIds, StoredLog
+from foldline.stores import blobs, checkpoints, rows
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
 
 FOUND_AT_MOST: Final = 100
@@ -56,14 +56,19 @@ class SqlStore:
             ).fetchone()
             if row is None:
                 return None
-            session, size = row[6], rows.length(connection, row[6])
+            session, size, reading = (
+                row[6],
+                rows.length(connection, row[6]),
+                self._database.reading,
+            )
             return StoredSession(
                 rows.head(row[:5]),
                 rows.whole(row[5], "the generation of a session"),
-                StoredIds(self._database.reading, session, size),
-                StoredLog(self._database.reading, session, size),
-                tuple(rows.batches(connection, session)),
+                StoredIds(reading, session, size),
+                StoredLog(reading, session, size),
+                StoredBatches(reading, session, rows.batch_count(connection, session)),
                 rows.memory(connection, session),
+                checkpoints.newest(connection, session),
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -84,6 +89,7 @@ class SqlStore:
         ]
         made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
         prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
+        shown = b"" if change.checkpoint is None else blobs.pack(change.checkpoint.content)
         with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
             for position, message in enumerate(change.messages):
@@ -94,6 +100,8 @@ class SqlStore:
                 rows.insert_batch(connection, session, batch, edits, receipt)
             if change.memory is not None or change.forgets:
                 rows.replace_memory(connection, session, change.memory, prepared)
+            if change.checkpoint is not None:
+                checkpoints.insert(connection, session, change.checkpoint, shown)
             rows.mark(connection, session, change)
         return generation + 1
 
