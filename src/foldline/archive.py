@@ -18,9 +18,10 @@ from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
 from foldline.recall.holdings import parse
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
+from foldline.session.batches import COMPACTION, Batch
 from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
-from foldline.session.history import COMPACTION, Batch, History, restored_history
+from foldline.session.history import History, restored_history
 from foldline.session.log import PAGE, Log
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
