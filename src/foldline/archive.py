@@ -48,16 +48,16 @@ class Archive:
         self._clock = clock
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], *, key: str | None = None) -> Self:
         """
-        Open the archive in a file; it is created when it is missing.
+        Open the archive in a file or a database; see `foldline.stores.opening.open_store`.
 
         Raises:
-            StoreError: The file cannot be opened or is no archive.
+            StoreError: It cannot be opened, is no archive, or encrypted with another key.
         """
         from foldline.stores.opening import open_store
 
-        return cls(open_store(path))
+        return cls(open_store(path, key=key))
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions with their sizes, the one that was changed last first."""

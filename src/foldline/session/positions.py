@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Final
 
 from foldline.session.damage import reading
-from foldline.stores.log import StoredIds
+from foldline.stores.protocol import FindableIds
 
 AT_ONCE: Final = 20_000
 """So many ids are read when a session is opened; those of a longer log when all are needed."""
@@ -28,7 +28,7 @@ class Positions(Mapping[str, int]):
     def __init__(self, name: str, ids: Sequence[str]) -> None:
         self._name = name
         self._ids = ids
-        self._stored = ids if isinstance(ids, StoredIds) and len(ids) > AT_ONCE else None
+        self._stored = ids if isinstance(ids, FindableIds) and len(ids) > AT_ONCE else None
         self._size = len(ids)
         self._known: dict[str, int] = {}
         self._adding = Lock()

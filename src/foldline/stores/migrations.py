@@ -101,7 +101,12 @@ _CHECKPOINTS: Final = (
     """,
 )
 
-MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS)
+_LOCKS: Final = (
+    # What tells the key of an encrypted archive from another one; no row where nothing is.
+    "CREATE TABLE locks (check_value TEXT PRIMARY KEY)",
+)
+
+MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS, _LOCKS)
 """The statements of each step; a file of version n has had the first n steps."""
 
 ARCHIVE: Final = Schema(APPLICATION_ID, MIGRATIONS, "archive")

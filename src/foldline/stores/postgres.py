@@ -104,7 +104,12 @@ _CHECKPOINTS: Final = (
     "DROP INDEX messages_by_id",
 )
 
-ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST, _CHECKPOINTS), "archive")
+_LOCKS: Final = (
+    # What tells the key of an encrypted archive from another one; no row where nothing is.
+    "CREATE TABLE locks (check_value text PRIMARY KEY)",
+)
+
+ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST, _CHECKPOINTS, _LOCKS), "archive")
 
 
 class PostgresStore(SqlStore):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from foldline.values.messages import Role, Usage
 
@@ -159,6 +159,15 @@ class SessionInfo:
     messages: int
     batches: int
     size: int
+
+
+@runtime_checkable
+class FindableIds(Protocol):
+    """Ids of messages that are looked up in the store, without reading all of them."""
+
+    def find(self, number: str) -> int | None:
+        """Return the position of the message with an id, None where there is none."""
+        ...
 
 
 class Store(Protocol):

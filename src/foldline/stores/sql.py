@@ -155,6 +155,33 @@ class SqlStore:
         """Let go of the database; closing twice is allowed."""
         self._database.close()
 
+    # --- encryption ------------------------------------------------------------------------
+
+    def locked_with(self) -> str:
+        """Return what tells the key of an encrypted archive, "" where nothing is encrypted."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT check_value FROM locks").fetchone()
+        return "" if row is None else str(row[0])
+
+    def lock(self, check: str) -> str:
+        """
+        Say with which key an archive is encrypted, as long as nothing is in it.
+
+        Args:
+            check: What tells the key.
+
+        Returns:
+            What tells its key now: another one if somebody else was first, "" if it has sessions.
+        """
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO locks (check_value) SELECT ? WHERE NOT EXISTS"
+                " (SELECT 1 FROM locks) AND NOT EXISTS (SELECT 1 FROM sessions)",
+                (check,),
+            )
+            row = connection.execute("SELECT check_value FROM locks").fetchone()
+        return "" if row is None else str(row[0])
+
     def _insert(self, connection: Connection, head: SessionHead) -> None:
         """Add a session unless there is one of its name; its number was never used before."""
         connection.execute(
