@@ -23,6 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psycopg
+
 import foldline
 from foldline.stores.opening import open_store
 from foldline.stores.sqlite import SqliteStore
@@ -150,6 +152,18 @@ def main() -> None:
             server.close()
 
 
+def tables(url: str) -> list[tuple[str, int, int, int]]:
+    """Return the rows of every table, and the bytes that they and their indexes take."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+        return connection.execute(
+            "SELECT relname, reltuples::bigint, pg_table_size(oid), pg_indexes_size(oid)"
+            " FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'foldline_archive'::regnamespace AND reltuples > 100"
+            " ORDER BY pg_total_relation_size(oid) DESC"
+        ).fetchall()
+
+
 def measure(archive: Path, places: dict[str, str], sizes: list[int]) -> None:
     """Copy the archive to the server and print what opening and appending take at both."""
     source, target = open_store(archive), open_store(places["PostgreSQL"])
@@ -157,6 +171,10 @@ def measure(archive: Path, places: dict[str, str], sizes: list[int]) -> None:
         pass
     source.close()
     target.close()
+    print(f"SQLite: {archive.stat().st_size / sum(sizes):.0f} bytes a message")
+    for table, rows, content, indexes in tables(places["PostgreSQL"]):
+        mb = f"{content / 1e6:.0f} MB, {indexes / 1e6:.0f} MB of indexes"
+        print(f"PostgreSQL: {table}: {rows:,} rows, {mb}")
     for size in sizes:
         found = {name: looked(place, size) for name, place in places.items()}
         for name, figures in found.items():
