@@ -12,8 +12,8 @@ from typing import Any, Final
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
+from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import DecodedMessage, kept, read, reread
-from foldline.session.history import BOUND, Batch
 from foldline.session.hooks import rewritten as made_by_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
