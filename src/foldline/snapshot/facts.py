@@ -205,14 +205,19 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
         None when it only shows a file, whose text may speak of errors without being one.
     """
     value = arguments_of(call)
+    if reads(call, value):
+        return None
     for path, done in _touched(call, value):
-        if done == "read":
-            return None
         return (call.name, path) if done in CHANGES else signature(call)
     command = _command(value)
-    if only_shows(command):
-        return None
     return (call.name, command) if command else signature(call)
+
+
+def reads(call: ToolCall, arguments: Any) -> bool:
+    """Return True if a call only shows a file or what a command prints of it."""
+    for _, done in _touched(call, arguments):
+        return done == "read"
+    return only_shows(_command(arguments))
 
 
 def command_of(call: ToolCall) -> str:

@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
-from foldline.snapshot.calls import VERDICT, call_line, changes_something, long_arguments, outcome
-from foldline.snapshot.facts import arguments_of
+from foldline.outputs.wrapping import unwrapped
+from foldline.snapshot.calls import (
+    VERDICT,
+    call_line,
+    changes_something,
+    long_arguments,
+    outcome,
+    verdict,
+)
+from foldline.snapshot.facts import arguments_of, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -209,10 +217,11 @@ class _Reader:
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
-                came, is_all = outcome(result.text)
+                inner = unwrapped(result_text(result.text))
+                came, is_all = outcome(inner)
                 if not is_all:
-                    self.verdicts[site] = came
-                    came = came[:VERDICT]
+                    self.verdicts[site] = came if inner is result.text else verdict(result.text)
+                    came = "" if reads(call, arguments) else came[:VERDICT]
                 line = f"{line}\n→ {came}" if came else line
                 if is_all:
                     self.covered.add(site)
@@ -235,7 +244,7 @@ class _Reader:
             speaker = "report"
         elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
             speaker = "document"
-        self._add(position, place, speaker, result_text(result.text))
+        self._add(position, place, speaker, unwrapped(result_text(result.text)))
 
     def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
