@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.condensing import condense
+from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.relevance.alarms import alarming
 from foldline.relevance.names import blanked, mentions
@@ -140,7 +141,7 @@ class _Source:
         # The beginning says what an output is.
         extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
         offered = offered._replace(extra=extra)
-        lines = _chosen(offered, room, self._per_token, self.values)
+        lines = _chosen(offered, room, self._per_token, self.values, alarmed=not self._is_code)
         hint = f"[{self.tokens:,} tokens, shortened to these lines; recall {self.handle}]"
         return "\n".join((hint, *self._honest(lines)))
 
@@ -178,9 +179,13 @@ class _Source:
             return list(lines)
         return [*lines, self._failed]
 
+    @property
+    def _is_code(self) -> bool:
+        return self.made.kind == CODE
+
     @cached_property
     def _failed(self) -> str:
-        return first_failure(self.text)
+        return "" if self._is_code else first_failure(self.text)
 
 
 def _line_end(text: str, position: int) -> int:
@@ -215,14 +220,19 @@ def salient_lines(
 
 
 def _chosen(
-    offered: Offered, room: float, per_token: float, values: Mapping[str, float]
+    offered: Offered,
+    room: float,
+    per_token: float,
+    values: Mapping[str, float],
+    *,
+    alarmed: bool = True,
 ) -> list[str]:
     """Choose lines by what their names are worth and by what speaks for them besides."""
     lines = [
         line if number in offered.whole else line[:LONGEST]
         for number, line in enumerate(offered.lines)
     ]
-    alarms = alarming(lines)
+    alarms = alarming(lines) if alarmed else set[int]()
     named = _named(lines, values)
     ranked = sorted(
         (
