@@ -40,6 +40,9 @@ COMMANDS, COMMAND, VERDICT = 6, 100, 160
 
 ERRORS: Final = 4
 
+NOTHING: Final = -1
+"""The place of a statement that there is not."""
+
 INTERRUPTED: Final = "[Request interrupted by user"
 """How a client reports in the user's name that the user stopped it."""
 
@@ -86,6 +89,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +217,16 @@ class _Found:
             between = range(index + 1, end)
             if index in self.folded or not self.folded.isdisjoint(between):
                 latest = number + 1 == len(asked)
-                answer = self._answer(between, latest=latest)
+                said, answer = self._answer(between, latest=latest)
+                if index not in self.folded and said not in (*self.folded, NOTHING):
+                    continue  # The reader sees both.
                 whole = "" if index in self.folded else self.phrases.beside
                 found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
         return found[-REQUESTS_SHOWN:]
 
-    def _answer(self, between: range, *, latest: bool) -> str:
-        """Return the statement that says best what came of a request."""
-        announced = ""
+    def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
+        """Return where a statement stands that says best what came of a request, and a row."""
+        announced, place = "", NOTHING
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
@@ -230,13 +236,15 @@ class _Found:
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{_cut(answer, ANSWER)}"
                 if not is_chatter(answer) and not answer.endswith((":", "：")):
-                    return row
+                    return index, row
                 # What it says next tells nothing; an earlier statement may.
-                announced = announced or row
-        return announced or (self.phrases.silent if latest else self.phrases.unanswered)
+                announced, place = (announced, place) if announced else (row, index)
+        return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
+        said = _FENCED.sub("\n", text)
+        text = said if said.strip() else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [
