@@ -19,7 +19,7 @@ from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import Slice, prose
-from foldline.snapshot.worth import SIZE_POWER, Judge, cost
+from foldline.snapshot.worth import Judge, cost
 from foldline.values.part_text import text_lines
 from foldline.values.tokens import TokenCounter
 
@@ -46,6 +46,9 @@ OPENING_LINES, OPENING = 2, 3.0
 
 LINE_TOKENS = 1.0
 """What a line takes besides its text, in tokens."""
+
+SIZE_POWER = 0.55
+"""Lines and paragraphs are chosen by worth over size to this power."""
 
 LONGEST = 400
 """Characters of a line that an excerpt quotes, but for lines that are asked for."""
@@ -264,7 +267,7 @@ def _named(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
 def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     """Return what a line is worth for its size."""
     worth = log1p(named)
-    size: float = (len(line) + 40) ** 0.55
+    size: float = (len(line) + 40) ** SIZE_POWER
     return (worth + (ALARM if alarm else 0.0) + extra) / size
 
 
