@@ -69,6 +69,12 @@ def test_a_request_that_stays_with_its_answer_is_not_listed():
     assert REQUESTS not in standing(*messages, positions=[1, 2])
 
 
+def test_a_command_at_the_end_of_an_answer_is_no_answer():
+    said = "The lock is fixed.\n```bash\nls src\n```"
+    (row,) = standing(U("Mend it."), A(said), U("a.py\nb.py"))[REQUESTS]
+    assert row.endswith("The lock is fixed.")
+
+
 def test_an_answer_stands_in_sentences_rather_than_in_code():
     said = "The root cause is the lock.\n```go\nif failed { return errors.New(failed) }\n```"
     (row,) = standing(U("Why?"), A(said))[REQUESTS]

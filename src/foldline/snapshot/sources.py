@@ -186,12 +186,9 @@ class _Reader:
     def _text(self, position: int, place: int, text: str) -> None:
         role = self.messages[position].role
         if role == "assistant":
-            action = _ACTION.search(text) if self.observed else None
-            if action:
-                self._add(
-                    position, place + 1, "call", f"$ {' '.join(action[1].split())[:240]}", True
-                )
-                text = text[: action.start()]
+            text, command = without_action(text) if self.observed else (text, "")
+            if command:
+                self._add(position, place + 1, "call", f"$ {command[:240]}", True)
             self._add(position, place, "agent", text)
         elif position in self.observed:
             self._add(position, place, "result", text)
@@ -316,6 +313,12 @@ def _observations(messages: Sequence[Message]) -> Iterator[int]:
         # A shell shows the same prompt again and again.
         if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
             yield position
+
+
+def without_action(text: str) -> tuple[str, str]:
+    """Split what an agent without tool calls says from the command at its end, on one line."""
+    action = _ACTION.search(text)
+    return (text[: action.start()], " ".join(action[1].split())) if action else (text, "")
 
 
 def _acts(message: Message) -> bool:

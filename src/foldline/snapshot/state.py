@@ -22,7 +22,7 @@ from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
-from foldline.snapshot.sources import SourceText, observations
+from foldline.snapshot.sources import SourceText, observations, without_action
 from foldline.snapshot.statements import prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
@@ -180,6 +180,7 @@ class _Found:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
         self.messages = view.said
+        self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
@@ -203,11 +204,10 @@ class _Found:
 
     def requests(self) -> list[str]:
         """List the requests of the user, each with the last statement before the next one."""
-        observed = observations(self.messages)
         asked = [
             (index, words)
             for index, message in enumerate(self.messages)
-            if message.role == "user" and index not in observed
+            if message.role == "user" and index not in self.observed
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
@@ -230,6 +230,8 @@ class _Found:
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
+            if self.observed:
+                text = without_action(text)[0]
             if text.strip():
                 answer = one_line(self._telling(text[:20_000]))
                 working = latest and bool(message.calls or announced)
