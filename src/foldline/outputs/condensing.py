@@ -14,6 +14,7 @@ from foldline.outputs.listings import is_search, kind_of_listing, listing, searc
 from foldline.outputs.markup import is_markup, markup_lines
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
+from foldline.outputs.source_code import CODE, is_code, source_code
 from foldline.outputs.tables import delimited, delimiter
 from foldline.outputs.verdict import failures, is_summary, last_failure
 from foldline.values.part_text import bounded_lines, result_text, text_lines
@@ -98,7 +99,8 @@ def condense(text: str) -> Condensed:
     """
     made = _recognised(text) if SHORT < len(text) <= LONGEST else None
     made = made or Condensed("plain", plain(text))
-    return replace(made, worth=framed(made))
+    # What a program says when something fails is no failure.
+    return made if made.kind == CODE else replace(made, worth=framed(made))
 
 
 def plain(text: str) -> tuple[str, ...]:
@@ -134,6 +136,8 @@ def _recognised(text: str) -> Condensed | None:
 
 
 def _of_lines(text: str, lines: Sequence[str], sample: str, kind: str) -> Condensed | None:
+    if not kind and is_code(lines):
+        return source_code(lines)
     if is_report(sample) and not kind:
         return report(lines)
     if is_search(lines):
