@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 
@@ -172,7 +172,7 @@ def envelope(message: Message, dialect: str) -> dict[str, Any]:
 MAX_LENGTH = 64
 """Longest id that OpenAI accepts, in characters."""
 
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_ILLEGAL = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
 
 def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str]:

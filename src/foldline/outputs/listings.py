@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
-_PATH = re.compile(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
-_FOLDER = re.compile(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
-_ENTRY = re.compile(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
-_BRANCH = re.compile(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
+_PATH = lazy_pattern(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
+_FOLDER = lazy_pattern(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
+_ENTRY = lazy_pattern(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
+_BRANCH = lazy_pattern(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
 
 FEWEST, FOLDER = 8, 0.06
 """Lines that make a listing, and what a line that names a folder is worth."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
-_MATCH = re.compile(r"(?P<path>[^\s:]{1,300}?)(?P<mark>[:-])(?P<rest>\d{1,7}[:-].*)")
+_MATCH = lazy_pattern(r"(?P<path>[^\s:]{1,300}?)(?P<mark>[:-])(?P<rest>\d{1,7}[:-].*)")
 
 FEWEST = 6
 """Lines that make a search."""

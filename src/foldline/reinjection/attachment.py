@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.reinjection.file_access import FileAccess
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, sealed
 from foldline.values.tokens import TokenCounter
@@ -42,9 +43,9 @@ STANDINGS: Final = {
     "unknown": "as it is on disk now",
 }
 
-_FILE = re.compile(r'File ("(?:[^"\\]|\\.)*") \((whole|lines)[^\n]*, blake2b ([0-9a-f]{12}), ')
-_FENCE = re.compile(r"`{4,}")
-_NUMBERED = re.compile(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
+_FILE = lazy_pattern(r'File ("(?:[^"\\]|\\.)*") \((whole|lines)[^\n]*, blake2b ([0-9a-f]{12}), ')
+_FENCE = lazy_pattern(r"`{4,}")
+_NUMBERED = lazy_pattern(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import SIZE_POWER, Judge, cost
@@ -17,7 +17,7 @@ What a statement loses of its worth whose words all stand in an account; of one 
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
 
-WORD: Final = re.compile(r"[^\W_]{4,}|\d+")
+WORD: Final = lazy_pattern(r"[^\W_]{4,}|\d+")
 """Words and figures by which it is told whether a statement repeats another text."""
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from math import fsum, log1p
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blanked
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
@@ -65,7 +66,7 @@ What is left of the worth of "Now let me look at …", and by how much every wor
 that of a statement: who thinks aloud says much that he takes back.
 """
 
-_DOUBT = re.compile(
+_DOUBT = lazy_pattern(
     r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
     r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
     re.IGNORECASE,
@@ -125,31 +126,31 @@ SUMMING_UP: Final = 1.5
 HEADED, HEADING = ("#", "**"), 160
 """How a heading begins, and its characters that are looked at."""
 
-_SUMS_UP = re.compile(
+_SUMS_UP = lazy_pattern(
     r"summar|conclusion|recommend|verdict|result|outcome|finding|\bkey\b|\bmust\b|critical|block"
     r"|decision|\baction|next step|bottom line|tl;?dr|总结|结论|建议|结果|发现|下一步",
     re.IGNORECASE,
 )
 
 _REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
-_REASONS_ELSEWHERE = re.compile(
+_REASONS_ELSEWHERE = lazy_pattern(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→|" + "|".join(_REASONS_IN_ASCII)
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
-_SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
-_SENTENCE_ELSEWHERE = re.compile(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
-_WORDS = re.compile(
+_SENTENCE = lazy_pattern(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
+_SENTENCE_ELSEWHERE = lazy_pattern(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
+_WORDS = lazy_pattern(
     r" (?:(?<=[^\W\d_]{2} )|(?<=[^\W\d_]{2}[,;:] ))[^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
 )
-_WORDS_ELSEWHERE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
-_NUMBER = re.compile(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
+_WORDS_ELSEWHERE = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
+_NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
     *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
 )
-_ALARMS_ELSEWHERE = re.compile("[✗❌]|错误|失败|异常")
+_ALARMS_ELSEWHERE = lazy_pattern("[✗❌]|错误|失败|异常")
 
 
 _MARK: Final = "\0"
