@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.growth import grows_linearly
 
-from foldline.snapshot.choice import Choice
+from foldline.snapshot.choice import POWER, REPEATED, SAME, Choice
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import SourceText
 
@@ -50,6 +52,34 @@ def test_the_same_choice_is_made_for_the_same_space_however_often():
     choice = choice_of([(f"{w} told us about {w}", 1.0) for w in ("linker", "archive", "timeout")])
     assert choice.within(30.0) == choice.within(30.0)
     assert len(choice.within(14.0)) == 1
+
+
+def test_a_smaller_space_holds_the_best_of_what_a_greater_one_does():
+    rows = [(f"{word} told us about {word}", worth) for worth, word in enumerate(WORDS, 1)]
+    choice = choice_of(rows)
+    for space in (70.0, 29.0, 43.0):
+        assert choice.within(space) == choice_of(rows).within(space)
+
+
+WORDS = ("linker", "archive", "timeout", "symbols", "scanner")
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.dictionaries(TEXTS, st.floats(0.1, 9.0), max_size=6))
+def test_every_statement_adds_the_most_to_those_before_it(worths):
+    """The choice is lazy; the sum is taken anew of everything here."""
+
+    def adds(text):
+        words = set(text.split())
+        share = len(words & known) / len(words)
+        return worths[text] * (1 - REPEATED * share**POWER)
+
+    known, left = set[str](), set(worths)
+    for text in chosen(worths, space=1_000.0):
+        assert adds(text) >= SAME * max(map(adds, left)) - 1e-9
+        known |= set(text.split())
+        left.remove(text)
+    assert left == set()
 
 
 def repeating(size):

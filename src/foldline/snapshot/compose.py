@@ -49,8 +49,11 @@ FITTINGS: Final = 4
 CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
 
-OVERSHOT: Final = 0.015
-"""Fraction of the space that is given up besides where a choice came out too large."""
+GENEROUS, MIDDLE = 1.15, 0.998
+"""
+Factor of the space that the first choice is made for, and fraction of the room that those after it
+aim at.
+"""
 
 GIANT, SEARCHED = 0.3, 0.02
 """
@@ -223,7 +226,9 @@ class _Composer:
         aim = room - round(names)
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
+        # Sizes are estimates, mostly too large; what turns out too much is soon taken back.
+        space, fixed = GENEROUS * (space - names), room - space
+        best, best_size, quoted = "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
             text = self._written(chosen)
@@ -232,8 +237,8 @@ class _Composer:
                 best, best_size, quoted = text, size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
-            # Sizes are estimates: a little less may be no less.
-            space += aim - size - (OVERSHOT * space if size > aim else 0)
+            taken = space if size <= aim else choice.needed(chosen)
+            space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
         if not best:
             return self._smallest(room)
         return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
