@@ -20,7 +20,7 @@ def choice_of(worths, elsewhere=()):
     sources = [
         SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, (text, _) in enumerate(worths)
     ]
-    ranking = Ranking(lambda number, *_: worths[number][1])
+    ranking = Ranking()
     for number, (text, worth) in enumerate(worths):
         ranking.add(number, [(0, len(text))], [10.0], [worth])
     return Choice(ranking, sources, elsewhere)

@@ -78,7 +78,7 @@ class Choice:
         self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
         self._space = self._looked_at = 0.0
         self._order: list[Statement] = []
-        self._numbered = enumerate(statements.within(lambda: self._space))
+        self._numbered = enumerate(statements)
         self._next: tuple[int, Statement] | None = None
         self._waiting: list[tuple[float, int, _Candidate]] = []
 

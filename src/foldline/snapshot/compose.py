@@ -30,7 +30,7 @@ from foldline.snapshot.ranking import Ranking, Statement
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.statements import Slice, blocks, prose, shown
-from foldline.snapshot.worth import QUOTED, ROUNDING, SIZE_POWER, Judge, cost
+from foldline.snapshot.worth import QUOTED, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
 
@@ -146,8 +146,8 @@ class _Composer:
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.densities = Densities(self.judge, self.sources, account)
-        self.statements = Ranking(self.densities)
+        self.densities = Densities(self.judge, account)
+        self.statements = Ranking()
         self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
@@ -164,17 +164,10 @@ class _Composer:
         self._rare(total)
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
-            source, first = self.sources[number], len(self.statements)
-            words = self.judge.words(source.text, slices)
-            self.densities.add(first, words, extras)
+            source = self.sources[number]
             costs = [cost(source, start, end) for start, end in slices]
-            bounds = [
-                worth / size**SIZE_POWER
-                for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
-            ]
-            for place, extra in extras.items():
-                bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
-            self.statements.add(number, slices, costs, bounds)
+            worth = self.densities.of(source, slices, costs, extras)
+            self.statements.add(number, slices, costs, worth)
 
     def _rare(self, total: float) -> None:
         """Count what the user asks for in the outputs that are searched for it."""
