@@ -30,7 +30,7 @@ def chosen(worths, space=100.0, elsewhere=()):
     """Choose among texts of ten tokens each; return them, the best first."""
     rows = list(worths.items())
     found = choice_of(rows, elsewhere).within(space)
-    return [rows[one.source][0] for one in found]
+    return [rows[number][0] for number in found]
 
 
 def test_the_most_telling_come_first_as_far_as_they_fit():

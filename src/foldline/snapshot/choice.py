@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Final
 
 from foldline.snapshot.densities import WORD
-from foldline.snapshot.ranking import Ranking, Statement
+from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import SourceText
 
 REPEATED, POWER = 0.65, 3.0
@@ -39,12 +39,12 @@ TRIES: Final = 6
 @dataclass(slots=True)
 class _Candidate:
     """
-    A statement that is looked at, and how often it was judged.
+    A statement that is looked at, by its number, and how often it was judged.
 
     ``rest`` are those of its words that were new then, of so many ``words``.
     """
 
-    statement: Statement
+    number: int
     times: int = 0
     words: int = 0
     rest: array[int] | None = None
@@ -71,18 +71,17 @@ class Choice:
         elsewhere: Sequence[str] = (),
         account: str = "",
     ) -> None:
-        self._sources = sources
+        self._statements, self._sources = statements, sources
         # Numbers of words, because sets of texts for every statement would be too much.
         self._words = _WordNumbers()
         self._known = set[int]().union(*map(self._words.of, elsewhere))
         self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
         self._space = self._looked_at = 0.0
-        self._order: list[Statement] = []
-        self._numbered = enumerate(statements)
-        self._next: tuple[int, Statement] | None = None
+        self._order = array("I")
+        self._next = 0
         self._waiting: list[tuple[float, int, _Candidate]] = []
 
-    def within(self, space: float) -> list[Statement]:
+    def within(self, space: float) -> list[int]:
         """
         Choose what fits into a space.
 
@@ -90,38 +89,42 @@ class Choice:
             space: In tokens.
 
         Returns:
-            The statements, the best first.
+            The numbers of the statements, the best first.
         """
         self._space = max(self._space, space)
-        chosen, steps, passed_over = list[Statement](), set[int](), 0
-        for statement in self._ordered():
-            needed = self._needed(statement, steps)
+        chosen, steps, passed_over = list[int](), set[int](), 0
+        for number in self._ordered():
+            step = self._source(number).step
+            needed = self._statements.costs[number] + (0.0 if step in steps else HANDLE_TOKENS)
             if needed <= space:
                 space -= needed
-                steps.add(self._sources[statement.source].step)
-                chosen.append(statement)
+                steps.add(step)
+                chosen.append(number)
             else:
                 passed_over += 1
             if space < LEAST_LINE or passed_over > PASSED_OVER:
                 break
         return chosen
 
-    def _needed(self, statement: Statement, steps: set[int]) -> float:
-        is_first = self._sources[statement.source].step not in steps
-        return statement.cost + (HANDLE_TOKENS if is_first else 0.0)
-
-    def needed(self, chosen: Sequence[Statement]) -> float:
+    def needed(self, chosen: Sequence[int]) -> float:
         """Return the space that statements take, in tokens."""
-        steps = {self._sources[one.source].step for one in chosen}
-        return sum(one.cost for one in chosen) + HANDLE_TOKENS * len(steps)
+        steps = {self._source(number).step for number in chosen}
+        return sum(map(self._statements.costs.__getitem__, chosen)) + HANDLE_TOKENS * len(steps)
 
-    def _ordered(self) -> Iterator[Statement]:
+    def _source(self, number: int) -> SourceText:
+        return self._sources[self._statements.sources[number]]
+
+    def _text(self, number: int) -> str:
+        statement = self._statements[number]
+        return self._sources[statement.source].text[statement.start : statement.end]
+
+    def _ordered(self) -> Iterator[int]:
         """Yield the statements by what each adds to those before it, in the same order always."""
         yield from self._order
         while (best := self._best()) is not None:
             if self._is_new(best):
-                self._order.append(best.statement)
-                yield best.statement
+                self._order.append(best.number)
+                yield best.number
 
     def _best(self) -> _Candidate | None:
         """Return what adds most for its size to what was ordered before."""
@@ -129,49 +132,46 @@ class Choice:
         while True:
             least = self._density_of_next()
             if waiting and -waiting[0][0] >= least:
-                _, number, candidate = heappop(waiting)
+                _, rank, candidate = heappop(waiting)
                 least = max(least, -waiting[0][0]) if waiting else least
-            elif self._next is not None and least:
-                number, statement = self._next
-                candidate, self._next = _Candidate(statement), None
-                self._looked_at += statement.cost
+            elif least:
+                rank, candidate = self._next, _Candidate(self._statements.order[self._next])
+                self._next += 1
+                self._looked_at += self._statements.costs[candidate.number]
                 least *= SAME
             else:
                 return None
             density = self._density(candidate)
             if density >= least or candidate.times > TRIES:
                 return candidate
-            heappush(waiting, (-density, number, candidate))
+            heappush(waiting, (-density, rank, candidate))
 
     def _density_of_next(self) -> float:
         """Return what the next statement is worth for its size on its own, 0 if there is none."""
-        if self._looked_at > CANDIDATES * self._space:
+        order = self._statements.order
+        if self._looked_at > CANDIDATES * self._space or self._next == len(order):
             return 0.0
-        self._next = self._next or next(self._numbered, None)
-        return max(0.0, self._next[1].density) if self._next else 0.0
+        return max(0.0, self._statements.densities[order[self._next]])
 
     def _density(self, candidate: _Candidate) -> float:
         """Judge a statement by its worth over its size without what it repeats."""
-        statement, rest = candidate.statement, candidate.rest
-        source = self._sources[statement.source]
+        density, rest = self._statements.densities[candidate.number], candidate.rest
         if rest is None:
-            words = self._words.of(source.text[statement.start : statement.end])
+            words = self._words.of(self._text(candidate.number))
             candidate.words, rest = len(words), array("I", words - self._known)
         else:
             rest = array("I", [word for word in rest if word not in self._known])
         candidate.times, candidate.rest = candidate.times + 1, rest
+        is_said = self._source(candidate.number).speaker == "agent"
         # A value that is new may be what replaces an older one.
-        renews = source.speaker == "agent" and not self._words.figures.isdisjoint(rest)
-        if renews or not candidate.words:
-            return statement.density
+        if not candidate.words or (is_said and not self._words.figures.isdisjoint(rest)):
+            return density
         share = 1 - len(rest) / candidate.words
-        return float(statement.density * (1 - REPEATED * share**POWER))
+        return float(density * (1 - REPEATED * share**POWER))
 
     def _is_new(self, best: _Candidate) -> bool:
         """Take note of what a statement says; return False if all of its lines stand elsewhere."""
-        statement = best.statement
-        text = self._sources[statement.source].text
-        lines = lines_of(text[statement.start : statement.end])
+        lines = lines_of(self._text(best.number))
         if lines and lines <= self._lines:
             return False
         self._lines |= lines

@@ -21,11 +21,14 @@ class Statement(NamedTuple):
 
 
 class Ranking:
-    """Statements in the order of their density, the greatest first; of equal ones the later."""
+    """
+    Statements, numbered as they are added, and their order: the greatest density first, of equal
+    ones the later. ``densities``, ``costs`` and ``sources`` are read by number.
+    """
 
     def __init__(self) -> None:
-        self._densities, self._costs = array("d"), array("d")
-        self._sources, self._starts, self._ends = array("I"), array("I"), array("I")
+        self.densities, self.costs = array("d"), array("d")
+        self.sources, self._starts, self._ends = array("I"), array("I"), array("I")
         self._order = array("I")
 
     def add(
@@ -44,22 +47,28 @@ class Ranking:
             costs: What each takes, in tokens.
             densities: What each is worth over its size.
         """
-        self._costs.extend(costs)
-        self._densities.extend(densities)
-        self._sources.extend(repeat(source, len(slices)))
+        self.costs.extend(costs)
+        self.densities.extend(densities)
+        self.sources.extend(repeat(source, len(slices)))
         self._starts.extend([start for start, _ in slices])
         self._ends.extend([end for _, end in slices])
 
-    def __iter__(self) -> Iterator[Statement]:
-        if len(self._order) < len(self._densities):
-            numbers = range(len(self._densities) - 1, -1, -1)
-            ranked = sorted(numbers, key=self._densities.__getitem__, reverse=True)
-            self._order = array("I", ranked)
-        return map(
-            Statement,
-            map(self._densities.__getitem__, self._order),
-            map(self._costs.__getitem__, self._order),
-            map(self._sources.__getitem__, self._order),
-            map(self._starts.__getitem__, self._order),
-            map(self._ends.__getitem__, self._order),
+    @property
+    def order(self) -> array[int]:
+        """The numbers of all statements in their order."""
+        if len(self._order) < len(self.densities):
+            numbers = range(len(self.densities) - 1, -1, -1)
+            self._order = array("I", sorted(numbers, key=self.densities.__getitem__, reverse=True))
+        return self._order
+
+    def __getitem__(self, number: int) -> Statement:
+        return Statement(
+            self.densities[number],
+            self.costs[number],
+            self.sources[number],
+            self._starts[number],
+            self._ends[number],
         )
+
+    def __iter__(self) -> Iterator[Statement]:
+        return map(self.__getitem__, self.order)
