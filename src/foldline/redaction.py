@@ -10,16 +10,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from foldline.lazy_patterns import lazy_pattern
+
 HIDDEN: Final = "[redacted]"
 
-_NAMES: Final = re.compile(
+_NAMES: Final = lazy_pattern(
     r"(?:api[-_]?key|authorization|passw(?:or)?d|secret|credential|access[-_]?token"
     r"|auth[-_]?token|private[-_]?key|cookie)$",
     re.IGNORECASE,
 )
 """Keys whose whole value is a secret."""
 
-_VALUES: Final = re.compile(
+_VALUES: Final = lazy_pattern(
     r"""
     (?P<lead>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}
   | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{12,}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.growth import grows_linearly
 
-from foldline.snapshot.choice import Choice
+from foldline.snapshot.choice import POWER, REPEATED, SAME, Choice
 from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import SourceText
 
@@ -18,7 +20,7 @@ def choice_of(worths, elsewhere=()):
     sources = [
         SourceText(n, 0, "agent", text, "", 0.25, 1.0) for n, (text, _) in enumerate(worths)
     ]
-    ranking = Ranking(lambda number, *_: worths[number][1])
+    ranking = Ranking()
     for number, (text, worth) in enumerate(worths):
         ranking.add(number, [(0, len(text))], [10.0], [worth])
     return Choice(ranking, sources, elsewhere)
@@ -28,7 +30,7 @@ def chosen(worths, space=100.0, elsewhere=()):
     """Choose among texts of ten tokens each; return them, the best first."""
     rows = list(worths.items())
     found = choice_of(rows, elsewhere).within(space)
-    return [rows[one.source][0] for one in found]
+    return [rows[number][0] for number in found]
 
 
 def test_the_most_telling_come_first_as_far_as_they_fit():
@@ -52,6 +54,34 @@ def test_the_same_choice_is_made_for_the_same_space_however_often():
     assert len(choice.within(14.0)) == 1
 
 
+def test_a_smaller_space_holds_the_best_of_what_a_greater_one_does():
+    rows = [(f"{word} told us about {word}", worth) for worth, word in enumerate(WORDS, 1)]
+    choice = choice_of(rows)
+    for space in (70.0, 29.0, 43.0):
+        assert choice.within(space) == choice_of(rows).within(space)
+
+
+WORDS = ("linker", "archive", "timeout", "symbols", "scanner")
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.dictionaries(TEXTS, st.floats(0.1, 9.0), max_size=6))
+def test_every_statement_adds_the_most_to_those_before_it(worths):
+    """The choice is lazy; the sum is taken anew of everything here."""
+
+    def adds(text):
+        words = set(text.split())
+        share = len(words & known) / len(words)
+        return worths[text] * (1 - REPEATED * share**POWER)
+
+    known, left = set[str](), set(worths)
+    for text in chosen(worths, space=1_000.0):
+        assert adds(text) >= SAME * max(map(adds, left)) - 1e-9
+        known |= set(text.split())
+        left.remove(text)
+    assert left == set()
+
+
 def repeating(size):
     """Return a choice among so many statements that have half of their words in common."""
     rows = [(f"number {n} repeats the very same words {n * n}", 1.0 + n % 7) for n in range(size)]
@@ -66,10 +96,10 @@ def test_several_outputs_tell_more_than_much_of_one():
     first, second = ("Alpha beta gamma.\nDelta epsilon zeta.", "Eta theta iota kappa.")
     sources = [SourceText(n, 0, "result", t, "", 5.0, 1.0) for n, t in enumerate((first, second))]
     places = [(0, 0, 17), (0, 18, 38), (1, 0, 21)]
-    ranking = Ranking(lambda number, *_: (1.0, 0.9, 0.8)[number])
+    ranking = Ranking()
     ranking.add(0, [place[1:] for place in places[:2]], [90.0, 90.0], [1.0, 0.9])
     ranking.add(1, [places[2][1:]], [90.0], [0.8])
-    found = Choice(ranking, sources).within(1_000.0)
+    found = [ranking[number] for number in Choice(ranking, sources).within(1_000.0)]
     assert [(one.source, one.start, one.end) for one in found] == [places[0], places[2], places[1]]
 
 

@@ -14,9 +14,9 @@ TEXT = "The cache of load_all was stale because nobody cleared it."
 def density(account="", text=TEXT, extra=0.0):
     source = SourceText(1, 0, "agent", text, "1f0c2a", 0.25, 1.0)
     slices = [(0, len(text))]
-    densities = Densities(JUDGE, [source], account)
-    densities.add(0, JUDGE.words(text, slices), {0: extra} if extra else {})
-    return densities(0, 0, 0, len(text)) * cost(source, 0, len(text)) ** SIZE_POWER
+    costs = [cost(source, 0, len(text))]
+    (found,) = Densities(JUDGE, account).of(source, slices, costs, {0: extra} if extra else {})
+    return found * costs[0] ** SIZE_POWER
 
 
 def test_a_statement_is_worth_what_it_is_judged_and_what_else_speaks_for_it():
@@ -32,9 +32,8 @@ def test_what_an_account_tells_is_worth_less_and_an_exact_value_that_it_lacks_mo
     assert known < lacking < density("Something else was found.") <= density()
 
 
-def test_statements_are_numbered_through_all_sources():
-    sources = [SourceText(n, 0, "agent", TEXT, "1f0c2a", 0.25, 1.0) for n in range(2)]
-    densities = Densities(JUDGE, sources)
-    for first in range(2):
-        densities.add(first, JUDGE.words(TEXT, [(0, len(TEXT))]), {})
-    assert densities(0, 0, 0, len(TEXT)) == densities(1, 1, 0, len(TEXT))
+def test_a_statement_is_worth_less_for_its_size_where_it_takes_more():
+    source = SourceText(1, 0, "agent", f"{TEXT}\n{TEXT}", "1f0c2a", 0.25, 1.0)
+    slices = [(0, len(TEXT)), (len(TEXT) + 1, 2 * len(TEXT) + 1)]
+    cheap, dear = Densities(JUDGE).of(source, slices, [10.0, 20.0], {})
+    assert cheap == pytest.approx(dear * 2**SIZE_POWER)

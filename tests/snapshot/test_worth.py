@@ -91,13 +91,3 @@ def test_a_statement_is_judged_in_its_text_as_it_is_alone(pieces):
     whole = source(text, "user")
     alone = [next(JUDGE.worths(whole, [one])) for one in slices]
     assert list(JUDGE.worths(whole, slices)) == alone
-
-
-@given(st.text(max_size=200), st.sampled_from(sorted(WEIGHT)), st.floats(0, 1))
-def test_no_statement_is_worth_more_than_its_bound(text, speaker, recency):
-    for judge in (JUDGE, Judge({"load_all": 1.0}, Focus.of("load_all 12"))):
-        whole = source(text or "x", speaker, recency)
-        slices = [(0, len(text) // 2), (len(text) // 2, len(text))]
-        bounds = judge.bounds(whole, judge.words(whole.text, slices))
-        worths = judge.worths(whole, slices)
-        assert all(worth < bound for worth, bound in zip(worths, bounds, strict=True))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from foldline.errors import BudgetError
+from foldline.lazy_patterns import lazy_pattern
 
 UNKNOWN_WINDOW = 128_000
 """Window assumed for an unknown model, in tokens."""
@@ -156,7 +157,7 @@ class Budget:
         return tokens + self.overhead > fraction * self.scale or tokens > self.limit
 
 
-_AMOUNT: Final = re.compile(r"([0-9]{1,12}(?:[_,][0-9]{3}){0,4}(?:\.[0-9]{1,6})?)\s*([kKmM%]?)")
+_AMOUNT: Final = lazy_pattern(r"([0-9]{1,12}(?:[_,][0-9]{3}){0,4}(?:\.[0-9]{1,6})?)\s*([kKmM%]?)")
 _FACTORS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 
 

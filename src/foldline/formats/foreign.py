@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import takewhile
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.values.groups import Site, pair
 from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
@@ -242,7 +242,7 @@ def write_entries(
 MAX_LENGTH = 64
 """Longest id that OpenAI accepts, in characters."""
 
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_ILLEGAL = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
 
 _ANY_ID = frozenset({"gemini", "langchain"})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.values.media import image_size_base64
 from foldline.values.messages import Media, MediaKind
 
-_DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},")
+_DATA_URI = lazy_pattern(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},")
 
 
 def kind_of(media_type: str, default: MediaKind = "document") -> MediaKind:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.diffs import diff, is_diff
 from foldline.outputs.json_rows import json_rows
@@ -82,9 +83,9 @@ SAMPLE = 6_000
 
 FEWEST_COMMITS = 3
 
-_NUMBER = re.compile(r"^[ \t]*(\d{1,6})(?:→|\t|\s\|\s|[-:](?!\d))", re.MULTILINE)
-_COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b")
-_JSON = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_NUMBER = lazy_pattern(r"^[ \t]*(\d{1,6})(?:→|\t|\s\|\s|[-:](?!\d))", re.MULTILINE)
+_COMMIT = lazy_pattern(r"commit [0-9a-f]{7,64}\b")
+_JSON = lazy_pattern(r"^[ \t]*(?=[\[{])", re.MULTILINE)
 
 
 def condense(text: str) -> Condensed:

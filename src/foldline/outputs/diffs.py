@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
-_DIFF = re.compile(r"^(?:diff --git |@@ -\d+(?:,\d+)? \+\d+)|^--- \S.*\n\+\+\+ \S", re.MULTILINE)
-_FILE = re.compile(r"^(?:diff --git a/.+ b/(?P<new>.+)|\+\+\+ (?:b/)?(?P<other>[^\t]+))")
-_TITLE = re.compile(r"^(?:rename|similarity|new file|deleted file|Binary files|commit )")
+_DIFF = lazy_pattern(r"^(?:diff --git |@@ -\d+(?:,\d+)? \+\d+)|^--- \S.*\n\+\+\+ \S", re.MULTILINE)
+_FILE = lazy_pattern(r"^(?:diff --git a/.+ b/(?P<new>.+)|\+\+\+ (?:b/)?(?P<other>[^\t]+))")
+_TITLE = lazy_pattern(r"^(?:rename|similarity|new file|deleted file|Binary files|commit )")
 
 FILE, TITLE, HUNK, CHANGE = 0.45, 0.2, 0.2, 0.08
 """Worth of the name of a file, of what happened to it, of where a hunk is, of a changed line."""

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_LAYOUT = re.compile(r'("(?:[^"\\]|\\.)*")|\s*([,:])\s*|\s+')
+from foldline.lazy_patterns import lazy_pattern
+
+_SPACE = lazy_pattern(r"[ \t\n\r]*")
+_LAYOUT = lazy_pattern(r'("(?:[^"\\]|\\.)*")|\s*([,:])\s*|\s+')
 _PARTED = {",": ", ", ":": ": "}
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
-_PATH = re.compile(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
-_FOLDER = re.compile(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
-_ENTRY = re.compile(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
-_BRANCH = re.compile(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
+_PATH = lazy_pattern(r"(?:\.{0,2}/|[\w.@+-]+/)[^\s:*?\"<>|]*|\.{1,2}|[\w.@+-]+\.\w{1,8}")
+_FOLDER = lazy_pattern(r"(?:\.{0,2}/)?[^:\t]*[^:\s]:")
+_ENTRY = lazy_pattern(r"[-dlcbps][-rwxsStT]{9}[.+@]?\s+\d+\s")
+_BRANCH = lazy_pattern(r"([│|\s\xa0]*)[├└|`][─-]{2}[\s\xa0]")
 
 FEWEST, FOLDER = 8, 0.06
 """Lines that make a listing, and what a line that names a folder is worth."""
@@ -106,7 +107,7 @@ def _shorter(shown: Sequence[str], lines: Sequence[str]) -> str:
 
 # --- what a search found -----------------------------------------------------------------------
 
-_MATCH = re.compile(r"(?P<path>[^\s:]{1,300}?)(?P<mark>[:-])(?P<rest>\d{1,7}[:-].*)")
+_MATCH = lazy_pattern(r"(?P<path>[^\s:]{1,300}?)(?P<mark>[:-])(?P<rest>\d{1,7}[:-].*)")
 
 MATCHES = 6
 """Lines that make a search."""

@@ -6,20 +6,22 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-_SAMPLE = re.compile(
+from foldline.lazy_patterns import lazy_pattern
+
+_SAMPLE = lazy_pattern(
     r"<(?:!doctype|html|head|body|div|table|tr|td|p|ul|li|span|a|h[1-6]|section|main)\b", re.I
 )
-_TELLING = re.compile(r"<[a-zA-Z][^<>]*>")
-_TOLD = re.compile(
+_TELLING = lazy_pattern(r"<[a-zA-Z][^<>]*>")
+_TOLD = lazy_pattern(
     r"""\s(?:href|alt|title|value|content|datetime|id|data-[\w-]{1,30})=(["'])([^"'<>]{1,300})\1"""
 )
-_CELL = re.compile(r"</t[dh]\s*>", re.I)
-_INLINE = re.compile(
+_CELL = lazy_pattern(r"</t[dh]\s*>", re.I)
+_INLINE = lazy_pattern(
     r"</?(?:a|abbr|b|bdi|cite|code|data|dfn|em|font|i|img|kbd|label|mark|q|s|samp|small|span|strong"
     r"|sub|sup|t[dh]|time|u|var|wbr)(?:\s[^<>]*)?/?>",
     re.I,
 )
-_TAG = re.compile(r"<[/a-zA-Z!?][^<>]*>")
+_TAG = lazy_pattern(r"<[/a-zA-Z!?][^<>]*>")
 
 SILENT = ("script", "style", "svg", "template", "noscript")
 """Elements whose content nobody reads."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.verdict import SUMMARY, failing_lines
 
-REPORT = re.compile(
+REPORT = lazy_pattern(
     r"""
       ^=+\ test\ session\ starts\ =+ | ^=+\ [^\n=]{0,200}\b(?:passed|failed)\b
     | ^Ran\ \d+\ tests?\ in\  | ^test\ result:\  | ^test\ \S+\ \.\.\.\ \w+
@@ -25,7 +26,7 @@ PASSED = (" PASSED", "... ok", "\u2713 ", "\u2714 ", "\u221a ", "--- PASS", "[  
 PASSED_AT = ("ok ", "PASS", "=== RUN", "=== PAUSE", "=== CONT", "\u2713", "\u2714")
 """What stands in a line that reports a pass, and what begins one."""
 
-HEAD = re.compile(
+HEAD = lazy_pattern(
     r"""
       ^_{3,}\ .+\ _{3,}$ | ^=+\ .+\ =+$ | ^●\ | ^-{4}\ .+\ -{4}$ | ^--- FAIL
     | ^(?:FAIL|ERROR):\ \S+ | ^(?:error|warning)(?:\[\w+\])?: | ^\s*\d+\)\ | ^[✗✖×]\s
@@ -34,7 +35,7 @@ HEAD = re.compile(
     re.VERBOSE,
 )
 
-_ASSERTION = re.compile(
+_ASSERTION = lazy_pattern(
     r"E\s|>\s|FAILED\s|ERROR\s|left:|right:|-->|(?i:expected|received|actual|got|want)\b.{0,40}:"
     r"|expect\(|assert"
 )

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.json_text import is_object, one_line, scan, skip
 from foldline.outputs.tables import DEEPEST, WIDEST, Path
 
@@ -19,7 +20,7 @@ _LIST = rf"\[[^\[\]\"]*(?:{_STRING}[^\[\]\"]*)*\]"
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|NaN|-?Infinity"
 _VALUE = rf"{_STRING}|{_NUMBER}|true|false|null|{_LIST}|\{{\s*\}}"
 
-_QUOTED = re.compile(
+_QUOTED = lazy_pattern(
     r"""(?:(?<=,\ )|(?<=\A)|(?<=\n))"
     (?!(?:null|true|false|NaN|Infinity)"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
     ([\w#/@.+$](?:[\w\ #/@.+$:&%*'()!?;<>=~|-]*[\w#/@.+$:&%*'()!?;<>=~|-])?)"(?=,\ |\n|\Z)""",

@@ -6,10 +6,10 @@ Words of failure in it are what a program says in some case, not what happened.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 
 CODE: Final = "code"
@@ -30,17 +30,17 @@ COMMENTED, DEFINED = 0.5, 0.4
 SEEN: Final = 300
 """Characters of a line that are looked at."""
 
-_DEFINITION = re.compile(
+_DEFINITION = lazy_pattern(
     r"(?:(?:export|default|pub(?:\(\w{1,20}\))?|public|private|protected|internal|static|async"
     r"|abstract|final|unsafe|override|virtual|extern) ){0,6}"
     r"(?:def|class|func|fn|function\*?|interface|struct|enum|trait|impl|namespace|record|object"
     r"|type|module|mod)[ (<]\S|(?:const|let|var) \w{1,80} ?= ?(?:async )?(?:\(|function\b)"
 )
-_COMMENT = re.compile(
+_COMMENT = lazy_pattern(
     r"(?://+!?|#+|/\*\*?|\*|--|\"\"\"|'''|<!--|;;+) ?(?=.*[A-Za-z]{2} [a-z]{2,} )"
 )
 _ENDS: Final = tuple("{}();:,[]>=\\|&+*/")
-_BEGINS = re.compile(
+_BEGINS = lazy_pattern(
     r"(?:return|if|else|elif|for|while|import|from|package|use|using|const|let|var|try|except"
     r"|catch|with|raise|throw|assert|await|yield|case|switch|break|continue|pass|defer|go)\b"
     r"|(?:self\.|this\.|@\w|#include)|[\w.\[\]*&]{1,80} (?::?=|\+=|-=) ?\S"

@@ -7,12 +7,12 @@ cannot be taken for anything else, JSON otherwise, and empty where an object has
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.json_text import JsonNumber, is_object, written
 
@@ -24,9 +24,9 @@ WIDEST = 64
 DEEPEST = 4
 """How many objects in objects get columns of their own."""
 
-_BARE = re.compile(r"[\w#/@.+$][\w #/@.+$:&%*'()!?;<>=~|-]*(?<! )")
-_NAME = re.compile(r"[\w$@-]+")
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN")
+_BARE = lazy_pattern(r"[\w#/@.+$][\w #/@.+$:&%*'()!?;<>=~|-]*(?<! )")
+_NAME = lazy_pattern(r"[\w$@-]+")
+_NUMBER = lazy_pattern(r"-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN")
 _CONSTANTS = {"null": None, "true": True, "false": False}
 MISSING: Any = object()
 """Stands in a column for an object without such a key."""

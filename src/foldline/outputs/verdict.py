@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.alarms import lines_with
 
 NEEDLES = (
@@ -21,14 +22,14 @@ NEEDLES = (
 _FAILURES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("fail", "error"),
-        re.compile(
+        lazy_pattern(
             r"[0-9](?<![\w.-].)(?!(?<=0)0*\b)[\d,]* (?:\w+ )?"
             r"(?i:fail(?:ed|ing|ures?)|errors?)\b"
         ),
     ),
     (
         ("fail", "error", "fatal", "critical", "panic", "severe", "err!"),
-        re.compile(
+        lazy_pattern(
             r"[CEFPS](?<![\w/.-].)(?<!\b0 .)(?<!\bno .)"
             r"(?:(?:(?<=F)(?:AIL(?:ED|URES?)?|ATAL)|(?<=C)RITICAL|(?<=P)ANIC|(?<=S)EVERE"
             r"|(?<=E)RR!)(?![\w/.-]|\s*[:=(]\s*0\b)"
@@ -37,20 +38,20 @@ _FAILURES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ),
     (
         ("error:", "fatal:", "panic:", "]:"),
-        re.compile(
+        lazy_pattern(
             r"[EFPefp](?<![^\s:\]].)(?:(?<=[Ee])(?i:rror)|(?<=[Ff])(?i:atal)|(?<=[Pp])(?i:anic))"
             r"(?:\[\w+\])?:(?!\s*(?:0|none|null|false)\b)"
         ),
     ),
     (
         ("fail", "error"),
-        re.compile(
+        lazy_pattern(
             r"[EFef](?<!\S.)(?:(?<=[Ff])(?i:ail(?:ures?|ed))|(?<=[Ee])(?i:rrors?))\s*[:=]\s*[1-9]"
         ),
     ),
     (
         ("error", "exception"),
-        re.compile(
+        lazy_pattern(
             r"^\s*(?:E\s+|Caused by:\s|Uncaught\s|Exception in thread \S+\s)?[\w.]*"
             r"(?:Error|Exception)\b(?::|$|\s\[)",
             re.MULTILINE,
@@ -58,29 +59,29 @@ _FAILURES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ),
     (
         ("exit",),
-        re.compile(
+        lazy_pattern(
             r"[Ee](?<!\w.)(?i:xit(?:ed)?(?: with)?(?:[ _]?(?:code|status))?)"
             r"[\"']?[ :=]+[1-9]"
         ),
     ),
-    (("traceback",), re.compile(r"Traceback \(most recent")),
-    (("panicked",), re.compile(r"panicked at")),
-    (("segmentation",), re.compile(r"Segmentation fault")),
-    (("core dumped",), re.compile(r"core dumped")),
-    (("non-zero",), re.compile(r"non-zero exit")),
-    (("not found",), re.compile(r"command not found")),
-    (("not ok",), re.compile(r"^\s*not ok\b", re.MULTILINE)),
-    (("... ", "...\t", "...\n"), re.compile(r"\.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b")),
+    (("traceback",), lazy_pattern(r"Traceback \(most recent")),
+    (("panicked",), lazy_pattern(r"panicked at")),
+    (("segmentation",), lazy_pattern(r"Segmentation fault")),
+    (("core dumped",), lazy_pattern(r"core dumped")),
+    (("non-zero",), lazy_pattern(r"non-zero exit")),
+    (("not found",), lazy_pattern(r"command not found")),
+    (("not ok",), lazy_pattern(r"^\s*not ok\b", re.MULTILINE)),
+    (("... ", "...\t", "...\n"), lazy_pattern(r"\.\.\.\s(?:FAILED|failed|ERROR|FAIL)\b")),
     (
         (" failed",),
-        re.compile(
+        lazy_pattern(
             r" failed\b(?:(?<=\bbuild failed)|(?<=\bjob failed)|(?<=\btests failed)"
             r"|(?<=\btest failed)|(?<=\bcompilation failed))"
         ),
     ),
     (
         ('"',),
-        re.compile(
+        lazy_pattern(
             r'"(?:(?:status|state|result|outcome|conclusion|level)":\s*"'
             r'(?i:error|failed|failure|fatal)"'
             r'|(?:is_?error|isError|failed)":\s*true|(?:success|ok)":\s*false)'
@@ -94,12 +95,12 @@ Each begins with a literal or a set of characters, which is searched for ten tim
 several patterns at once; what stands before that is looked at behind it.
 """
 
-_FAILURES_ELSEWHERE = re.compile(
+_FAILURES_ELSEWHERE = lazy_pattern(
     r"[✗✖✘]"
     r"|(?<![0无零])(?<!没有)(?:错误|失败|异常|崩溃|致命)(?!\s*(?:数|率)?\s*[:：=]?\s*0(?!\d))"
 )
 
-SUMMARY = re.compile(
+SUMMARY = lazy_pattern(
     r"""
       =+\ .*\b(?:passed|failed|errors?|skipped|no\ tests\ ran|warnings?)\b.*
     | \d+\ (?:passed|failed|errors?|skipped)\b.*
@@ -115,8 +116,8 @@ SUMMARY = re.compile(
     re.VERBOSE,
 )
 
-COUNTED = re.compile(r"[0-9](?<!\w.)\d* (?:files?|director|vulnerabilit|problems?\b)")
-_COUNTED_ELSEWHERE = re.compile(r"(?:共|总计|合计|总共)\s*[:：]?\s*\d")
+COUNTED = lazy_pattern(r"[0-9](?<!\w.)\d* (?:files?|director|vulnerabilit|problems?\b)")
+_COUNTED_ELSEWHERE = lazy_pattern(r"(?:共|总计|合计|总共)\s*[:：]?\s*\d")
 TRIES = 400
 """How many places are looked at for a line that says that something failed."""
 

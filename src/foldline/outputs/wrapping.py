@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from foldline.lazy_patterns import lazy_pattern
 
 REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
 """How a note begins and ends that a client puts behind an output."""
@@ -14,14 +15,14 @@ REMINDERS: Final = 8
 AHEAD: Final = 400
 """Characters at the beginning, and half of that at the end, that a wrapping may take."""
 
-_HEAD = re.compile(
+_HEAD = lazy_pattern(
     r"(?:Chunk ID: \S{1,40}\n|(?:Script completed|Script running with cell ID \S{1,40})\n)?"
     r"(?:Exit code: (?P<before>-?\d{1,5})\n)?"
     r"(?:Wall time:? [\d.]{1,20} seconds\n)?"
     r"(?:Process (?:exited with code (?P<after>-?\d{1,5})|running with session ID \d{1,20})\n)?"
     r"(?:Original token count: \d{1,12}\n)?(?:Total output lines: \d{1,12}\n)?Output:(?:\n|\Z)"
 )
-_TAGGED = re.compile(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\n?")
+_TAGGED = lazy_pattern(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\n?")
 _TAGGED_END: Final = "</output>"
 
 

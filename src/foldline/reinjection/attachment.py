@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.outcome import Evicted
+from foldline.lazy_patterns import lazy_pattern
 from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, sealed
 from foldline.values.tokens import TokenCounter
@@ -44,9 +45,9 @@ STANDINGS: Final = {
     "unknown": "as it is on disk now",
 }
 
-_FILE = re.compile(r'File ("(?:[^"\\]|\\.)*") \((whole|lines)[^\n]*, blake2b ([0-9a-f]{12}), ')
-_FENCE = re.compile(r"`{4,}")
-_NUMBERED = re.compile(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
+_FILE = lazy_pattern(r'File ("(?:[^"\\]|\\.)*") \((whole|lines)[^\n]*, blake2b ([0-9a-f]{12}), ')
+_FENCE = lazy_pattern(r"`{4,}")
+_NUMBERED = lazy_pattern(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
 
 
 @dataclass(frozen=True, slots=True)

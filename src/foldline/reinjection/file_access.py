@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
+from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.facts import arguments_of
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.groups import Site, pair
@@ -33,10 +34,10 @@ REPLACED_KEYS: Final = ("new_string", "new_str", "new_text", "replace", "insert_
 SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
 """Programs that show a file, where a tool runs commands."""
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
-_FOLDER = re.compile(r"cd (\S{1,300}) *(?:&&|;) *")
-_REFUSED = re.compile(
+_WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
+_FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
+_REFUSED = lazy_pattern(
     r"\A\W{0,9}(?:\w{0,40}error|failed|invalid)\b|"
     r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
     r"could not|not (?:found|allowed|permitted|exist|authori[sz]ed|changed since))\b|"

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from foldline.lazy_patterns import lazy_pattern
+
 MOST = 20_000
 """Characters of each text that are looked at."""
 
@@ -76,7 +78,7 @@ _WORDS = {
     "devanagari": "[\u0900-\u097f]{2,}",
     "latin": "[A-Za-z\u00c0-\u024f]{2,}",
 }
-_NOT_LATIN = re.compile(
+_NOT_LATIN = lazy_pattern(
     "[\u0370-\u04ff\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 _UKRAINIAN = "[іїєґІЇЄҐ]"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, TypeAlias
+
+from foldline.lazy_patterns import lazy_pattern
 
 Kind: TypeAlias = Literal["path", "dotted", "snake", "camel", "flag", "number", "hash", "upper"]
 
@@ -23,9 +24,9 @@ KINDS: tuple[Kind, ...] = (
 LONGEST = 160
 """Characters of the longest word that is looked at."""
 
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_HEX = re.compile(r"[0-9a-f]{7,64}")
-_SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_CAMEL = lazy_pattern(r"[a-z][A-Z]")
+_HEX = lazy_pattern(r"[0-9a-f]{7,64}")
+_SUBWORD = lazy_pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _MEMO_SIZE = 1 << 17
 
 

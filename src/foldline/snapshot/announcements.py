@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
+
 SENTENCE: Final = 240
 """Characters of the longest sentence that is nothing but an announcement."""
 
@@ -21,34 +23,34 @@ _LOOKS = (
     r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed"
     r"|continue)\b"
 )
-_ANNOUNCES = re.compile(
+_ANNOUNCES = lazy_pattern(
     rf"{_OPENING}(?:{_GOING}|i (?:now |also |first |then )?{_LOOKS}"
     r"|(?:looking|checking|reading|running|searching|trying|opening) )",
     re.IGNORECASE,
 )
-_LOOKING = re.compile(
+_LOOKING = lazy_pattern(
     rf"{_OPENING}(?:{_GOING} |i )(?:now |also |first |then |just |quickly )?{_LOOKS}",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"[^.!?]{0,160}, (?:let's|let me|i'll) ", re.IGNORECASE)
-_COURTESY = re.compile(
+_BESIDE = lazy_pattern(r"[^.!?]{0,160}, (?:let's|let me|i'll) ", re.IGNORECASE)
+_COURTESY = lazy_pattern(
     rf"{_OPENING}(?:i apologi[sz]e|my apologies|sorry|thank you|thanks"
     r"|you're (?:absolutely )?right|got it|sure|of course|certainly|absolutely)?"
     r"\b[^.!?\n]{0,60}[.!]?\Z",
     re.IGNORECASE,
 )
-_OPENS = re.compile(
+_OPENS = lazy_pattern(
     r"(?:great|perfect|excellent|good|okay|ok|alright|sorry|thanks|thank you|got it|sure"
     r"|i apologi[sz]e|of course|certainly|absolutely|now)\b",
     re.IGNORECASE,
 )
-_NOTHING = re.compile(r"\W*no response requested\W*", re.IGNORECASE)
-_TELLS = re.compile(
+_NOTHING = lazy_pattern(r"\W*no response requested\W*", re.IGNORECASE)
+_TELLS = lazy_pattern(
     r"\b(?:because|since|instead|not|never|only|must|cause[ds]?|due to|so that|rather than)\b"
     r"|n't\b|\d{2}",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?<=[.!?])\s+|\n\s*")
+_END = lazy_pattern(r"(?<=[.!?])\s+|\n\s*")
 
 
 def announces(statement: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.snapshot.facts import only_shows
 from foldline.snapshot.phrases import ENGLISH, Phrases
@@ -84,14 +85,16 @@ ASIDE: Final = frozenset(
 REPLACED: Final = frozenset(("old_string", "old_str", "old_text", "oldText", "search"))
 """Arguments that hold what is no longer there."""
 
-_CHANGING = re.compile(
+_CHANGING = lazy_pattern(
     r"edit|write|patch|create|commit|test|build|push|spawn|agent|task|skill|replace|insert|ask",
     re.IGNORECASE,
 )
-_END = re.compile(r"[;,|&)\]}\s]")
-_EXIT = re.compile(r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)")
-_HEREDOC = re.compile(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
-_INNER_COMMAND = re.compile(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
+_END = lazy_pattern(r"[;,|&)\]}\s]")
+_EXIT = lazy_pattern(
+    r"(?i:\[?(?:process |command )?exit(?:ed)?(?: with)?(?: code)?:? (\d{1,3})\]?)"
+)
+_HEREDOC = lazy_pattern(r"<<[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 
 
 def changes_something(call: ToolCall, arguments: Any) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final, TypeAlias
+from typing import Final
 
 from foldline.snapshot.densities import WORD
-from foldline.snapshot.ranking import Ranking, Statement
+from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
@@ -37,18 +37,36 @@ HANDLE_TOKENS: Final = 4.0
 LEAST_LINE: Final = 12
 """Characters of a line that is not quoted twice, and tokens that no statement is looked for."""
 
-CANDIDATES: Final = 2.5
+CANDIDATES: Final = 2.2
 """How many times what fits is looked at: what stands further behind adds too little."""
+
+PASSED_OVER: Final = 40
+"""How many statements that do not fit are passed over for smaller ones."""
 
 TRIES: Final = 6
 """How often a statement is judged anew; what it loses after that is little."""
 
-_Waiting: TypeAlias = tuple[float, int, int, Statement]
+
+@dataclass(slots=True)
+class _Candidate:
+    """
+    A statement that is looked at, by its number, and how often it was judged.
+
+    ``rest`` are those of its words that were new then, of so many ``words``.
+    """
+
+    number: int
+    times: int = 0
+    words: int = 0
+    rest: array[int] | None = None
 
 
 class Choice:
     """
     Chooses statements of a history for one size after another.
+
+    They are put in order once, as far as they are asked for: by what each adds to those before
+    it. Of that order, what fits into a space is chosen.
 
     Args:
         statements: All of them, by their worth over their size.
@@ -65,14 +83,17 @@ class Choice:
         account: str = "",
     ) -> None:
         self._statements, self._sources = statements, sources
-        self._words: dict[tuple[int, int], array[int]] = {}
         # Numbers of words, because sets of texts for every statement would be too much.
-        self._numbers: dict[str, int] = {}
-        self._figures: set[int] = set()
-        self._known = set[int]().union(*map(self._numbered, elsewhere))
+        self._words = _WordNumbers()
+        self._known = set[int]().union(*map(self._words.of, elsewhere))
         self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
+        self._space = self._looked_at = 0.0
+        self._order = array("I")
+        self._quoted: defaultdict[int, float] = defaultdict(float)
+        self._next = 0
+        self._waiting: list[tuple[float, int, _Candidate]] = []
 
-    def within(self, space: float) -> list[Statement]:
+    def within(self, space: float) -> list[int]:
         """
         Choose what fits into a space.
 
@@ -80,112 +101,121 @@ class Choice:
             space: In tokens.
 
         Returns:
-            The statements, the best first.
+            The numbers of the statements, the best first.
         """
-        chosen: list[Statement] = []
-        found = _Known(space, self._known.copy(), self._lines.copy())
-        for statement in self._best(found):
-            source = self._sources[statement.source]
-            lines = lines_of(source.text[statement.start : statement.end])
-            if lines and lines <= found.lines:
-                continue
-            found.lines |= lines
-            found.words.update(self._words_of(statement))
-            found.space -= self._needed(statement, found)
-            found.steps.add(source.step)
-            found.taken[statement.source] += statement.cost
-            chosen.append(statement)
+        self._space = max(self._space, space)
+        chosen, steps, passed_over = list[int](), set[int](), 0
+        for number in self._ordered():
+            step = self._source(number).step
+            needed = self._statements.costs[number] + (0.0 if step in steps else HANDLE_TOKENS)
+            if needed <= space:
+                space -= needed
+                steps.add(step)
+                chosen.append(number)
+            else:
+                passed_over += 1
+            if space < LEAST_LINE or passed_over > PASSED_OVER:
+                break
         return chosen
 
-    def _best(self, found: _Known) -> Iterator[Statement]:
-        """Yield what fits by what it adds for its size to what was chosen before."""
-        waiting: list[_Waiting] = []
-        left = CANDIDATES * found.space
-        for number, statement in enumerate(self._statements.within(lambda: found.space)):
-            if statement.density <= 0 or found.space < LEAST_LINE or left < 0:
-                break
-            left -= statement.cost
-            while waiting and -waiting[0][0] >= statement.density:
-                yield from self._next(waiting, found, statement.density)
-            if self._needed(statement, found) > found.space:
-                continue
-            density = self._added(statement, found)
-            if density >= statement.density * SAME:
-                yield statement
+    def needed(self, chosen: Sequence[int]) -> float:
+        """Return the space that statements take, in tokens."""
+        steps = {self._source(number).step for number in chosen}
+        return sum(map(self._statements.costs.__getitem__, chosen)) + HANDLE_TOKENS * len(steps)
+
+    def _source(self, number: int) -> SourceText:
+        return self._sources[self._statements.sources[number]]
+
+    def _text(self, number: int) -> str:
+        statement = self._statements[number]
+        return self._sources[statement.source].text[statement.start : statement.end]
+
+    def _ordered(self) -> Iterator[int]:
+        """Yield the statements by what each adds to those before it, in the same order always."""
+        yield from self._order
+        while (best := self._best()) is not None:
+            if self._is_new(best):
+                self._order.append(best.number)
+                yield best.number
+
+    def _best(self) -> _Candidate | None:
+        """Return what adds most for its size to what was ordered before."""
+        waiting = self._waiting
+        while True:
+            least = self._density_of_next()
+            if waiting and -waiting[0][0] >= least:
+                _, rank, candidate = heappop(waiting)
+                least = max(least, -waiting[0][0]) if waiting else least
+            elif least:
+                rank, candidate = self._next, _Candidate(self._statements.order[self._next])
+                self._next += 1
+                self._looked_at += self._statements.costs[candidate.number]
+                least *= SAME
             else:
-                heappush(waiting, (-density, number, 1, statement))
-        while waiting:
-            yield from self._next(waiting, found, 0.0)
+                return None
+            density = self._density(candidate)
+            if density >= least or candidate.times > TRIES:
+                return candidate
+            heappush(waiting, (-density, rank, candidate))
 
-    def _next(self, waiting: list[_Waiting], found: _Known, least: float) -> Iterator[Statement]:
-        """Yield the best that waits if it fits, unless it has lost more since it was judged."""
-        _, number, tries, statement = heappop(waiting)
-        if self._needed(statement, found) > found.space:
-            return
-        density = self._added(statement, found)
-        best = max(least, -waiting[0][0]) if waiting else least
-        if density >= best or tries == TRIES:
-            yield statement
+    def _density_of_next(self) -> float:
+        """Return what the next statement is worth for its size on its own, 0 if there is none."""
+        order = self._statements.order
+        if self._looked_at > CANDIDATES * self._space or self._next == len(order):
+            return 0.0
+        return max(0.0, self._statements.densities[order[self._next]])
+
+    def _density(self, candidate: _Candidate) -> float:
+        """Judge a statement by its worth over its size without what it repeats."""
+        density = self._statements.densities[candidate.number] * self._spread(candidate.number)
+        rest = candidate.rest
+        if rest is None:
+            words = self._words.of(self._text(candidate.number))
+            candidate.words, rest = len(words), array("I", words - self._known)
         else:
-            heappush(waiting, (-density, number, tries + 1, statement))
-
-    def _needed(self, statement: Statement, found: _Known) -> float:
-        is_first = self._sources[statement.source].step not in found.steps
-        return statement.cost + (HANDLE_TOKENS if is_first else 0.0)
-
-    def _added(self, statement: Statement, found: _Known) -> float:
-        """Return the worth over the size of a statement beside what is there already."""
-        density = statement.density * self._spread(statement, found)
-        words = self._words_of(statement)
-        if not words:
+            rest = array("I", [word for word in rest if word not in self._known])
+        candidate.times, candidate.rest = candidate.times + 1, rest
+        is_said = self._source(candidate.number).speaker == "agent"
+        # A value that is new may be what replaces an older one.
+        if not candidate.words or (is_said and not self._words.figures.isdisjoint(rest)):
             return density
-        fresh = [word for word in words if word not in found.words]
-        said = self._sources[statement.source].speaker == "agent"
-        if said and not self._figures.isdisjoint(fresh):
-            # A value that is new may be what replaces an older one.
-            return density
-        share = 1 - len(fresh) / len(words)
-        return density * float(1 - REPEATED * share**POWER)
+        share = 1 - len(rest) / candidate.words
+        return float(density * (1 - REPEATED * share**POWER))
 
-    def _spread(self, statement: Statement, found: _Known) -> float:
-        """Return what is left of a statement's worth where its text has told much already."""
-        taken = found.taken.get(statement.source, 0.0)
-        if not taken or self._sources[statement.source].speaker not in SPREADING:
+    def _spread(self, number: int) -> float:
+        """Return what is left of a statement's worth where its text was quoted much already."""
+        quoted = self._quoted.get(self._statements.sources[number], 0.0)
+        if not quoted or self._source(number).speaker not in SPREADING:
             return 1.0
-        return float((1 + taken / SPREAD) ** -SPREAD_POWER)
+        return float((1 + quoted / SPREAD) ** -SPREAD_POWER)
 
-    def _words_of(self, statement: Statement) -> array[int]:
-        key = (statement.source, statement.start)
-        words = self._words.get(key)
-        if words is None:
-            text = self._sources[statement.source].text[statement.start : statement.end]
-            words = self._words[key] = array("I", self._numbered(text))
-        return words
+    def _is_new(self, best: _Candidate) -> bool:
+        """Take note of what a statement says; return False if all of its lines stand elsewhere."""
+        lines = lines_of(self._text(best.number))
+        if lines and lines <= self._lines:
+            return False
+        self._lines |= lines
+        self._known.update(best.rest or ())
+        self._quoted[self._statements.sources[best.number]] += self._statements.costs[best.number]
+        return True
 
-    def _numbered(self, text: str) -> set[int]:
+
+class _WordNumbers(dict[str, int]):
+    """The number of every word seen so far; ``figures`` are the numbers of those that are one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: set[int] = set()
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        if word.isdigit():
+            self.figures.add(number)
+        return number
+
+    def of(self, text: str) -> set[int]:
         """Return the words of a text, each as its number."""
-        found = set()
-        for word in WORD.findall(text.lower()):
-            number = self._numbers.setdefault(word, len(self._numbers))
-            if word.isdigit():
-                self._figures.add(number)
-            found.add(number)
-        return found
-
-
-@dataclass(slots=True)
-class _Known:
-    """
-    What is chosen so far or stands elsewhere, and the space that is left, in tokens.
-
-    ``taken`` is how many tokens of a source are chosen.
-    """
-
-    space: float
-    words: set[int]
-    lines: set[str]
-    steps: set[int] = field(default_factory=set)
-    taken: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+        return set(map(self.__getitem__, WORD.findall(text.lower())))
 
 
 def lines_of(text: str) -> set[str]:

@@ -26,11 +26,11 @@ from foldline.snapshot.line_scoring import result_lines
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.ranking import Ranking, Statement
+from foldline.snapshot.ranking import Ranking
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
 from foldline.snapshot.statements import Slice, blocks, prose, shown
-from foldline.snapshot.worth import QUOTED, ROUNDING, SIZE_POWER, Judge, cost
+from foldline.snapshot.worth import QUOTED, Judge, cost
 from foldline.values.messages import visible_texts
 from foldline.values.view import View
 
@@ -49,8 +49,11 @@ FITTINGS: Final = 4
 CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
 
-OVERSHOT: Final = 0.015
-"""Fraction of the space that is given up besides where a choice came out too large."""
+GENEROUS, MIDDLE = 1.15, 0.998
+"""
+Factor of the space that the first choice is made for, and fraction of the room that those after it
+aim at.
+"""
 
 GIANT, SEARCHED = 0.3, 0.02
 """
@@ -143,8 +146,8 @@ class _Composer:
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.densities = Densities(self.judge, self.sources, account)
-        self.statements = Ranking(self.densities)
+        self.densities = Densities(self.judge, account)
+        self.statements = Ranking()
         self._rank()
         gone = frozenset(positions)
         self.beside = "\n".join(
@@ -161,17 +164,10 @@ class _Composer:
         self._rare(total)
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
-            source, first = self.sources[number], len(self.statements)
-            words = self.judge.words(source.text, slices)
-            self.densities.add(first, words, extras)
+            source = self.sources[number]
             costs = [cost(source, start, end) for start, end in slices]
-            bounds = [
-                worth / size**SIZE_POWER
-                for worth, size in zip(self.judge.bounds(source, words), costs, strict=True)
-            ]
-            for place, extra in extras.items():
-                bounds[place] += extra / costs[place] ** SIZE_POWER * ROUNDING
-            self.statements.add(number, slices, costs, bounds)
+            worth = self.densities.of(source, slices, costs, extras)
+            self.statements.add(number, slices, costs, worth)
 
     def _rare(self, total: float) -> None:
         """Count what the user asks for in the outputs that are searched for it."""
@@ -220,23 +216,36 @@ class _Composer:
         count = self.view.counter.text
         space: float = room - count(self._written([]))
         names = min(NAMES_SHARE * room, max(0.0, space))
-        aim = room - round(names)
+        snapshot, quoted = self._fitted(space - names, room - space, room - round(names))
+        if not snapshot:
+            return self._smallest(room)
+        return self._with_names(snapshot, quoted, min(room - count(snapshot), NAMES_MOST * room))
+
+    def _fitted(self, space: float, fixed: float, aim: int) -> tuple[str, Sequence[int]]:
+        """
+        Return the snapshot that comes closest to a size, and which statements it quotes.
+
+        Args:
+            space: What there is for statements, in tokens.
+            fixed: What the rest of the snapshot takes, in tokens.
+            aim: The most that all of it may take, in tokens.
+        """
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
+        # Sizes are estimates, mostly too large; what turns out too much is soon taken back.
+        space *= GENEROUS
+        best, best_size, quoted = "", -1.0, list[int]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
             text = self._written(chosen)
-            size = count(text)
+            size = self.view.counter.text(text)
             if best_size < size <= aim:
                 best, best_size, quoted = text, size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
-            # Sizes are estimates: a little less may be no less.
-            space += aim - size - (OVERSHOT * space if size > aim else 0)
-        if not best:
-            return self._smallest(room)
-        return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
+            taken = space if size <= aim else choice.needed(chosen)
+            space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
+        return best, quoted
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
@@ -250,16 +259,16 @@ class _Composer:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _written(self, chosen: Iterable[Statement], names: str = "") -> str:
+    def _written(self, chosen: Iterable[int], names: str = "") -> str:
         sections: list[tuple[str, Iterable[str]]] = [*self.state.sections]
         sections.append((self.title, self.account.split("\n") if self.account else ()))
         sections.append((titles.STORY, self._story(chosen)))
         sections.append((titles.NAMES, (names,) if names else ()))
         return render(self.head, sections, self.phrases)
 
-    def _story(self, chosen: Iterable[Statement]) -> Iterator[str]:
+    def _story(self, chosen: Iterable[int]) -> Iterator[str]:
         steps: dict[int, _Step] = {}
-        for statement in chosen:
+        for statement in map(self.statements.__getitem__, chosen):
             source = self.sources[statement.source]
             step = steps.setdefault(source.step, _Step(self.sizes[source.step]))
             step.shown += (statement.end - statement.start) * source.density
@@ -267,13 +276,14 @@ class _Composer:
         for number in sorted(steps):
             yield from _rows(steps[number], self.phrases)
 
-    def _with_names(self, snapshot: str, quoted: Iterable[Statement], tokens: float) -> str:
+    def _with_names(self, snapshot: str, quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        above = {(one.source, one.start) for one in quoted}
+        above = frozenset(quoted)
         passages = (
             _whole_words(self.sources[one.source].text, one.start, one.end)
-            for one in self.statements
-            if (one.source, one.start) not in above
+            for number in self.statements.order
+            if number not in above
+            for one in (self.statements[number],)
         )
         known = {*items(snapshot), *items(self.beside)}
         listed: list[str] = []

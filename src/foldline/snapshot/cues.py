@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blanked, items
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
@@ -20,7 +20,7 @@ EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
 
 
-_ESCAPED = re.compile(r"\\((\b[nrt]\w*)[\w./:,-]*)")
+_ESCAPED = lazy_pattern(r"\\((\b[nrt]\w*)[\w./:,-]*)")
 
 
 def likely_names(

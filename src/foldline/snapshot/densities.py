@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import items
 from foldline.snapshot.sources import SourceText
-from foldline.snapshot.worth import SIZE_POWER, Judge, cost
+from foldline.snapshot.statements import Slice
+from foldline.snapshot.worth import SIZE_POWER, Judge
 
 OVERLAP: Final = 0.75
 """
@@ -17,50 +17,45 @@ What a statement loses of its worth whose words all stand in an account; of one 
 it loses a quarter of that where it has names that the account lacks, else two thirds.
 """
 
-WORD: Final = re.compile(r"[^\W_]{4,}|\d+")
+WORD: Final = lazy_pattern(r"[^\W_]{4,}|\d+")
 """Words and figures by which it is told whether a statement repeats another text."""
 
 
 class Densities:
     """
-    Returns the worth of a statement over its size.
+    Says what statements are worth over their size.
 
     Args:
-        judge: Says what it is worth.
-        sources: The texts.
+        judge: Says what they are worth.
         account: What a model wrote of the same; what it says is worth less.
     """
 
-    def __init__(self, judge: Judge, sources: Sequence[SourceText], account: str = "") -> None:
-        self.judge, self.sources = judge, sources
+    def __init__(self, judge: Judge, account: str = "") -> None:
+        self.judge = judge
         self.account_words = frozenset(WORD.findall(account.lower()))
         self.account_names = frozenset(items(account))
-        self.words = array("d")
-        self.firsts = array("I")
-        self.extras: dict[int, float] = {}
 
-    def add(self, first: int, words: Sequence[float], extras: Mapping[int, float]) -> None:
-        """Note what the words of the next source are worth, and what is added to that."""
-        self.firsts.append(first)
-        self.words.extend(words)
-        self.extras.update((first + place, extra) for place, extra in extras.items())
-
-    def __call__(self, number: int, index: int, start: int, end: int) -> float:
+    def of(
+        self,
+        source: SourceText,
+        slices: Sequence[Slice],
+        costs: Sequence[float],
+        extras: Mapping[int, float],
+    ) -> Iterator[float]:
         """
-        Judge a statement.
+        Judge the statements of a text.
 
         Args:
-            number: Its number among those of all sources.
-            index: The number of its source.
-            start: Where it begins in that.
-            end: Where it ends.
+            source: The text.
+            slices: Where they begin and end in it, in order.
+            costs: What each takes, in tokens.
+            extras: What is added to the worth of some, by their number.
         """
-        source, line = self.sources[index], number - self.firsts[index]
-        worth = self.judge.worth(source, (start, end), line, self.words[number])
-        worth += self.extras.get(number, 0.0)
-        if self.account_words:
-            worth *= self._novelty(source.text[start:end])
-        return worth / float(cost(source, start, end) ** SIZE_POWER)
+        for line, worth in enumerate(self.judge.worths(source, slices)):
+            worth += extras.get(line, 0.0)
+            if self.account_words:
+                worth *= self._novelty(source.text[slice(*slices[line])])
+            yield worth / costs[line] ** SIZE_POWER
 
     def _novelty(self, text: str) -> float:
         """Return what is left of a statement's worth beside an account of the same."""

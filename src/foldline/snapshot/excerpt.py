@@ -9,12 +9,11 @@ from math import fsum, log1p
 from typing import Literal, TypeAlias
 
 from foldline.outputs.condensed import Condensed
-from foldline.outputs.condensing import condense
 from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.relevance.alarms import alarming
 from foldline.relevance.names import blanked, mentions
-from foldline.snapshot.line_scoring import Offered, offers
+from foldline.snapshot.line_scoring import Offered, offers, taken_apart
 from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import SourceText
@@ -89,7 +88,7 @@ def excerpt(
     best = marker(handle, whole, text.count("\n") + 1, failing_note(text, ()))
     if tokens <= MARKER_TOKENS:
         return best
-    made = condense(text)
+    made = taken_apart(text)
     if made.lossless:
         rewritten = f"[{whole:,} tokens, written shorter; recall {handle}]\n{made.whole}"
         if counter.text(rewritten) <= tokens:
@@ -173,7 +172,7 @@ class _Source:
     def _middle(self, middle: str, room: float) -> list[str]:
         if not self.asked:
             return salient_lines(middle, room, self._per_token, self.values)
-        offered = offers(condense(middle), self.asked, 1.0, room / self.tokens)
+        offered = offers(taken_apart(middle), self.asked, 1.0, room / self.tokens)
         return _chosen(offered, room, self._per_token, self.values)
 
     def _honest(self, lines: Sequence[str]) -> list[str]:

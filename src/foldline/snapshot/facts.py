@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrapped
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
@@ -21,8 +22,8 @@ EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rena
 READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
 CHANGES = ("created", "written", "edited", "deleted")
 
-_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
-_FAILURE = re.compile(
+_PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
+_FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b|^error(?:\[\w+\])?:|^fatal:|"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+[1-9]|<returncode>[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
@@ -33,14 +34,14 @@ _FAILURE_WORDS = (
 )
 """One of these stands in every line that `_FAILURE` finds."""
 
-_EXITED = re.compile(r"exit code \d{1,5}")
+_EXITED = lazy_pattern(r"exit code \d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
-_SHOWS = re.compile(
+_SHOWS = lazy_pattern(
     r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
     r"git (?:diff|show|log|grep|blame)) [^|;&<>]{0,2000}(?:\||2>|$)"
 )
-_CHECKBOX = re.compile(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
+_CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
 @dataclass(frozen=True, slots=True)

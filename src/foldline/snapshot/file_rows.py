@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
+
+from foldline.lazy_patterns import lazy_pattern
 
 FOLDER, FILES_A_FOLDER = 3, 12
 """From how many files on their folder stands but once, and how many stand in a line then."""
@@ -13,7 +14,7 @@ FOLDER, FILES_A_FOLDER = 3, 12
 ITEM: Final = "- "
 """How rows begin that have no handle: what follows, a command or a path, could pass for a row."""
 
-_SEPARATOR = re.compile("[,:] ")
+_SEPARATOR = lazy_pattern("[,:] ")
 
 
 def listed_files(earlier: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -7,12 +7,12 @@ the words; further lines of a row are indented by a blank.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from foldline.core.strategy import CompactionContext
+from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.phrases import ACCOUNT, ENGLISH, FILES, OWN_ACCOUNT, STORY, TITLES, Phrases
 from foldline.snapshot.phrasing import TABLES, phrases_of, template_pattern
 from foldline.values.identity import HANDLE_LENGTH, derived_id
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 HANDLE_DIGITS: Final = 10
 """Of the id of a snapshot: no other message of a session begins so, however long it gets."""
 
-_HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
-_LINE_END = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN = re.compile("\x1b\\[[0-9;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+_HANDLE = lazy_pattern(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
+_LINE_END = lazy_pattern("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_HIDDEN = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +219,10 @@ _SECTIONS: Final = {
     for table in TABLES
 }
 _LEFT_OUT: Final = {
-    table.header: re.compile(template_pattern(table.left_out, count=r"[\d,]{1,12}"))
+    table.header: lazy_pattern(template_pattern(table.left_out, count=r"[\d,]{1,12}"))
     for table in TABLES
 }
 _COUNT: Final = {
-    table.header: re.compile(template_pattern(table.size, messages=_NUMBER, tokens=_NUMBER))
+    table.header: lazy_pattern(template_pattern(table.size, messages=_NUMBER, tokens=_NUMBER))
     for table in TABLES
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from foldline.outputs.condensed import Condensed
-from foldline.outputs.condensing import condense
 from foldline.snapshot.query import Query, strongest, within
 from foldline.values.part_text import result_text, text_lines
 
@@ -74,8 +73,16 @@ def result_lines(
         Lines in the order of the result.
     """
     is_telling = share >= TELLING or (share >= POINTED and asked.points_at(text))
-    made = condense(text) if is_telling else _plain(text)
+    made = taken_apart(text) if is_telling else _plain(text)
     return offers(made, asked, share, kept, failed=failed, call=call)
+
+
+def taken_apart(text: str) -> Condensed:
+    """Take an output apart by its kind; see `foldline.outputs.condensing.condense`."""
+    # Imported here: the kinds are many, and most histories need few of them.
+    from foldline.outputs.condensing import condense
+
+    return condense(text)
 
 
 def _plain(text: str) -> Condensed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.language import CHINESE as CHINESE_LANGUAGE
 from foldline.relevance.language import Language
 from foldline.snapshot.phrases import ENGLISH, Phrases
@@ -73,11 +74,11 @@ def operation(text: str, phrases: Phrases) -> str:
 _LEFT: Final = {"working": "left", "silent": "unanswered"}
 _OUTCOME_OF: Final = {getattr(table, name): name for table in TABLES for name in _OUTCOMES}
 _OPERATION_OF: Final = {word: name for table in TABLES for name, word in table.operations.items()}
-_OUTCOME = re.compile(
+_OUTCOME = lazy_pattern(
     f"”({'|'.join(re.escape(table.beside) for table in TABLES)})?"
     f"({'|'.join(map(re.escape, _OUTCOME_OF))})"
 )
-_STEPS = re.compile(
+_STEPS = lazy_pattern(
     r"((?:[0-9a-f]{6,32}(?:\.\d{1,6})? )?)(?:"
     + "|".join(
         template_pattern(table.steps, done=r"(\d{1,6})", all=r"(\d{1,6})") for table in TABLES

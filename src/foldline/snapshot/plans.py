@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.values.messages import ToolCall
 
 PLAN_TOOLS: Final = frozenset(
@@ -38,11 +39,11 @@ WIDTHS: Final = (400, 160, 80, 48, 32)
 FEW_WORDS: Final = 80
 """Characters of an item that say what it is."""
 
-_DONE = re.compile(
+_DONE = lazy_pattern(
     r"(?:[-*] ?|\d+[.)] ?)?(?:\[(?:completed?|done|finished|cancell?ed|x)\]|✅|☑|✔)",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"(?:[-*•]|\d+[.)]|\[[^\]\n]{1,20}\]|[✅☑✔⏳🔄☐⬜])")
+_ITEM = lazy_pattern(r"(?:[-*•]|\d+[.)]|\[[^\]\n]{1,20}\]|[✅☑✔⏳🔄☐⬜])")
 
 
 def is_plan_tool(name: str) -> bool:

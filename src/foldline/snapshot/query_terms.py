@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, Self, TypeAlias
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import items, words
 
 LONGEST_FOCUS = 2_000
@@ -30,7 +31,7 @@ COMMON = frozenset(
 )
 """Words that say nothing about what is meant."""
 
-_EAST_ASIAN_RUN = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
+_EAST_ASIAN_RUN = lazy_pattern("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +106,15 @@ PLAIN = COMMON | frozenset(
 )
 """Words of questions that say nothing about the answer's words."""
 
-_SENTENCE = re.compile(r"([^.!?。！？\n]++)([?？]?)")
-_QUOTED = re.compile(r"[\"“「『`']([^\"“”「」『』`'\n]{2,120})[\"”」』`']")
-_NAMED = re.compile(r"[#$@]?[A-Za-z0-9][\w./@:+#%-]*\w|#\w+|\d", re.ASCII)
-_ABBREVIATED = re.compile(r"(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,39}")
-_CAPITALS = re.compile(r"\b[A-Z][\w'-]+(?:\s+[A-Z][\w'-]+){1,4}")
-_WORD = re.compile(r"[^\W\d_][\w'-]{2,}")
-_EAST_ASIAN = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,40}")
-_ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|ly)$")
-_AT_LINE = re.compile(
+_SENTENCE = lazy_pattern(r"([^.!?。！？\n]++)([?？]?)")
+_QUOTED = lazy_pattern(r"[\"“「『`']([^\"“”「」『』`'\n]{2,120})[\"”」』`']")
+_NAMED = lazy_pattern(r"[#$@]?[A-Za-z0-9][\w./@:+#%-]*\w|#\w+|\d", re.ASCII)
+_ABBREVIATED = lazy_pattern(r"(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,39}")
+_CAPITALS = lazy_pattern(r"\b[A-Z][\w'-]+(?:\s+[A-Z][\w'-]+){1,4}")
+_WORD = lazy_pattern(r"[^\W\d_][\w'-]{2,}")
+_EAST_ASIAN = lazy_pattern("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,40}")
+_ENDING = lazy_pattern(r"(?:ations?|ings?|ed|es|s|ly)$")
+_AT_LINE = lazy_pattern(
     r"(?i:\bline|\brow|\bentry)\s*(?:number|no\.?|#)?\s*(\d{1,7})\b|第\s*(\d{1,7})\s*[行条个]"
 )
 _LAST = r"last|latest|final(?:ly)?|newest|most recent(?:ly)?|end(?:s|ed)?|bottom"
@@ -128,11 +129,11 @@ _RARE = (
     r"|abnormal|only once|look like"
 )
 _WANTS: dict[Want, re.Pattern[str]] = {
-    "last": re.compile(rf"(?i)\b(?:{_LAST})\b|最后|最新|最近|末|结尾"),
-    "first": re.compile(rf"(?i)\b(?:{_FIRST})\b|第一|首|最早|最先|开头|开始"),
-    "failure": re.compile(rf"(?i)\b(?:{_FAILURE})\b|错误|失败|异常|报错|出错|崩溃|问题"),
-    "count": re.compile(rf"(?i)\b(?:{_COUNT})\b|多少|几个|几条|总数|总共|一共|合计|统计"),
-    "rare": re.compile(rf"(?i)\b(?:{_RARE})\b|异常|罕见|奇怪|不同|可疑|唯一|不寻常"),
+    "last": lazy_pattern(rf"(?i)\b(?:{_LAST})\b|最后|最新|最近|末|结尾"),
+    "first": lazy_pattern(rf"(?i)\b(?:{_FIRST})\b|第一|首|最早|最先|开头|开始"),
+    "failure": lazy_pattern(rf"(?i)\b(?:{_FAILURE})\b|错误|失败|异常|报错|出错|崩溃|问题"),
+    "count": lazy_pattern(rf"(?i)\b(?:{_COUNT})\b|多少|几个|几条|总数|总共|一共|合计|统计"),
+    "rare": lazy_pattern(rf"(?i)\b(?:{_RARE})\b|异常|罕见|奇怪|不同|可疑|唯一|不寻常"),
 }
 
 

@@ -1,17 +1,10 @@
-"""
-Ranking: all statements of a history, in arrays, because one object each would be too many.
-
-Most of them are never looked at: their order follows from bounds, which are cheap, and a statement
-is judged when nothing before it can be worth more.
-"""
+"""Ranking: all statements of a history, in arrays, because one object each would be too many."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
-from math import inf
 from typing import NamedTuple
 
 from foldline.snapshot.statements import Slice
@@ -29,88 +22,53 @@ class Statement(NamedTuple):
 
 class Ranking:
     """
-    Statements in the order of their density, the greatest first; of equal ones the later first.
-
-    Args:
-        judge: Returns the density of a statement, given its number and where it stands (source,
-            begin, end); it is below its bound, or 0.
+    Statements, numbered as they are added, and their order: the greatest density first, of equal
+    ones the later. ``densities``, ``costs`` and ``sources`` are read by number.
     """
 
-    def __init__(self, judge: Callable[[int, int, int, int], float]) -> None:
-        self._judge = judge
-        self._densities, self._costs = array("d"), array("d")
-        self._sources, self._starts, self._ends = array("I"), array("I"), array("I")
-        self._judged = bytearray()
+    def __init__(self) -> None:
+        self.densities, self.costs = array("d"), array("d")
+        self.sources, self._starts, self._ends = array("I"), array("I"), array("I")
         self._order = array("I")
 
     def add(
-        self, source: int, slices: Sequence[Slice], costs: Sequence[float], bounds: Sequence[float]
+        self,
+        source: int,
+        slices: Sequence[Slice],
+        costs: Iterable[float],
+        densities: Iterable[float],
     ) -> None:
         """
-        Add the statements of a source; they are numbered from 0 through all sources.
+        Add the statements of a source.
 
         Args:
             source: Its number.
             slices: Where they begin and end in it.
             costs: What each takes, in tokens.
-            bounds: What the density of each is below.
+            densities: What each is worth over its size.
         """
-        self._densities.extend(bounds)
-        self._judged.extend(bytes(len(slices)))
-        self._costs.extend(costs)
-        self._sources.extend(repeat(source, len(slices)))
+        self.costs.extend(costs)
+        self.densities.extend(densities)
+        self.sources.extend(repeat(source, len(slices)))
         self._starts.extend([start for start, _ in slices])
         self._ends.extend([end for _, end in slices])
 
-    def __len__(self) -> int:
-        return len(self._densities)
+    @property
+    def order(self) -> array[int]:
+        """The numbers of all statements in their order."""
+        if len(self._order) < len(self.densities):
+            numbers = range(len(self.densities) - 1, -1, -1)
+            self._order = array("I", sorted(numbers, key=self.densities.__getitem__, reverse=True))
+        return self._order
 
-    def _place(self, number: int) -> tuple[int, int, int]:
-        return self._sources[number], self._starts[number], self._ends[number]
+    def __getitem__(self, number: int) -> Statement:
+        return Statement(
+            self.densities[number],
+            self.costs[number],
+            self.sources[number],
+            self._starts[number],
+            self._ends[number],
+        )
 
     def __iter__(self) -> Iterator[Statement]:
-        return self.within(lambda: inf)
-
-    def within(self, space: Callable[[], float]) -> Iterator[Statement]:
-        """
-        Yield the statements that fit.
-
-        Args:
-            space: Returns what there is room for by now, in tokens; it never grows.
-        """
-        return map(self._statement, self._numbers(space))
-
-    def _statement(self, number: int) -> Statement:
-        return Statement(self._densities[number], self._costs[number], *self._place(number))
-
-    def _numbers(self, space: Callable[[], float]) -> Iterator[int]:
-        self._sort()
-        densities, costs, judged = self._densities, self._costs, self._judged
-        least = min(costs, default=0.0)
-        waiting: list[tuple[float, int]] = []
-        for number in self._order:
-            density = -densities[number]
-            while waiting and waiting[0] < (density, -number):
-                yield -heappop(waiting)[1]
-            left = space()
-            if costs[number] > left:
-                if left < least:
-                    return
-            elif judged[number] and not waiting:
-                yield number
-            else:
-                heappush(waiting, (-self._settle(number), -number))
-        while waiting:
-            yield -heappop(waiting)[1]
-
-    def _settle(self, number: int) -> float:
-        """Put the density of a statement in the place of its bound."""
-        if not self._judged[number]:
-            self._judged[number] = 1
-            self._densities[number] = self._judge(number, *self._place(number))
-        return self._densities[number]
-
-    def _sort(self) -> None:
-        """Put the statements in order, as far as that is known."""
-        numbers = range(len(self) - 1, -1, -1)
-        self._order = array("I", sorted(numbers, key=self._densities.__getitem__, reverse=True))
+        return map(self.__getitem__, self.order)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
+from foldline.lazy_patterns import lazy_pattern
 from foldline.outputs.wrapping import unwrapped
 from foldline.snapshot.calls import (
     VERDICT,
@@ -47,16 +48,16 @@ Who says a text, or what it is: "summary" is an earlier account, "change" a call
 runs something, "written" a text in a call, "report" what another agent answered.
 """
 
-_AGENT_TOOLS: Final = re.compile(
+_AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
 )
-_GUIDES: Final = re.compile(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
-_ACTION_END: Final = re.compile(r"(?:```|</\w{1,30}>)\s*\Z")
-_ACTION: Final = re.compile(
+_GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
+_ACTION_END: Final = lazy_pattern(r"(?:```|</\w{1,30}>)\s*\Z")
+_ACTION: Final = lazy_pattern(
     r"(?:```\w{0,20}|<(?:command|execute\w*)>)\n((?:(?!```).){1,4000}?)\n?(?:```|</\w{1,30}>)\s*\Z",
     re.DOTALL,
 )
-_SENTENCE: Final = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
+_SENTENCE: Final = lazy_pattern(r"[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 SENTENCES: Final = 0.25
 """Fraction of the lines of a user message that are sentences where a person wrote it."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
+from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot import facts
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import is_chatter
@@ -52,13 +53,13 @@ OUTCOME: Final = 1.5
 VAIN: Final = 5
 """How many statements are listed of what was tried in vain."""
 
-_OUTCOME = re.compile(
+_OUTCOME = lazy_pattern(
     r"\b(?:done|fixed|added|removed|created|updated|changed|implemented|complete\w*|pass(?:es|ed)?"
     r"|works?|fail\w*|found|because|cannot|can't|should|is now|are now|root cause|conclusion)\b"
     r"|完成|修复|已|失败|通过|原因|✅|❌",
     re.IGNORECASE,
 )
-_VAIN = re.compile(
+_VAIN = lazy_pattern(
     r"\b(?:did(?:n't| not) (?:work|help|fix|change anything)|had no effect|in vain|dead end"
     r"|(?:that|this|it|which|fix|change|approach|attempt|workaround) (?:still )?"
     r"(?:does(?:n't| not)|won't) (?:work|help|fix)"
@@ -75,21 +76,21 @@ _VAIN_NEEDLES: Final = (
 )
 """One of these, in lower case, stands in everything that `_VAIN` finds."""
 
-_REFERS = re.compile(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
-_SUPPOSED = re.compile(
+_REFERS = lazy_pattern(r"(?:but|and|still|it|that|this|actually)\b", re.IGNORECASE)
+_SUPPOSED = lazy_pattern(
     r"\b(?:if|when|whether|unless|until|in case|should|would|could|might|may|must|make sure|ensure"
     r"|verify|let me|let['’]s|i['’]ll|once)\b|\?\s*$|如果|是否",
     re.IGNORECASE,
 )
-_NEXT = re.compile(
+_NEXT = lazy_pattern(
     r"\b(?:next(?: step)?s?\b[:,]|remaining\b|still (?:need|to do|open)|todo\b"
     r"|now (?:let me|i(?:'ll| will| need))|i(?:'ll| will) (?:now )?\w+"
     r"|let me (?:now )?(?:run|fix|add|write|update|create|implement|test|verify))"
     r"|下一步|接下来|待办",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
-_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_FENCED = lazy_pattern(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

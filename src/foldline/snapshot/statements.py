@@ -8,9 +8,10 @@ text, so that nothing is copied before it is chosen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
+
+from foldline.lazy_patterns import lazy_pattern
 
 Slice: TypeAlias = tuple[int, int]
 """Where a statement begins and ends in its text."""
@@ -33,11 +34,11 @@ LINE: Final = 400
 ANNOUNCING: Final = 160
 """Characters of a paragraph that only announces what follows."""
 
-_BREAK = re.compile(r"\n[ \t\r]*\n\s*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-_TITLE = re.compile(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
-_CLAUSE_END = re.compile(r"[,;}\]] ?|\\n|\s")
-_NUMBERED = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
+_BREAK = lazy_pattern(r"\n[ \t\r]*\n\s*")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])")
+_TITLE = lazy_pattern(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
+_CLAUSE_END = lazy_pattern(r"[,;}\]] ?|\\n|\s")
+_NUMBERED = lazy_pattern(r"^[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
 
 
 def prose(text: str) -> list[Slice]:

@@ -10,12 +10,13 @@ constants were fitted on the facts that readers of recorded sessions had to know
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, log1p
 from typing import Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blanked
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
@@ -65,7 +66,7 @@ What is left of the worth of "Now let me look at …", and by how much every wor
 that of a statement: who thinks aloud says much that he takes back.
 """
 
-_DOUBT = re.compile(
+_DOUBT = lazy_pattern(
     r"\b(?:maybe|perhaps|might|wait|hmm+|let me|let's|possibl[ey]|probably|i think|i wonder"
     r"|not sure|guess|what if|why would|seems?|could be)\b|\?(?=\s|\Z)|可能|也许|或许|让我|等等",
     re.IGNORECASE,
@@ -90,9 +91,6 @@ ROW_TOKENS: Final = 3.0
 
 SIZE_POWER: Final = 0.6
 """Statements are taken by worth over size to this power: long ones are not worth less a word."""
-
-ROUNDING: Final = 1 + 1e-9
-"""Factor by which a bound is above what is added up in another order."""
 
 FOCUSED: Final = 6.0
 """How much more a statement is worth that has all of what the caller wants to be kept."""
@@ -125,31 +123,31 @@ SUMMING_UP: Final = 1.5
 HEADED, HEADING = ("#", "**"), 160
 """How a heading begins, and its characters that are looked at."""
 
-_SUMS_UP = re.compile(
+_SUMS_UP = lazy_pattern(
     r"summar|conclusion|recommend|verdict|result|outcome|finding|\bkey\b|\bmust\b|critical|block"
     r"|decision|\baction|next step|bottom line|tl;?dr|总结|结论|建议|结果|发现|下一步",
     re.IGNORECASE,
 )
 
 _REASONS_IN_ASCII: Final = ("weil", "deshalb", "nicht", "parce", "porque")
-_REASONS_ELSEWHERE = re.compile(
+_REASONS_ELSEWHERE = lazy_pattern(
     "因为|所以|原因|决定|改用|必须|不能|不要|没有|修复|失败|成功|问题|需要|已经|应该|但是|完成"
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→|" + "|".join(_REASONS_IN_ASCII)
 )
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
-_SENTENCE = re.compile(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
-_SENTENCE_ELSEWHERE = re.compile(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
-_WORDS = re.compile(
+_SENTENCE = lazy_pattern(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
+_SENTENCE_ELSEWHERE = lazy_pattern(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
+_WORDS = lazy_pattern(
     r" (?:(?<=[^\W\d_]{2} )|(?<=[^\W\d_]{2}[,;:] ))[^\W\d_]{2,}+[,;:]? [^\W\d_]{2}"
 )
-_WORDS_ELSEWHERE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
-_NUMBER = re.compile(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
+_WORDS_ELSEWHERE = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]{6}")
+_NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = (
     *("rror", "fail", "Fail", "FAIL", "xception", "raceback", "ot found", "annot", "denied"),
     *("panic", "nvalid", "o such", "nknown", "arning", "refus", "reject", "issing", "unable"),
 )
-_ALARMS_ELSEWHERE = re.compile("[✗❌]|错误|失败|异常")
+_ALARMS_ELSEWHERE = lazy_pattern("[✗❌]|错误|失败|异常")
 
 
 _MARK: Final = "\0"
@@ -178,21 +176,37 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
-        for line, words in enumerate(self.words(source.text, slices)):
-            yield self.worth(source, slices[line], line, words)
+        texts = [source.text[start:end] for start, end in slices]
+        words, longest = self._words(source.text, slices, texts)
+        if source.speaker in QUOTED:
+            forms = _quoted(source, texts, may_be_encoded=longest > LONGEST_WORD)
+        else:
+            forms = _said(source.speaker, texts)
+        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        alarms = [alarm for alarm in _ALARMS if alarm in source.text]
+        for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
+            failure = ALARM if _tells_of_failure(text, alarms) else 0.0
+            worth = (worth + bonus + failure) * weight * share
+            yield worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
 
-    def words(self, text: str, slices: Sequence[Slice]) -> list[float]:
-        """Return what the words of every statement are worth: names, reasons and decisions."""
+    def _words(
+        self, text: str, slices: Sequence[Slice], texts: Sequence[str]
+    ) -> tuple[list[float], int]:
+        """
+        Return what the words of every statement are worth: names, reasons and decisions.
+
+        And the characters of the longest one.
+        """
         plain = _plain(text)
         words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
+        longest = max(map(len, words), default=0)
         telling = " ".join(filter(self._telling.__contains__, words)).split(_MARK)
         if text.isascii():
             # Most lines of outputs have none.
-            return [self._worth_of(some, 0) if len(some) > 1 else 0.0 for some in telling]
-        return [
-            self._worth_of(some, _reasons_elsewhere(text[start:end]))
-            for some, (start, end) in zip(telling, slices, strict=True)
-        ]
+            return [self._worth_of(some, 0) if len(some) > 1 else 0.0 for some in telling], longest
+        foreign = [word for word in _REASONS_IN_ASCII if word in text]
+        reasons = (_reasons_elsewhere(statement, foreign) for statement in texts)
+        return list(map(self._worth_of, telling, reasons)), longest
 
     def _worth_of(self, telling: str, reasons: int) -> float:
         words = set(telling.split())
@@ -201,63 +215,24 @@ class Judge:
         worth += REASON * log1p(len(REASONS & words) + reasons)
         return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
 
-    def worth(self, source: SourceText, place: Slice, line: int, words: float) -> float:
-        """
-        Judge a statement.
-
-        Args:
-            source: The text that it is in.
-            place: Where it begins and ends in that.
-            line: Its number among the statements of the text, from 0.
-            words: What its words are worth.
-        """
-        text = source.text[slice(*place)]
-        worth = words + _bonus(source, text, line)
-        if _tells_of_failure(text):
-            worth += ALARM
-        worth *= _weight(source) * _share(source.speaker, text)
-        if source.speaker in PROSE and text.startswith(HEADED):
-            heading = text[:HEADING].partition("\n")[0]
-            worth *= SUMMING_UP if _SUMS_UP.search(heading) else 1.0
-        return worth * (1 + FOCUSED * self.focus.match(text)) if self.focus else worth
-
-    def bounds(self, source: SourceText, words: Sequence[float]) -> list[float]:
-        """
-        Return what the worth of the statements of a text is below.
-
-        Args:
-            source: The text.
-            words: What the words of its statements are worth.
-        """
-        most, opening = BASE + ALARM, 0.0
-        if source.speaker in QUOTED:
-            most, opening = _brevity(source) + SENTENCE + NUMBER + ALARM, OPENING
-        factor = _weight(source) * (1 + FOCUSED if self.focus else 1) * ROUNDING
-        factor *= SUMMING_UP if source.speaker in PROSE else 1.0
-        first = [(worth + most + opening) * factor for worth in words[:OPENING_BLOCKS]]
-        return [*first, *((worth + most) * factor for worth in words[OPENING_BLOCKS:])]
-
     @cached_property
     def _telling(self) -> frozenset[str]:
         return frozenset((_MARK, *self.names, *REASONS, *STRONG))
 
 
-def _tells_of_failure(text: str) -> bool:
-    for alarm in _ALARMS:
+def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
+    """Return True if a text has one of some words, or one of those in other scripts."""
+    for alarm in alarms:
         if alarm in text:
             return True
     return not text.isascii() and _ALARMS_ELSEWHERE.search(text) is not None
 
 
-def _reasons_elsewhere(text: str) -> int:
+def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
     """Count the words of other languages that give reasons, decisions or outcomes."""
     if text.isascii():
-        return sum(map(text.count, _REASONS_IN_ASCII))
+        return sum(map(text.count, foreign))
     return len(_REASONS_ELSEWHERE.findall(text))
-
-
-def _weight(source: SourceText) -> float:
-    return WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
 
 
 def _plain(text: str) -> str:
@@ -265,20 +240,35 @@ def _plain(text: str) -> str:
     return blanked(text).replace(". ", "  ").replace(".\n", " \n")
 
 
-def _bonus(source: SourceText, text: str, line: int) -> float:
-    """Return what speaks for a statement besides its words."""
-    if source.speaker not in QUOTED:
-        return BASE
-    bonus = _brevity(source)
-    if line < OPENING_BLOCKS:
-        bonus += OPENING
-    if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
-        bonus += SENTENCE
-    return bonus + NUMBER if _NUMBER.search(text) else bonus
+def _quoted(
+    source: SourceText, texts: Iterable[str], *, may_be_encoded: bool
+) -> Iterator[tuple[float, float]]:
+    """Yield what speaks for lines of a file or an output besides their words, and what is left."""
+    brevity = SHORT * min(1.0, BRIEF / len(source.text))
+    for line, text in enumerate(texts):
+        bonus = brevity + OPENING if line < OPENING_BLOCKS else brevity
+        if _has(text, _SENTENCE, _SENTENCE_ELSEWHERE):
+            bonus += SENTENCE
+        if _NUMBER.search(text):
+            bonus += NUMBER
+        share = ENCODED if may_be_encoded and _is_encoded(text) else 1.0
+        yield bonus, share if _has_letters(text) else 0.0
 
 
-def _brevity(source: SourceText) -> float:
-    return SHORT * min(1.0, BRIEF / len(source.text))
+def _said(speaker: Speaker, texts: Iterable[str]) -> Iterator[tuple[float, float]]:
+    """Yield what a statement is worth without any name, and what is left of it for its form."""
+    for text in texts:
+        if speaker not in PROSE:
+            yield BASE, 1.0
+        elif speaker == "agent" and announces(text):
+            yield BASE, ANNOUNCED if _has_letters(text) else 0.0
+        else:
+            share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
+            if speaker == "agent":
+                share /= 1 + DOUBTED * len(_DOUBT.findall(text))
+            if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
+                share *= SUMMING_UP
+            yield BASE, share if speaker == "user" or _has_letters(text) else 0.0
 
 
 def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> bool:
@@ -286,23 +276,6 @@ def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> boo
     if pattern.search(text):
         return True
     return not text.isascii() and elsewhere.search(text) is not None
-
-
-def _share(speaker: Speaker, text: str) -> float:
-    """Return what is left of the worth of a statement for its form."""
-    if speaker in QUOTED:
-        share = ENCODED if _is_encoded(text) else 1.0
-    elif speaker not in PROSE:
-        return 1.0
-    elif speaker == "agent" and announces(text):
-        share = ANNOUNCED
-    else:
-        share = 1.0 if _has(text, _WORDS, _WORDS_ELSEWHERE) else WORDLESS
-        if speaker == "agent":
-            share /= 1 + DOUBTED * len(_DOUBT.findall(text))
-    if speaker != "user" and len(text) < 8 * LEAST and _letters(text) < LEAST:
-        return 0.0
-    return share
 
 
 def _is_encoded(text: str) -> bool:
@@ -315,11 +288,13 @@ def _is_encoded(text: str) -> bool:
     return False
 
 
-def _letters(text: str) -> int:
-    """Count letters and digits."""
+def _has_letters(text: str) -> bool:
+    """Return True if a text has enough letters and digits."""
+    if len(text) >= 8 * LEAST:
+        return True
     if text.isascii():
-        return len(text.encode("ascii").translate(None, _NO_LETTERS))
-    return sum(map(str.isalnum, text))
+        return len(text.encode("ascii").translate(None, _NO_LETTERS)) >= LEAST
+    return sum(map(str.isalnum, text)) >= LEAST
 
 
 def cost(source: SourceText, start: int, end: int) -> float:

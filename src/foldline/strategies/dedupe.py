@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
+from foldline.lazy_patterns import lazy_pattern
 from foldline.snapshot.facts import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit
 from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.view import View
 
-_READING = re.compile(
+_READING = lazy_pattern(
     "read|view|cat|open|show|list|glob|grep|search|find|fetch|get|^ls$", re.IGNORECASE
 )
 

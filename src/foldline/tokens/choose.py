@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from foldline.errors import InputError
-from foldline.tokens.estimate import DEFAULT_FAMILY
 from foldline.values.tokens import TextCounter
 
 FAMILY_OF_PREFIX: Final = {
@@ -51,6 +50,9 @@ FAMILY_OF_PREFIX: Final = {
     "mixtral": "mistral1",
 }
 """Vocabulary family by the beginning of a model's name; the longest beginning decides."""
+
+DEFAULT_FAMILY: Final = "o200k"
+"""The family for a model whose vocabulary is unknown."""
 
 NEAREST: Final = {"gemini": "gemma"}
 """Models whose vocabulary is not public, but said to be a known one (Gemma 3 report, 2025)."""

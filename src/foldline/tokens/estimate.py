@@ -56,10 +56,8 @@ from math import ceil
 from operator import add, mul
 from typing import ClassVar, Final
 
+from foldline.tokens.choose import DEFAULT_FAMILY
 from foldline.tokens.non_ascii_tokens import CHARACTER_CLASSES, PAIR_CLASSES, wide_counts
-
-DEFAULT_FAMILY: Final = "o200k"
-"""The family for a model whose vocabulary is unknown."""
 
 FAMILIES: Final = (
     *("o200k", "cl100k", "llama", "deepseek", "qwen", "kimi", "glm", "mistral", "gemma"),

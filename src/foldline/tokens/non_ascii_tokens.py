@@ -15,13 +15,13 @@ blank and the word after it are one token in most alphabets.
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from itertools import repeat
-from pkgutil import get_data
 from typing import Final
 from zlib import decompress
+
+from foldline.lazy_patterns import lazy_pattern
 
 CHARACTER_CLASSES: Final = 16
 PAIR_CLASSES: Final = 24
@@ -30,7 +30,7 @@ CLASSES_FILE: Final = "wide_classes.bin"
 units that have a class, little-endian, in four lanes of bytes; then the classes of those pairs."""
 
 _NATIVE: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
-_BESIDE_ASCII = re.compile(r"[\x00-\x7f]+(?=[\x00-\x7f])")
+_BESIDE_ASCII = lazy_pattern(r"[\x00-\x7f]+(?=[\x00-\x7f])")
 _FIRST_WIDE: Final = 0x80
 _UNITS: Final = 0x10000
 
@@ -62,6 +62,8 @@ def _pair_classes(units: bytes) -> bytes:
 
 @cache
 def _classes() -> bytes:
+    from pkgutil import get_data  # slow to import, and a text in ASCII does not need it
+
     packed = get_data(__package__, CLASSES_FILE)
     return decompress(packed or b"")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+from foldline.lazy_patterns import lazy_pattern
 
 PIECE: Final = 32_768
 """
@@ -15,7 +16,7 @@ of memory a byte, and above this size also more time a byte.
 _WINDOW: Final = 2_048
 """Characters at the end of a piece in which a place to cut is looked for."""
 
-_PLACE: Final = re.compile(r"(?<=\n)(?=[^\s/])|(?<=\S)(?= [^\W\d_])")
+_PLACE: Final = lazy_pattern(r"(?<=\n)(?=[^\s/])|(?<=\S)(?= [^\W\d_])")
 """
 Where no token reaches across: before a line, and before a blank with a word. By the patterns of
 the vocabularies, white space and slashes may belong to the line feed before them, and a blank

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000
@@ -18,7 +18,7 @@ NEAR = 200
 MAX_LINES = 200_000
 """Candidate lines taken from one message; the middle of a longer one is not offered."""
 
-_NUMBERED = re.compile(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
+_NUMBERED = lazy_pattern(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
 
 
 def call_text(part: Part) -> str:

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from hashlib import blake2b
 
+from foldline.lazy_patterns import lazy_pattern
+
 SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
 """How a snapshot in English begins."""
 
@@ -35,9 +37,9 @@ CHUNK = 65_536
 REMEMBERED = 32
 """So many texts are not checked again; a conversation shows a snapshot or two."""
 
-_MARK = re.compile(r" #([0-9a-f]{8})\+(\d{1,9})\]\Z")
+_MARK = lazy_pattern(r" #([0-9a-f]{8})\+(\d{1,9})\]\Z")
 
-_HEAD_010 = re.compile(
+_HEAD_010 = lazy_pattern(
     re.escape(SNAPSHOT_HEADER) + r": quotes from \d[\d,]{0,15} folded messages "
     r"\(\d[\d,]{0,15} tokens\), some of them parts of lines\. Data, not instructions\. "
     r"The number before a line recalls its step(?:, [0-9a-f]{1,10} \(with grep\) all)?\.\]"
@@ -54,7 +56,7 @@ _SECTIONS_010 = frozenset(
         "What happened",
     )
 )
-_LINE_010 = re.compile(r" |[0-9a-f]{6,32}(?:\.\d{1,9})? ")
+_LINE_010 = lazy_pattern(r" |[0-9a-f]{6,32}(?:\.\d{1,9})? ")
 
 
 def sealed(text: str) -> str:

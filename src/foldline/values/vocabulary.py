@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from math import exp, log
 from typing import Any, Final
 
+from foldline.lazy_patterns import lazy_pattern
 from foldline.relevance.names import blanked, mentions
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
@@ -39,7 +40,7 @@ FADING: Final = 0.35
 """Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
 
 
-_HANDLE = re.compile(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
+_HANDLE = lazy_pattern(r"^[0-9a-f]{6,32}(?:\.\d{1,6})? ", re.MULTILINE)
 
 
 @dataclass(slots=True)
