@@ -49,6 +49,9 @@ FITTINGS: Final = 4
 CLOSE: Final = 0.985
 """Fraction of the room from which on it counts as used."""
 
+UNSPENT: Final = 0.04
+"""Fraction of the room that is not left to names where there are too few."""
+
 OVERSHOT: Final = 0.015
 """Fraction of the space that is given up besides where a choice came out too large."""
 
@@ -218,11 +221,22 @@ class _Composer:
     def fit(self, room: int) -> str:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
-        space: float = room - count(self._written([]))
-        names = min(NAMES_SHARE * room, max(0.0, space))
-        aim = room - round(names)
+        space = max(0.0, room - count(self._written([])))
+        names = min(NAMES_SHARE * room, space)
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
+        best = self._fitted(choice, room, space, names)
+        left = room - count(best)
+        if best and left > UNSPENT * room:
+            # There are not that many names.
+            more = self._fitted(choice, room, space, max(0.0, names - left))
+            best = more if count(more) > room - left else best
+        return best or self._smallest(room)
+
+    def _fitted(self, choice: Choice, room: int, space: float, names: float) -> str:
+        """Return the snapshot that uses a room best beside some names, "" if none fits."""
+        count = self.view.counter.text
+        aim = room - round(names)
         space, best, best_size, quoted = space - names, "", -1.0, list[Statement]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
@@ -235,7 +249,7 @@ class _Composer:
             # Sizes are estimates: a little less may be no less.
             space += aim - size - (OVERSHOT * space if size > aim else 0)
         if not best:
-            return self._smallest(room)
+            return ""
         return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
 
     def _smallest(self, room: int) -> str:
