@@ -29,6 +29,9 @@ by which: several outputs tell more than much of one.
 SPREADING: Final = frozenset((*QUOTED, "document", "report"))
 """Who is quoted from in that way."""
 
+PASTED: Final = 2_000
+"""Characters from which on most of what a user said was pasted, and is spread too."""
+
 SAME: Final = 0.999
 """The fraction of its worth from which on a statement counts as new."""
 
@@ -150,7 +153,9 @@ class Choice:
     def _spread(self, statement: Statement, found: _Known) -> float:
         """Return what is left of a statement's worth where its text has told much already."""
         taken = found.taken.get(statement.source, 0.0)
-        if not taken or self._sources[statement.source].speaker not in SPREADING:
+        source = self._sources[statement.source]
+        is_pasted = source.speaker == "user" and len(source.text) > PASTED
+        if not taken or not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + taken / SPREAD) ** -SPREAD_POWER)
 
