@@ -51,3 +51,8 @@ def test_long_texts_without_sentences_are_left_alone():
 
 def test_a_turn_without_an_answer_says_nothing():
     assert is_chatter("No response requested.")
+
+
+def test_the_heading_of_a_step_only_announces_it():
+    assert announces("**Step 7: Check if the commit was created**")
+    assert not announces("**Step 7 failed**\nThe lock was never released.")

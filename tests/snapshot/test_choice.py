@@ -103,6 +103,18 @@ def test_several_outputs_tell_more_than_much_of_one():
     assert [(one.source, one.start, one.end) for one in found] == [places[0], places[2], places[1]]
 
 
+def test_what_a_user_pasted_gives_way_to_what_else_is_told():
+    log = "\n".join(f"Row {n} of a pasted log with word{n}" for n in range(120))
+    sources = [SourceText(0, 0, "user", log, "", 0.25, 1.0)]
+    sources.append(SourceText(1, 0, "agent", CAUSE, "", 0.25, 1.0))
+    half = log.index("Row 60 ")
+    ranking = Ranking()
+    ranking.add(0, [(0, half), (half, len(log))], [500.0, 500.0], [1.0, 0.9])
+    ranking.add(1, [(0, len(CAUSE))], [10.0], [0.8])
+    found = Choice(ranking, sources).within(5_000.0)
+    assert [ranking[number].source for number in found] == [0, 1, 0]
+
+
 def test_a_new_value_counts_in_full_although_its_words_are_known():
     old = "I decided to use port 1111 for the scanner."
     new = "I decided to use port 2222 for the scanner."

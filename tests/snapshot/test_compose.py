@@ -138,6 +138,17 @@ def test_the_room_is_used_where_there_is_enough_to_say():
         assert found.counter.text(composed(found, room)) > 0.9 * room
 
 
+def test_room_that_names_do_not_need_goes_to_the_story():
+    words = ("the lock", "a cache", "its owner", "our queue", "one worker", "that buffer")
+    said = [
+        f"After {n} hours we found that {words[n % 6]} breaks {words[n * n % 5]} as it is old."
+        for n in range(200)
+    ]
+    found = view(U("Mend it."), *map(A, said), U("Go on."))
+    for room in (1_000, 2_000):
+        assert found.counter.text(composed(found, room)) > 0.95 * room
+
+
 def test_state_comes_first_then_the_story_in_order_then_names():
     found = view(U("Build it."), *work(), A("All compiled."), U("Link."))
     snapshot = composed(found, 700)

@@ -33,6 +33,7 @@ _LOOKING = lazy_pattern(
     re.IGNORECASE,
 )
 _BESIDE = lazy_pattern(r"[^.!?]{0,160}, (?:let's|let me|i'll) ", re.IGNORECASE)
+_STEP = lazy_pattern(r"[*# ]{0,8}(?:step|phase) \d{1,3}\b[^\n]*", re.IGNORECASE)
 _COURTESY = lazy_pattern(
     rf"{_OPENING}(?:i apologi[sz]e|my apologies|sorry|thank you|thanks"
     r"|you're (?:absolutely )?right|got it|sure|of course|certainly|absolutely)?"
@@ -60,7 +61,7 @@ def announces(statement: str) -> bool:
         return False
     if statement.endswith((":", "：")):
         return True  # What it announces is a call, which has a row of its own.
-    return _ANNOUNCES.match(statement) is not None
+    return _ANNOUNCES.match(statement) is not None or _STEP.fullmatch(statement) is not None
 
 
 def is_chatter(sentence: str) -> bool:

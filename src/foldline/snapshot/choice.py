@@ -29,6 +29,9 @@ by which: several outputs tell more than much of one.
 SPREADING: Final = frozenset((*QUOTED, "document", "report"))
 """Who is quoted from in that way."""
 
+PASTED: Final = 2_000
+"""Characters from which on most of what a user said was pasted, and is spread too."""
+
 SAME: Final = 0.999
 """The fraction of its worth from which on a statement counts as new."""
 
@@ -185,7 +188,9 @@ class Choice:
     def _spread(self, number: int) -> float:
         """Return what is left of a statement's worth where its text was quoted much already."""
         quoted = self._quoted.get(self._statements.sources[number], 0.0)
-        if not quoted or self._source(number).speaker not in SPREADING:
+        source = self._source(number)
+        is_pasted = source.speaker == "user" and len(source.text) > PASTED
+        if not quoted or not (is_pasted or source.speaker in SPREADING):
             return 1.0
         return float((1 + quoted / SPREAD) ** -SPREAD_POWER)
 

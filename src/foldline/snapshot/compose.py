@@ -55,6 +55,9 @@ Factor of the space that the first choice is made for, and fraction of the room 
 aim at.
 """
 
+UNSPENT: Final = 0.04
+"""Fraction of the room that is not left to names where there are too few."""
+
 GIANT, SEARCHED = 0.3, 0.02
 """
 Fractions of everything from which on an output is taken apart by its kind: in any case, and where
@@ -214,26 +217,25 @@ class _Composer:
     def fit(self, room: int) -> str:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
-        space: float = room - count(self._written([]))
-        names = min(NAMES_SHARE * room, max(0.0, space))
-        snapshot, quoted = self._fitted(space - names, room - space, room - round(names))
-        if not snapshot:
-            return self._smallest(room)
-        return self._with_names(snapshot, quoted, min(room - count(snapshot), NAMES_MOST * room))
-
-    def _fitted(self, space: float, fixed: float, aim: int) -> tuple[str, Sequence[int]]:
-        """
-        Return the snapshot that comes closest to a size, and which statements it quotes.
-
-        Args:
-            space: What there is for statements, in tokens.
-            fixed: What the rest of the snapshot takes, in tokens.
-            aim: The most that all of it may take, in tokens.
-        """
+        space = max(0.0, room - count(self._written([])))
+        names = min(NAMES_SHARE * room, space)
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
+        best = self._fitted(choice, room, space, names)
+        left = room - count(best)
+        if best and left > UNSPENT * room:
+            # There are not that many names.
+            more = self._fitted(choice, room, space, max(0.0, names - left))
+            best = more if count(more) > room - left else best
+        return best or self._smallest(room)
+
+    def _fitted(self, choice: Choice, room: int, space: float, names: float) -> str:
+        """Return the snapshot that uses a room best beside some names, "" if none fits."""
+        count = self.view.counter.text
+        aim = room - round(names)
+        fixed = room - space
         # Sizes are estimates, mostly too large; what turns out too much is soon taken back.
-        space *= GENEROUS
+        space = GENEROUS * (space - names)
         best, best_size, quoted = "", -1.0, list[int]()
         for _ in range(FITTINGS):
             chosen = choice.within(space)
@@ -245,7 +247,9 @@ class _Composer:
                 break
             taken = space if size <= aim else choice.needed(chosen)
             space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
-        return best, quoted
+        if not best:
+            return ""
+        return self._with_names(best, quoted, min(room - count(best), NAMES_MOST * room))
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
