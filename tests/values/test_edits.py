@@ -1,3 +1,5 @@
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.neutral import A, T, U, c, log, words
 
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply, following, rewritten
@@ -54,6 +56,28 @@ def test_a_fold_puts_the_snapshot_where_the_first_message_stood():
     snapshot = Message("user", (Text("sum"),), id="s")
     after = shown(Fold((IDS[1], IDS[3]), snapshot))
     assert words(after) == ["U:task", "U:sum", "T(1)", "U:next"]
+
+
+@given(st.sets(st.sampled_from(IDS), min_size=1), st.sampled_from(("s", *IDS)))
+def test_a_fold_of_most_is_that_of_a_few(folded, number):
+    """What is folded in one pass is folded in another order of edits step by step."""
+    snapshot = Message("user", (Text("sum"),), id=number)
+    expected, stands = [], number in {*IDS} - folded
+    for message in MESSAGES:
+        if message.id not in folded:
+            expected.append(message)
+        elif not stands:
+            expected.append(snapshot)
+            stands = True
+    assert shown(Fold(tuple(folded), snapshot)) == tuple(expected)
+    moved = Move(IDS[1], IDS[0])  # puts the messages in an order of their own, though the same
+    assert shown(moved, Fold(tuple(folded), snapshot)) == tuple(expected)
+
+
+def test_what_was_rewritten_before_it_was_folded_is_gone():
+    rewrite = Rewrite(IDS[2], 0, "[short]", "clear", "h")
+    snapshot = Message("user", (Text("sum"),), id="s")
+    assert words(shown(rewrite, Fold(tuple(IDS[1:4]), snapshot))) == ["U:task", "U:sum", "U:next"]
 
 
 def test_an_insert_stands_behind_its_message_or_at_the_start():
