@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -101,7 +100,8 @@ def command(
     if folder is not None:
         _write_report(folder, sections, run.measured, output)
     if output.json:
-        write_json("bench/1", _as_json(sections, run, small))
+        shown = {"sections": [section.to_json() for section in sections], "too_small": small}
+        write_json("bench/1", shown | run.omissions())
     else:
         write_text("\n".join(map(as_text, sections)))
 
@@ -161,18 +161,6 @@ def _head(measured: Sequence[RecordingResult]) -> str:
     sessions = plural(sum(bool(one.observations) for one in measured), "session")
     sources = ", ".join(sorted({escaped(one.source) for one in measured}))
     return f"# Compaction, measured\n\n{sessions} ({sources}), foldline {foldline.__version__}."
-
-
-def _as_json(
-    sections: Sequence[ReportSection], run: MeasuringRun[RecordingResult], small: int
-) -> dict[str, Any]:
-    return {
-        "sections": [section.to_json() for section in sections],
-        "too_small": small,
-        "others": run.others,
-        "not_measured": run.left,
-        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
-    }
 
 
 def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult]) -> str:
