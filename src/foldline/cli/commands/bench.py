@@ -167,6 +167,6 @@ def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult])
     where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
     if len(run.unreadable) == 1 and not run.measured:
         (only,) = run.unreadable
-        return f"no session could be measured: {only.path}: {only.why}"
+        return f"No session could be measured: {only.path}: {only.why}"
     what = "is long enough to be measured" if run.measured else "was found"
-    return f"no session {what} in {where}"
+    return f"No session {what} in {where}"
