@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from foldline.cli.output import Output, plural
 from foldline.errors import FoldlineError, InputError, UnknownFormat
@@ -254,6 +254,14 @@ class MeasuringRun(Generic[Measurement]):
 
     def _skip(self, found: SessionFile, why: str) -> None:
         self.unreadable.append(UnreadableFile(found.path, why))
+
+    def omissions(self) -> dict[str, Any]:
+        """Return what was not measured, and why, as JSON values."""
+        return {
+            "not_measured": self.left,
+            "others": self.others,
+            "trouble": [{"path": str(one.path), "why": one.why} for one in self.unreadable],
+        }
 
     def note(self, output: Output) -> None:
         """Say what was not measured, and why."""

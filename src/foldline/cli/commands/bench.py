@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -99,7 +98,8 @@ def command(
     if folder is not None:
         _write_report(folder, sections, run.measured, output)
     if output.json:
-        write_json("bench/1", _as_json(sections, run, small))
+        shown = {"sections": [section.to_json() for section in sections], "too_small": small}
+        write_json("bench/1", shown | run.omissions())
     else:
         write_text("\n".join(map(as_text, sections)))
 
@@ -161,22 +161,10 @@ def _head(measured: Sequence[RecordingResult]) -> str:
     return f"# Compaction, measured\n\n{sessions} ({sources}), foldline {foldline.__version__}."
 
 
-def _as_json(
-    sections: Sequence[ReportSection], run: MeasuringRun[RecordingResult], small: int
-) -> dict[str, Any]:
-    return {
-        "sections": [section.to_json() for section in sections],
-        "too_small": small,
-        "others": run.others,
-        "not_measured": run.left,
-        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
-    }
-
-
 def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult]) -> str:
     where = ", ".join(map(str, places[:3])) if places else "the places where agents keep theirs"
     if len(run.unreadable) == 1 and not run.measured:
         (only,) = run.unreadable
-        return f"no session could be measured: {only.path}: {only.why}"
+        return f"No session could be measured: {only.path}: {only.why}"
     what = "is long enough to be measured" if run.measured else "was found"
-    return f"no session {what} in {where}"
+    return f"No session {what} in {where}"

@@ -169,23 +169,17 @@ def command(
     )
     run.measured.sort(key=_KEYS[sort])
     if output.json:
-        value = {"goal": {"budget" if window is None else "window": goal.text}}
-        write_json("scan/1", value | _as_json(run))
+        value = {
+            "goal": {"budget" if window is None else "window": goal.text},
+            "sessions": [_row(session) for session in run.measured],
+        }
+        write_json("scan/1", value | run.omissions())
         return
     if run.measured:
         _show(run.measured, goal.text if window is None else f"a window of {goal.text}")
     else:
         output.note(_explain_nothing(run, folder))
     run.note(output)
-
-
-def _as_json(run: MeasuringRun[MeasuredSession]) -> dict[str, Any]:
-    return {
-        "sessions": [_row(session) for session in run.measured],
-        "not_measured": run.left,
-        "others": run.others,
-        "trouble": [{"path": str(one.path), "why": one.why} for one in run.unreadable],
-    }
 
 
 def _row(session: MeasuredSession) -> dict[str, Any]:
