@@ -61,7 +61,7 @@ screenshots: web  ## Draw the pictures in docs/inspect.md
 hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
 	$(BIN)/python bench/hostile.py $(HOSTILE)
 
-docs: $(DOCS)/.ready  ## Build the documentation in site/; it opens from disk, without a network
+docs: $(DOCS)/.ready  ## Build the documentation in site/; it opens from disk (its search fetches one script)
 	$(DOCS)/bin/mkdocs build --strict --quiet
 	@echo "site/index.html"
 

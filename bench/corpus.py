@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
@@ -48,6 +49,7 @@ def main() -> None:
     one, two = told
     print(f"two workers over one, elapsed: {one.elapsed / two.elapsed:.2f} × (asked: 1.8)")
     print(f"processor time of one over two: {one.cpu / two.cpu:.2f} (1.00: nothing is done twice)")
+    print(f"on two idle processors at most: {2 * one.cpu / (two.cpu + 2 * two.caller):.2f} ×")
     print(f"memory of a worker: {max(one.memory, two.memory):.0f} MB at most (asked: 600)")
     print(f"output: {'identical' if one.digest == two.digest else 'DIFFERENT'}")
 
@@ -68,11 +70,20 @@ def place(folder: Path, number: int) -> Path:
     return folder / f"{number % 100:02}" / f"session-{number:06}.json"
 
 
+@dataclass(frozen=True)
 class Run:
-    """What a run took: seconds elapsed, of processors, and the most memory of a worker in MB."""
+    """
+    What a run took.
 
-    def __init__(self, elapsed: float, cpu: float, memory: float, digest: str) -> None:
-        self.elapsed, self.cpu, self.memory, self.digest = elapsed, cpu, memory, digest
+    Seconds elapsed, of processors in the workers and in the caller, which does nothing while they
+    work, and the most memory of a worker in MB.
+    """
+
+    elapsed: float
+    cpu: float
+    caller: float
+    memory: float
+    digest: str
 
 
 def timed(operation: Operation, patterns: list[str], out: Path, workers: int, engine: str) -> Run:
@@ -81,7 +92,7 @@ def timed(operation: Operation, patterns: list[str], out: Path, workers: int, en
         made = alone.submit(measured, operation, patterns, str(out), workers, engine).result()
     print(
         f"{workers} worker{'s' * (workers > 1)}: {made.elapsed:,.1f} s, {made.cpu:,.1f} s of "
-        f"processors, {made.memory:.0f} MB a worker",
+        f"processors and {made.caller:.1f} s in the caller, {made.memory:.0f} MB a worker",
         flush=True,
     )
     return made
@@ -90,9 +101,9 @@ def timed(operation: Operation, patterns: list[str], out: Path, workers: int, en
 def measured(
     operation: Operation, patterns: list[str], out: str, workers: int, engine: str
 ) -> Run:
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     run(operation, patterns, out, engine=engine, workers=workers)
-    elapsed = time.perf_counter() - start
+    elapsed, caller = time.perf_counter() - start, time.process_time() - busy
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
     digest = sha256()
@@ -100,7 +111,11 @@ def measured(
         if path.is_file() and path.name != ".lock":
             digest.update(path.relative_to(out).as_posix().encode() + path.read_bytes())
     return Run(
-        elapsed, ended.ru_utime + ended.ru_stime, ended.ru_maxrss / unit, digest.hexdigest()
+        elapsed,
+        ended.ru_utime + ended.ru_stime,
+        caller,
+        ended.ru_maxrss / unit,
+        digest.hexdigest(),
     )
 
 

@@ -1,94 +1,186 @@
 """
-Open a session of a million messages: how long it takes, how much memory, what an append costs.
+Open sessions of up to a million messages, from a file and from PostgreSQL on the same disk.
 
-    python bench/long_session.py --store sqlite --messages 1000000
-    python bench/long_session.py --store postgres --messages 1000000
+    python bench/long_session.py [--sizes 1000 100000 1000000] [--archive FILE]
 
-The session is filled in one process and opened in another, whose peak of resident memory is told
-over that of the import alone.
+Each session is filled as an agent fills it, compacted whenever that is due, and copied to the
+server. Then a process of its own opens it, shows it and appends to it. Resident memory is the peak
+of that process with everything that it imported. Filling a million messages takes about ten
+minutes of a processor; an archive that is kept with ``--archive`` is filled once.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psycopg
 
 import foldline
-from many_agents import Server, wire
+from foldline.stores.opening import open_store
+from foldline.stores.sqlite import SqliteStore
+from foldline.stores.transfer import copy_sessions
+from many_agents import Server
 
-NAME = "long"
 WINDOW = 100_000
+STEP = 200
+"""So many messages come between two views."""
+
 APPENDS = 400
+WORDS = [f"word{number * 7_919 % 5_003}" for number in range(5_000)]
 
 
-def fill(place: str, messages: int) -> None:
-    """Write a session of so many messages."""
-    with foldline.Session.open(place, NAME, window=WINDOW) as session:
-        for start in range(session.length, messages, 5_000):
-            end = min(start + 5_000, messages)
-            session.import_messages(
-                [wire(NAME, seq % 2_000 * 2 + seq % 2) for seq in range(start, end)]
-            )
+def text(seq: int, words: int) -> str:
+    """Return words that differ from message to message."""
+    start = seq * 7_919 % (len(WORDS) - words)
+    return f"{seq}: " + " ".join(WORDS[start : start + words])
 
 
-def look(place: str) -> dict[str, float]:
-    """Open it, look at the view, append; return seconds, milliseconds and MB."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
-    with foldline.Session.open(place, NAME, window=WINDOW) as session:
-        opened = time.perf_counter() - start
+def wire(seq: int) -> dict[str, Any]:
+    """Return a message of an agent that gets a request every forty messages and reads files."""
+    match seq % 40:
+        case 0:
+            return {"role": "user", "content": f"Request {text(seq, 20)}"}
+        case 39:
+            return {"role": "assistant", "content": f"Done {text(seq, 30)}"}
+        case place if place % 2:
+            call = {"name": "read_file", "arguments": f'{{"path": "src/mod{seq % 977}.py"}}'}
+            asked = {"id": f"c{seq}", "type": "function", "function": call}
+            content = f"Step {text(seq, 8)}"
+            return {"role": "assistant", "content": content, "tool_calls": [asked]}
+        case _:
+            return {"role": "tool", "tool_call_id": f"c{seq - 1}", "content": text(seq, 60)}
+
+
+def fill(archive: Path, size: int) -> None:
+    """Write a session of so many messages, or what is left of it."""
+    store = SqliteStore(archive, durability="process")
+    with foldline.Session.open(None, str(size), store=store, window=WINDOW) as session:
+        for start in range(session.length, size, STEP):
+            session.import_messages(map(wire, range(start, min(start + STEP, size))))
+            session.view()
+    store.close()
+
+
+def look(place: str, size: int) -> dict[str, float]:
+    """Open a session, show it, append to it; return seconds, milliseconds and MB."""
+    start, busy = time.perf_counter(), time.process_time()
+    with foldline.Session.open(place, str(size), window=WINDOW) as session:
+        found = {
+            "open s": time.perf_counter() - start,
+            "open CPU s": time.process_time() - busy,
+        }
         session.view()
-        viewed = time.perf_counter() - start
-        times = []
-        for number in range(APPENDS):
-            message = {"role": "assistant" if number % 2 else "user", "content": f"more {number}"}
-            start = time.perf_counter()
-            session.append(message)
-            times.append(time.perf_counter() - start)
-        times.sort()
-        return {
-            "messages": session.length,
-            "open s": round(opened, 3),
-            "open and view s": round(viewed, 3),
-            "append p50 ms": round(times[APPENDS // 2] * 1000, 3),
-            "append p99 ms": round(times[int(APPENDS * 0.99)] * 1000, 3),
-            "peak MB over the import": round(
-                (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, 1
-            ),
+        found["peak MB"] = peak()
+        busy = time.process_time()
+        times = sorted(append(session, number) for number in range(APPENDS))
+        return found | {
+            "append p50 ms": times[APPENDS // 2],
+            "append p99 ms": times[int(APPENDS * 0.99)],
+            "append CPU ms": 1000 * (time.process_time() - busy) / APPENDS,
+            "peak MB with appends": peak(),
         }
 
 
+def append(session: foldline.Session, number: int) -> float:
+    """Append a message that nobody has said and return how long it took, in milliseconds."""
+    role = "assistant" if number % 2 else "user"
+    message = {"role": role, "content": f"more {number} at {time.time_ns()}"}
+    start = time.perf_counter()
+    session.append(message)
+    return 1000 * (time.perf_counter() - start)
+
+
+def peak() -> float:
+    """Return the most resident memory of this program so far, in MB; not of who started it."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def ratio(places: dict[str, str], size: int) -> float:
+    """Append to both stores in turn; return the median on PostgreSQL over that on SQLite."""
+    with ExitStack() as stack:
+        opened = {
+            name: stack.enter_context(foldline.Session.open(place, str(size), window=WINDOW))
+            for name, place in places.items()
+        }
+        times = [
+            {name: append(session, number) for name, session in opened.items()}
+            for number in range(APPENDS)
+        ]
+    p50 = {name: median(pair[name] for pair in times) for name in places}
+    return p50["PostgreSQL"] / p50["SQLite"]
+
+
+def looked(place: str, size: int) -> dict[str, float]:
+    """Do that in a process of its own: the memory of the one that filled it does not count."""
+    words = [sys.executable, __file__, "--look", place, "--sizes", str(size)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
 def main() -> None:
-    """Fill, open elsewhere, print."""
+    """Fill, copy, open elsewhere, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument("--store", default="sqlite", help="postgres, sqlite, or a URL")
-    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
+    parser.add_argument("--archive", type=Path, help="a SQLite file to fill and to keep")
     parser.add_argument("--look", metavar="PLACE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.look:
-        print(json.dumps(look(options.look)))
+        print(json.dumps(look(options.look, options.sizes[0])))
         return
-    folder = Path(tempfile.mkdtemp())
-    server = Server() if options.store == "postgres" else None
-    place = server.url if server else options.store
-    place = str(folder / "long.db") if options.store == "sqlite" else place
-    try:
-        for size in (10_000, options.messages):
-            fill(place, size)
-            # A process of its own: the memory of the one that filled it does not count.
-            words = [sys.executable, __file__, "--look", place]
-            print(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip())
-    finally:
-        if server is not None:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = options.archive or Path(folder) / "filled.db"
+        for size in options.sizes:
+            fill(archive, size)
+        copied = Path(folder) / "sqlite.db"
+        shutil.copyfile(archive, copied)
+        server = Server()
+        try:
+            measure(archive, {"SQLite": str(copied), "PostgreSQL": server.url}, options.sizes)
+        finally:
             server.close()
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tables(url: str) -> list[tuple[str, int, int, int]]:
+    """Return the rows of every table, and the bytes that they and their indexes take."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+        return connection.execute(
+            "SELECT relname, reltuples::bigint, pg_table_size(oid), pg_indexes_size(oid)"
+            " FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'foldline_archive'::regnamespace AND reltuples > 100"
+            " ORDER BY pg_total_relation_size(oid) DESC"
+        ).fetchall()
+
+
+def measure(archive: Path, places: dict[str, str], sizes: list[int]) -> None:
+    """Copy the archive to the server and print what opening and appending take at both."""
+    source, target = open_store(archive), open_store(places["PostgreSQL"])
+    for _ in copy_sessions(source, target):
+        pass
+    source.close()
+    target.close()
+    print(f"SQLite: {archive.stat().st_size / sum(sizes):.0f} bytes a message")
+    for table, rows, content, indexes in tables(places["PostgreSQL"]):
+        mb = f"{content / 1e6:.0f} MB, {indexes / 1e6:.0f} MB of indexes"
+        print(f"PostgreSQL: {table}: {rows:,} rows, {mb}")
+    for size in sizes:
+        found = {name: looked(place, size) for name, place in places.items()}
+        for name, figures in found.items():
+            words = "  ".join(f"{what} {value:.3g}" for what, value in figures.items())
+            print(f"{size:>9,} messages  {name:10}  {words}", flush=True)
+        print(f"{size:>9,} messages  append p50 PostgreSQL / SQLite {ratio(places, size):.2f}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +24,15 @@ def postgres_server() -> Iterator[str]:
         except Exception as error:  # noqa: BLE001  # whatever keeps a server from starting
             shutil.rmtree(folder, ignore_errors=True)
             pytest.skip(f"no PostgreSQL server can be started here: {error}")
+    url = running.get_uri()
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        # No test cuts the power: what matters here is what processes see.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
     try:
-        yield running.get_uri()
+        yield url
     finally:
         running.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
@@ -45,3 +53,12 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         for (name,) in schemas:
             if name.startswith("foldline_"):
                 connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Where an archive may be, on either store: nothing is there yet."""
+    if request.param == "sqlite":
+        return tmp_path / "a.db"
+    url: str = request.getfixturevalue("postgres_url")
+    return url

@@ -29,8 +29,8 @@ class Clock:
 
 
 @pytest.fixture
-def archive(tmp_path):
-    with Archive.open(tmp_path / "a.db") as made:
+def archive(place):
+    with Archive.open(place) as made:
         made._clock = Clock()
         yield made
 
@@ -164,8 +164,8 @@ def test_the_session_that_gave_a_handle_out_answers_before_a_newer_one(archive):
     assert archive.recall(twin.id).text == "twin"
 
 
-def test_it_reads_what_a_session_writes_while_both_are_open(archive, tmp_path):
-    with Session.open(tmp_path / "a.db", "live", window=8_000) as session:
+def test_it_reads_what_a_session_writes_while_both_are_open(archive, place):
+    with Session.open(place, "live", window=8_000) as session:
         number = session.append(WIRES[0])
 
         assert archive.recall(number).raw == WIRES[0]
@@ -181,8 +181,8 @@ def test_a_message_that_is_no_json_is_refused_and_nothing_is_kept(archive):
     assert archive.messages("a") == ()
 
 
-def test_a_closed_archive_says_so(tmp_path):
-    archive = Archive.open(tmp_path / "a.db")
+def test_a_closed_archive_says_so(place):
+    archive = Archive.open(place)
     archive.close()
 
     with pytest.raises(StoreError, match="is closed"):
@@ -226,8 +226,8 @@ def test_a_file_that_is_read_in_another_format_is_another_session(archive):
     assert archive.messages(name)[-1].calls[0].id == "t1"
 
 
-def test_a_recall_reads_the_message_that_it_names_and_no_other(tmp_path, monkeypatch):
-    with Session.open(tmp_path / "a.db", "long", window=200_000) as session:
+def test_a_recall_reads_the_message_that_it_names_and_no_other(place, monkeypatch):
+    with Session.open(place, "long", window=200_000) as session:
         ids = session.extend({"role": "user", "content": f"fact {n}"} for n in range(50))
     read = []
     plain = rows.messages
@@ -237,7 +237,7 @@ def test_a_recall_reads_the_message_that_it_names_and_no_other(tmp_path, monkeyp
         return plain(connection, number, start, stop)
 
     monkeypatch.setattr(rows, "messages", counted)
-    with Archive.open(tmp_path / "a.db") as archive:
+    with Archive.open(place) as archive:
         assert archive.recall(ids[17][:12]).text == "fact 17"
 
     assert read == [17]

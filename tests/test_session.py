@@ -101,8 +101,8 @@ def step(number, size=1):
 
 
 @pytest.fixture
-def opened(tmp_path):
-    """Open sessions in one file; all are closed in the end."""
+def opened(place):
+    """Open sessions in one archive; all are closed in the end."""
     made = []
 
     def open_(name="s", **changes):
@@ -112,7 +112,7 @@ def opened(tmp_path):
             "counter": EstimatedCounter("o200k"),
             "format": "openai-chat",
         }
-        session = Session.open(tmp_path / "a.db", name, **{**settings, **changes})
+        session = Session.open(place, name, **{**settings, **changes})
         made.append(session)
         return session
 
@@ -429,7 +429,7 @@ def test_the_view_is_always_the_log_with_its_edits(opened):
     assert session.view() == replayed
 
 
-def test_another_process_sees_the_same_view(opened, tmp_path):
+def test_another_process_sees_the_same_view(opened, place):
     session = opened()
     fill(session, 70)
     shown = session.view()
@@ -446,7 +446,7 @@ def test_another_process_sees_the_same_view(opened, tmp_path):
     )
 
     out = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "a.db")],
+        [sys.executable, "-c", code, str(place)],
         capture_output=True,
         text=True,
         check=True,
@@ -1165,10 +1165,10 @@ def test_tools_nested_beyond_reading_are_bad_input(opened):
         opened(tools=[deep])
 
 
-def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(tmp_path):
+def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(place):
     # F11: a job answers long after everybody went on without it.
     call = {"id": "job", "type": "function", "function": {"name": "start", "arguments": "{}"}}
-    with Session.open(tmp_path / "agent.db", "s", window=4_000) as session:
+    with Session.open(place, "s", window=4_000) as session:
         session.append({"role": "user", "content": "Start the job."})
         session.append({"role": "assistant", "content": "Starting.", "tool_calls": [call]})
         for number in range(60):
@@ -1240,8 +1240,8 @@ def test_a_summarizer_that_hangs_keeps_no_async_program_from_ending():
     assert (ran.stdout, ran.stderr, ran.returncode) == ("end\n", "", 0)
 
 
-def test_a_budget_may_be_a_share_of_what_is_shown(tmp_path):
-    with Session.open(tmp_path / "s.db", "s", window=1_000_000) as session:
+def test_a_budget_may_be_a_share_of_what_is_shown(place):
+    with Session.open(place, "s", window=1_000_000) as session:
         session.append({"role": "user", "content": "Why does the build fail?"})
         session.extend({"role": "user", "content": f"line {n} of it " * 99} for n in range(30))
         receipt = session.compact("25%", force=True)

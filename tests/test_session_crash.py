@@ -56,16 +56,15 @@ def killed_after(path, policy, acknowledgements):
 
 
 @pytest.mark.parametrize(("policy", "seed"), [("window", 1), ("default", 2), ("salient", 3)])
-def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(tmp_path, policy, seed):
-    path = tmp_path / "a.db"
+def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(place, policy, seed):
     chance = random.Random(seed)  # noqa: S311  # when to kill, reproducibly
     acknowledged = []
     for _ in range(5):
-        lines = killed_after(path, policy, chance.randint(2, 160))
+        lines = killed_after(place, policy, chance.randint(2, 160))
         acknowledged += [line[1] for line in lines if line[0] == "appended"]
 
         with Session.open(
-            path, "s", window=6_000, policy=policy, counter=EstimatedCounter("o200k")
+            place, "s", window=6_000, policy=policy, counter=EstimatedCounter("o200k")
         ) as session:
             numbers = [message.id for message in session.messages]
             in_effect = [
@@ -89,13 +88,12 @@ def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(tmp_path, po
     assert len(acknowledged) > 40
 
 
-def test_compactions_that_were_reported_are_there_after_a_kill(tmp_path):
-    path = tmp_path / "a.db"
-    lines = killed_after(path, "window", 150)
+def test_compactions_that_were_reported_are_there_after_a_kill(place):
+    lines = killed_after(place, "window", 150)
     compacted = [int(line[1]) for line in lines if line[0] == "compacted"]
 
     with Session.open(
-        path, "s", window=6_000, policy="window", counter=EstimatedCounter("o200k")
+        place, "s", window=6_000, policy="window", counter=EstimatedCounter("o200k")
     ) as session:
         kept = [r.tokens_after for r in session.receipts if r.status == "compacted"]
 

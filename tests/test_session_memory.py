@@ -18,6 +18,7 @@ from foldline.core.prepared import MemorySettings
 from foldline.core.strategy import Plan, Policy, Rung
 from foldline.session.hooks import Hooks
 from foldline.stores.memory import MemoryStore
+from foldline.stores.opening import open_store
 from foldline.stores.sqlite import SqliteStore
 from foldline.summary.summarize import Summarize
 from foldline.tokens.estimate import EstimatedCounter
@@ -154,14 +155,13 @@ def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
 
 
 @pytest.mark.requirement("K27", "F93")
-def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too(tmp_path):
-    path = tmp_path / "a.db"
-    with opened(SqliteStore(path)) as session:
+def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too(place):
+    with opened(open_store(place)) as session:
         fill(session, 0, FULL + 6)
         session.view()
         receipt = session.receipts[-1]
         view = session.view()
-    with opened(SqliteStore(path)) as session:
+    with opened(open_store(place)) as session:
         assert session.view() == view
         assert session.receipts[-1] == receipt
         recalled = [session.recall(handle).raw for handle in receipt.recall]
@@ -172,13 +172,13 @@ def test_everything_that_it_folded_is_recalled_by_its_handle_after_a_restart_too
 
 
 @pytest.mark.requirement("K28", "F91")
-def test_it_survives_a_restart(tmp_path):
-    path, model = tmp_path / "a.db", Model()
-    with opened(SqliteStore(path), summarizer=model) as session:
+def test_it_survives_a_restart(place):
+    model = Model()
+    with opened(open_store(place), summarizer=model) as session:
         fill(session, 0, FULL)
         prepared = session.memory
     asked = model.asked
-    with opened(SqliteStore(path), summarizer=model) as session:
+    with opened(open_store(place), summarizer=model) as session:
         assert session.memory == prepared
         session.append({"role": "assistant", "content": FILLER * 3})
         receipt = session.compact(force=True)
@@ -327,28 +327,28 @@ def test_a_memory_by_lesser_means_says_so_when_it_is_used():
     assert receipt.spent.attempts > 0
 
 
-def test_a_change_by_another_process_is_no_reason_to_overwrite_it(tmp_path):
-    path, model = tmp_path / "a.db", Model(hold=True)
-    mine = opened(SqliteStore(path), summarizer=model)
+def test_a_change_by_another_process_is_no_reason_to_overwrite_it(place):
+    model = Model(hold=True)
+    mine = opened(open_store(place), summarizer=model)
     mine.extend(said(number) for number in range(DUE))
     assert model.begun.wait(60)
-    with opened(SqliteStore(path), Config()) as other:
+    with opened(open_store(place), Config()) as other:
         other.append(said(DUE))
     model.go_on.set()
     quiet()
     assert mine.memory is None
     mine.close()
-    with opened(SqliteStore(path)) as again:
+    with opened(open_store(place)) as again:
         assert len(again.messages) == DUE + 1
 
 
 # --- the end of a session ----------------------------------------------------------------------
 
 
-def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(tmp_path):
-    path, model = tmp_path / "a.db", Model(hold=True)
+def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(place):
+    model = Model(hold=True)
     session = Session.open(
-        path,
+        place,
         "s",
         window=12_000,
         counter=COUNTER,
@@ -363,7 +363,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(tmp
     assert time.monotonic() - began < 10
     model.go_on.set()
     quiet()
-    assert SqliteStore(path).load("s").memory is None
+    assert open_store(place).load("s").memory is None
 
 
 def test_nobody_is_asked_again_after_closing():
@@ -582,17 +582,17 @@ def test_the_pause_holds_whatever_the_user_says():
 
 
 @pytest.mark.requirement("C5")
-def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(tmp_path):
-    path, clock = tmp_path / "a.db", Clock()
-    session, _ = failing_session(SqliteStore(path), clock)
+def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(place):
+    clock = Clock()
+    session, _ = failing_session(open_store(place), clock)
     for number in range(3):
         work(session, number)
     session.close()
-    session, asked = failing_session(SqliteStore(path), clock)
+    session, asked = failing_session(open_store(place), clock)
     work(session, 3)
     assert asked == []
     session.close()
-    session, asked = failing_session(SqliteStore(path), clock, policy="default")
+    session, asked = failing_session(open_store(place), clock, policy="default")
     work(session, 4)
     assert len(asked) == 1
     session.close()

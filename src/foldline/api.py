@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,9 +16,9 @@ from foldline.engine.compaction import compact_view
 from foldline.engine.policies import configured
 from foldline.engine.receipt import Receipt, build_receipt
 from foldline.errors import BudgetError
-from foldline.formats.detect import detect_dialect
-from foldline.formats.dialect import Dialect, bounded_nesting
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.dialect import Dialect
+from foldline.formats.fields import bounded_nesting
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
 from foldline.values.edits import Fold, Rewrite
@@ -205,18 +206,18 @@ def compact_transcript(
         focus=focus,
         summary=settings.summary,
     )
-    if summarizer is None:
-        outcome = drive(compact_view(before, budget, policy, need, Sources()), _nobody)
-    else:
+    answer: Callable[[Ask], Reply] = _nobody
+    if summarizer is not None:
         # Imported here: what answers knows of threads, which nothing else here needs.
         from foldline.ask_runner import reader_of, run_ask
 
         # A number of tokens says nothing about the window of who answers.
         is_window = budget.resolved and not budget.fixed
-        window = budget.scale if is_window else UNKNOWN_WINDOW
-        need = replace(need, reader=reader_of(summarizer, window))
-        steps = compact_view(before, budget, policy, need, Sources())
-        outcome = drive(steps, lambda ask: run_ask(summarizer, ask))
+        need = replace(
+            need, reader=reader_of(summarizer, budget.scale if is_window else UNKNOWN_WINDOW)
+        )
+        answer = functools.partial(run_ask, summarizer)
+    outcome = drive(compact_view(before, budget, policy, need, Sources()), answer)
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     shown = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, shown, counter)

@@ -18,9 +18,10 @@ from foldline.recall import Holdings, Recalled, recall
 from foldline.recall.fitting import cap
 from foldline.recall.holdings import parse
 from foldline.recall.session_search import PastAnswer, PastSession, search_past
+from foldline.session.batches import COMPACTION, Batch
 from foldline.session.codec import DecodedMessage, freeze, kept, restored
 from foldline.session.damage import reading
-from foldline.session.history import COMPACTION, Batch, History, restored_history
+from foldline.session.history import History, restored_history
 from foldline.session.log import PAGE, Log
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, Store, StoredSession
 from foldline.stores.retention import Retention, prune
@@ -47,16 +48,16 @@ class Archive:
         self._clock = clock
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], *, key: str | None = None) -> Self:
         """
-        Open the archive in a file; it is created when it is missing.
+        Open the archive in a file or a database; see `foldline.stores.opening.open_store`.
 
         Raises:
-            StoreError: The file cannot be opened or is no archive.
+            StoreError: It cannot be opened, is no archive, or encrypted with another key.
         """
         from foldline.stores.opening import open_store
 
-        return cls(open_store(path))
+        return cls(open_store(path, key=key))
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """List the sessions with their sizes, the one that was changed last first."""

@@ -1,63 +1,58 @@
-"""Public names of a package, loaded when they are first used: importing it stays cheap."""
+"""
+Public names of a package, loaded when they are first used: importing it stays cheap.
+
+A package lists them once, as imports in its ``__init__.pyi``: type checkers read that file, and so
+does the package when it runs. The library `lazy-loader` works like this; importing Foldline loads
+no package of others.
+"""
 
 from __future__ import annotations
 
-import ast
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
-def lazily(
-    package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """
-    Return what a package takes as its ``__getattr__`` and ``__dir__``.
+    Return the ``__getattr__`` and ``__dir__`` of a package whose stub imports its public names.
+
+    ``__all__`` is found like the other names, so nothing is read before the first of them is used.
 
     Args:
         package: Its name.
-        homes: The module below it that holds a public name, by that name; a dot in front leads
-            to a module beside the package.
     """
 
+    @cache
+    def read_stub() -> dict[str, str]:
+        return _exports(package)
+
     def load(name: str) -> Any:
-        home = homes.get(name)
-        if home is None:
+        if name == "__all__":
+            return names()
+        module = read_stub().get(name)
+        if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f".{home}", package), name)
+        return getattr(import_module(module), name)
 
     def names() -> list[str]:
-        return list(homes)
+        return list(read_stub())
 
     return load, names
 
 
-def export_lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """
-    Return what a package takes as its ``__getattr__``, ``__dir__`` and ``__all__``.
+def _exports(package: str) -> dict[str, str]:
+    """Map each name that the stub of a package imports to the module it comes from, sorted."""
+    import ast
+    import pkgutil
 
-    Its public names stand once, as the imports under ``if TYPE_CHECKING`` in its own source: type
-    checkers follow them, and they are carried out here one by one, when a name is used.
-
-    Args:
-        package: Its name.
-    """
-    loader: Any = sys.modules[package].__loader__
-    tree = ast.parse(loader.get_source(package))
-    checked = (part for part in tree.body if isinstance(part, ast.If))
-    homes = {
-        name.name: line.module or ""
-        for part in checked
-        for line in part.body
-        if isinstance(line, ast.ImportFrom)
-        for name in line.names
-    }
-
-    def load(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
-
-    names = sorted(homes)
-    return load, lambda: list(names), names
+    stub = pkgutil.get_data(package, "__init__.pyi") or b""
+    return dict(
+        sorted(
+            (alias.name, node.module)
+            for node in ast.parse(stub).body
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        )
+    )

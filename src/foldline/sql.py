@@ -34,6 +34,10 @@ class Rows(Protocol):
         """Return the rows that are left."""
         ...
 
+    def fetchmany(self, size: int, /) -> list[Any]:
+        """Return the next rows, at most so many."""
+        ...
+
     def __iter__(self) -> Iterator[Any]: ...
 
 
@@ -58,6 +62,10 @@ class Database(Protocol):
 
     def writing(self) -> AbstractContextManager[Connection]:
         """Change the database, all or nothing; what is committed stays."""
+        ...
+
+    def size(self) -> int:
+        """Return what it takes on the disk, in bytes."""
         ...
 
     def close(self) -> None:

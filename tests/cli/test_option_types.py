@@ -4,7 +4,7 @@ import click
 import pytest
 from tests.cli.sample import foldline
 
-from foldline.cli.option_types import BUDGET, PERIOD, SIZE, WINDOW
+from foldline.cli.options import BUDGET, PERIOD, SIZE, WINDOW
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_tokens_are_counted_as_the_model_does() -> None:
 
 @pytest.mark.parametrize("wanted", ["--5", "-", "9" * 30, "-" + "9" * 30])
 def test_an_odd_number_of_a_conversation_is_bad_input(several: Path, wanted: str) -> None:
-    with pytest.raises(InputError, match="there is no conversation"):
+    with pytest.raises(InputError, match="There is no conversation"):
         open_input(str(several), None, wanted, Output())
 
 

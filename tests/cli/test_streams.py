@@ -60,9 +60,10 @@ def test_a_terminal_of_any_encoding_gets_every_word(
     commands = [
         ["stats", str(session)],
         ["compact", "--budget", "10%", "-o", os.devnull, str(session)],
-        ["doctor"],
         ["formats"],
     ]
+    if "PYTHONUTF8" in variables:  # it looks at all there is: once is enough
+        commands.append(["doctor"])
     done = launch(
         [sys.executable, "-c", ONE_AFTER_ANOTHER, json.dumps(commands)],
         env={**os.environ, **variables},
@@ -73,10 +74,10 @@ def test_a_terminal_of_any_encoding_gets_every_word(
     out, told = done.communicate(timeout=120)
     assert done.returncode == 0, told
     assert b"Unexpected" not in told
-    codes = [line for line in out.splitlines() if line.startswith(b"ended ")]
-    assert codes == [b"ended stats 0", b"ended compact 0", b"ended doctor 0", b"ended formats 0"]
+    ended = re.findall(r"^ended (\w+) 0$", out.decode("utf-8", "replace"), re.MULTILINE)
+    assert ended == [words[0] for words in commands]
     texts = re.split(rb"ended \w+ 0\n", out)
-    assert [bool(text) for text in texts] == [True, False, True, True, False]
+    assert [bool(text) for text in texts] == [*(name != "compact" for name in ended), False]
 
 
 def test_our_signs_are_plain_where_the_terminal_has_none(session: Path) -> None:

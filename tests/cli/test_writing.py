@@ -114,7 +114,7 @@ def test_whenever_it_is_ended_the_output_is_the_old_or_the_new_one(
     session = write_conversation(tmp_path / "session.json", steps=120)
     out, before = tmp_path / "out.json", session.read_bytes()
     words = ("compact", session, "--budget", "10%", "-q")
-    new, _ = start(*words).communicate(timeout=60)
+    new = foldline(*words).stdout_bytes
     seen = set()
     for tenths in range(1, 9, 2):
         out.write_bytes(OLD)

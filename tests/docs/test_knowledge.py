@@ -10,8 +10,9 @@ import pytest
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import ReadLimits
 from foldline.memory.documents.reading import CODE, CODE_NAMES
+from foldline.memory.knowledge.full_text import POOL
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
-from foldline.memory.knowledge.term_index import POOL, POSTINGS
+from foldline.memory.knowledge.search import POSTINGS
 from foldline.memory.knowledge.vector_search import LOOKED_AT
 from foldline.tools import RAGTool
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.detect import detect_dialect
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 
 PLAIN = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 TOOL_USE = {
@@ -67,11 +66,11 @@ def test_a_conversation_is_recognised_by_its_content(name, wire):
 @pytest.mark.parametrize(
     ("wire", "sentence"),
     [
-        ("hello", "a conversation is a list of messages or a request body, not str"),
-        (None, "a conversation is a list of messages or a request body, not NoneType"),
-        ([], "the conversation is empty"),
-        ({"messages": []}, "the conversation is empty"),
-        ({"model": "m"}, "the object has none of the fields messages, contents, input, values"),
+        ("hello", "A conversation is a list of messages or a request body, not str"),
+        (None, "A conversation is a list of messages or a request body, not NoneType"),
+        ([], "The conversation is empty"),
+        ({"messages": []}, "The conversation is empty"),
+        ({"model": "m"}, "The object has none of the fields messages, contents, input, values"),
         ({"messages": "hi"}, "field messages: the messages are not a list"),
         (["hi"], "message 0: a message is an object, not str"),
         ([*PLAIN, {"content": "x"}], "message 2, field role: the role is missing"),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from foldline.formats.foreign import flat_text, legal_id, wire_ids
+from collections.abc import Sequence
+
+from foldline.formats.foreign import flat_text, legal_id, with_legal_ids
 from foldline.values.groups import Site
 from foldline.values.identity import identify
 from foldline.values.messages import (
@@ -24,8 +26,19 @@ def result(number: str | None, dialect: str = "x") -> Message:
     return Message("tool", (ToolResult(number, (), "f"),), raw={}, dialect=dialect)
 
 
+def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str | None]:
+    """Return the ids of all calls and results by where they stand."""
+    return {
+        Site(index, position): part.id if isinstance(part, ToolCall) else part.call_id
+        for index, message in enumerate(with_legal_ids(messages, dialect))
+        for position, part in enumerate(message.parts)
+        if isinstance(part, (ToolCall, ToolResult))
+    }
+
+
 def test_ids_of_the_dialect_itself_are_left_alone() -> None:
-    assert wire_ids([call("a:b", dialect="own"), result("a:b", "own")], "own") == {}
+    messages = [call("a:b", dialect="own"), result("a:b", "own")]
+    assert with_legal_ids(messages, "own") is messages
 
 
 def test_an_illegal_id_is_made_legal_for_the_call_and_its_result() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import InputError
+from foldline.formats.fields import named_errors
 from foldline.formats.json_document import (
+    JsonFormat,
+    Path,
     at,
     is_unchanged,
     members,
-    read_recording,
-    reading,
     replace_values,
     style_of,
-    write_recording,
 )
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Text
@@ -116,26 +117,35 @@ def test_a_value_too_deep_to_write_is_an_error_of_ours() -> None:
 WIRES = [{"t": "eins"}, {"t": "zwölf"}]
 
 
-def transcript(source: TranscriptSource) -> Transcript:
-    wires = source.document["m"]
-    return Transcript.of([Message("user", (Text(w["t"]),), w, "x") for w in wires], "x")
+class Entries(JsonFormat):
+    name = "x"
+    title = "x"
+
+    def find(self, document: Any) -> list[tuple[str, Path, Any]]:
+        return [("one", ("m",), document)]
+
+    def read(self, wire: Any) -> Transcript:
+        return Transcript.of([Message("user", (Text(w["t"]),), w, "x") for w in wire["m"]], "x")
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        return [message.raw for message in messages]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_changed_document_keeps_its_encoding(encoding: str) -> None:
     text = json.dumps({"m": WIRES, "n": 1}, ensure_ascii=False)
     source = TranscriptSource.of(text.encode(encoding))
-    there = transcript(source)
-    recording = read_recording("x", source, [("one", ("m",), there)])
-    assert write_recording(recording, lambda *_: pytest.fail("nothing changed")) is source.data
+    recording = Entries().decode(source)
+    there = recording.current.transcript
+    assert Entries().encode(recording) is source.data
 
     changed = recording.with_transcript(0, there.with_messages(there.messages[1:]))
-    data = write_recording(changed, lambda _, __, now: [m.raw for m in now.messages])
+    data = Entries().encode(changed)
     assert data == json.dumps({"m": WIRES[1:], "n": 1}, ensure_ascii=False).encode(encoding)
 
 
 def test_a_pinned_message_is_unchanged_and_a_moved_one_is_not() -> None:
-    there = transcript(TranscriptSource.of(json.dumps({"m": WIRES}).encode()))
+    there = Entries().read({"m": WIRES})
     one, two = there.messages
     assert is_unchanged((one, two), (replace(one, pinned=True), two))
     assert not is_unchanged((one, two), (two, one))
@@ -159,7 +169,7 @@ def test_what_stands_at_a_path(path: tuple[str | int, ...], found: object) -> No
 
 
 def test_an_error_about_a_message_names_the_conversation_too() -> None:
-    with pytest.raises(InputError) as caught, reading("task 3"):
+    with pytest.raises(InputError) as caught, named_errors("task 3"):
         raise InputError("it is empty", index=4, field="content", hint="Say something.")
     assert str(caught.value) == "task 3, message 4, field content: it is empty. Say something."
     assert (caught.value.index, caught.value.field) == (4, "content")

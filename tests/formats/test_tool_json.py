@@ -77,7 +77,8 @@ def test_the_notation_of_every_provider_is_read(tool: dict) -> None:
 
 
 def test_what_is_written_can_be_read_again() -> None:
-    assert tool_schemas([SCHEMA.as_anthropic(), SCHEMA.as_responses()]) == [SCHEMA, SCHEMA]
+    wires = [SCHEMA.as_object("input_schema"), SCHEMA.as_object("parameters")]
+    assert tool_schemas(wires) == [SCHEMA, SCHEMA]
 
 
 def test_a_function_without_parameters_takes_none() -> None:

@@ -10,7 +10,7 @@ from tests.inspector.sample import claude_code, quiet
 
 from foldline.core.config import Config
 from foldline.errors import FoldlineError
-from foldline.inspector.file_growth import appended, mark
+from foldline.inspector.file_reading import appended, mark, read_content
 from foldline.inspector.loading import from_file, grown
 from foldline.inspector.trace import SessionTrace
 
@@ -93,14 +93,15 @@ def test_recorded_sessions_grow_into_themselves(tmp_path: Path) -> None:
         for share in (0.5, 0.95):
             path.write_bytes(b"".join(lines[: max(2, int(share * len(lines)))]))
             try:
-                trace = read(path)
+                before = read_content(path, "auto", None)
             except FoldlineError:
                 continue  # not lines, or nothing was said yet
+            marked = mark(path, before.format, path.stat().st_size)
             with path.open("ab") as file:
                 file.write(b"".join(lines[max(2, int(share * len(lines))) :]))
-            found = trace.mark and appended(trace.mark, trace.segments[-1].messages)
+            found = marked and appended(marked, before.segments[-1])
             if found:
-                whole = read(path).segments[-1].messages
+                whole = read_content(path, "auto", None).segments[-1]
                 assert found[0] == whole, recorded
                 assert [m.id for m in found[0]] == [m.id for m in whole], recorded
                 followed += 1

@@ -36,6 +36,10 @@ WINDOW = 6_000
 """The window that the agents are given, in tokens: a run of 100 turns fills it many times."""
 
 TURNS = 100
+"""Turns of the long run; each framework is taken through it in one way."""
+
+FEWER = 40
+"""Turns in which each other way of the same framework meets every fault."""
 
 READ_FILE: dict[str, Any] = {
     "name": "read_file",

@@ -1,4 +1,4 @@
-"""The long run: a hundred turns, a failure before every answer, over the SDKs themselves."""
+"""The long run: many turns, a failure before every answer, over the SDKs themselves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,18 @@ def check(trouble: Trouble, server: ScriptedServer, said: list[str], session: Se
     assert server.violations == () == server.errors
     assert trouble.larger == []
     assert set(trouble.injected) == set(agents.FAULTS)
-    assert sum(r.status == "compacted" and bool(r.edits) for r in session.receipts) > 10
+    assert (
+        sum(r.status == "compacted" and bool(r.edits) for r in session.receipts) > len(said) / 10
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
-@pytest.mark.parametrize("name", SDKS)
-def test_a_plain_loop_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [(name, agents.TURNS if name == "messages" else agents.FEWER) for name in SDKS],
+)
+def test_a_plain_loop_gets_through_many_turns_of_trouble(name, turns, tmp_path):
     sdk, trouble, asked = SDKS[name], Trouble(), list[Ask]()
 
     def summarizer(ask: Ask) -> str:
@@ -44,7 +49,7 @@ def test_a_plain_loop_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
         sdk.client(server) as client,
         Session.open(tmp_path / "loop.db", "loop", **options) as session,
     ):
-        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)))
+        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns)
         receipts = session.receipts
     check(trouble, server, said, session)
     spent = [receipt.spent.attempts for receipt in receipts]
@@ -57,13 +62,14 @@ def test_a_plain_loop_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "J7")
 @pytest.mark.parametrize("name", ["messages"])
-def test_a_loop_that_awaits_gets_through_a_hundred_turns_of_trouble(name, tmp_path):
+def test_a_loop_that_awaits_gets_through_many_turns_of_trouble(name, tmp_path):
     sdk, trouble = SDKS[name], Trouble()
     options = sdk.opened(window=agents.WINDOW)
 
     async def main() -> list[str]:
         async with sdk.aclient(server) as client:
-            return await agents.arun(aasks(sdk, session, sdk.call(client, sdk.tools)))
+            ask = aasks(sdk, session, sdk.call(client, sdk.tools))
+            return await agents.arun(ask, agents.FEWER)
 
     with (
         ScriptedServer(trouble, window=agents.WINDOW) as server,

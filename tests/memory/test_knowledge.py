@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -15,6 +15,9 @@ from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
 from foldline.memory.knowledge import document_tables as writing_module
 from foldline.memory.knowledge import ingest as storing_module
+
+Place: TypeAlias = Path | str
+Rows: TypeAlias = Callable[[], dict[str, int]]
 
 GUIDE = """# Guide
 
@@ -33,33 +36,24 @@ Everything lies in one SQLite file, in write-ahead mode.
 
 
 @pytest.fixture
-def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
+def knowledge(place: Place) -> Iterator[Knowledge]:
     small = ChunkSettings(target=64, overlap=16)
-    with Knowledge.open(tmp_path / "k.db", chunks=small, clock=lambda: 1_000.0) as opened:
+    with Knowledge.open(place, chunks=small, clock=lambda: 1_000.0) as opened:
         yield opened
 
 
-def rows(path: Path) -> dict[str, int]:
-    """How many rows each table has, and the full-text index, which has to agree with its table."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO found (found, rank) VALUES ('integrity-check', 1)")
-        counts = connection.execute(
-            "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks),"
-            " (SELECT count(*) FROM vectors), (SELECT count(*) FROM signs)"
-        ).fetchone()
-    return dict(zip(("documents", "chunks", "vectors", "signs"), counts, strict=True))
-
-
 @pytest.mark.requirement("T14")
-def test_what_was_added_is_found_with_its_source_also_after_a_restart(tmp_path: Path) -> None:
+def test_what_was_added_is_found_with_its_source_also_after_a_restart(
+    tmp_path: Path, place: Place
+) -> None:
     file = tmp_path / "guide.md"
     file.write_text(GUIDE)
     small = ChunkSettings(target=64, overlap=0)
-    with Knowledge.open(tmp_path / "k.db", chunks=small) as first:
+    with Knowledge.open(place, chunks=small) as first:
         (added,) = first.add(file).documents
         assert (added.outcome, added.document) == ("added", str(file))
         found = first.search("how often is a request tried again?")
-    with Knowledge.open(tmp_path / "k.db", chunks=small) as again:
+    with Knowledge.open(place, chunks=small) as again:
         assert again.search("how often is a request tried again?") == found
     best = found.passages[0]
     assert best.source.endswith("guide.md, lines 1-9 (Guide)")
@@ -94,7 +88,7 @@ def test_no_evidence_is_an_answer(knowledge: Knowledge) -> None:
 
 @pytest.mark.requirement("T14")
 def test_the_same_content_again_is_no_work_and_other_content_replaces_it(
-    knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch, place: Place, rows: Rows
 ) -> None:
     assert knowledge.add_text("guide", GUIDE, kind="markdown").outcome == "added"
     with monkeypatch.context() as patch:
@@ -106,17 +100,17 @@ def test_the_same_content_again_is_no_work_and_other_content_replaces_it(
     texts = [passage.text for passage in knowledge.search("times", 50, threshold=0)]
     assert any("seven" in text for text in texts)
     assert not any("three times" in text for text in texts), "a stale chunk was found"
-    counted = rows(tmp_path / "k.db")
+    counted = rows()
     assert counted["documents"] == knowledge.stats().documents == 1
     assert counted["chunks"] == knowledge.stats().chunks
 
 
 @pytest.mark.requirement("T14")
 def test_a_failure_while_a_document_is_replaced_leaves_the_old_version(
-    knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch, rows: Rows
 ) -> None:
     knowledge.add_text("guide", GUIDE, kind="markdown")
-    before = rows(tmp_path / "k.db"), knowledge.search("retries", threshold=0)
+    before = rows(), knowledge.search("retries", threshold=0)
 
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
@@ -124,11 +118,11 @@ def test_a_failure_while_a_document_is_replaced_leaves_the_old_version(
     monkeypatch.setattr(writing_module, "_take_numbers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         knowledge.add_text("guide", "something else about retries")
-    assert (rows(tmp_path / "k.db"), knowledge.search("retries", threshold=0)) == before
+    assert (rows(), knowledge.search("retries", threshold=0)) == before
 
 
 @pytest.mark.requirement("T14")
-def test_clearing_a_namespace_leaves_the_others(knowledge: Knowledge, tmp_path: Path) -> None:
+def test_clearing_a_namespace_leaves_the_others(knowledge: Knowledge, rows: Rows) -> None:
     other = knowledge.within("other")
     for store in (knowledge, other):
         store.add_text("guide", GUIDE, kind="markdown")
@@ -139,11 +133,11 @@ def test_clearing_a_namespace_leaves_the_others(knowledge: Knowledge, tmp_path: 
     assert knowledge.documents() == ()
     assert len(other.documents()) == 2
     assert other.search("retries").evidence
-    assert rows(tmp_path / "k.db")["chunks"] == other.stats().chunks
+    assert rows()["chunks"] == other.stats().chunks
     assert other.remove("guide")
     assert not other.remove("guide")
     assert [one.name for one in other.documents()] == ["more"]
-    assert rows(tmp_path / "k.db")["chunks"] == 1
+    assert rows()["chunks"] == 1
     knowledge.add_text("guide", GUIDE, kind="markdown")
     assert knowledge.search("retries").evidence
 
@@ -159,7 +153,9 @@ def test_a_namespace_is_searched_by_its_own_words(knowledge: Knowledge) -> None:
 
 
 @pytest.mark.requirement("T14")
-def test_a_folder_is_added_as_it_is_now(knowledge: Knowledge, tmp_path: Path) -> None:
+def test_a_folder_is_added_as_it_is_now(
+    knowledge: Knowledge, tmp_path: Path, place: Place
+) -> None:
     folder = tmp_path / "docs"
     (folder / "sub").mkdir(parents=True)
     (folder / "a.md").write_text(GUIDE)
@@ -182,12 +178,12 @@ def test_a_folder_is_added_as_it_is_now(knowledge: Knowledge, tmp_path: Path) ->
     assert knowledge.add(folder / "a.md", name="the guide").documents[0].document == "the guide"
 
 
-def test_a_word_that_was_not_there_is_found_as_soon_as_it_is(tmp_path: Path) -> None:
+def test_a_word_that_was_not_there_is_found_as_soon_as_it_is(place: Place) -> None:
     sizes = ChunkSettings(target=64, overlap=0)
-    with Knowledge.open(tmp_path / "k.db", chunks=sizes) as here:
+    with Knowledge.open(place, chunks=sizes) as here:
         here.add_text("much", "\n\n".join(f"the boat {n} sails " * 12 for n in range(60)))
         assert not here.search("zeppelin").evidence
-        with Knowledge.open(tmp_path / "k.db") as there:
+        with Knowledge.open(place) as there:
             there.add_text("new", "A zeppelin flies.")
         assert [passage.document for passage in here.search("zeppelin")] == ["new"]
 
@@ -201,18 +197,18 @@ def test_text_that_is_no_unicode_is_stored_as_far_as_it_goes(knowledge: Knowledg
 
 @pytest.mark.requirement("T14")
 def test_terms_of_an_older_version_are_cut_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, place: Place, rows: Rows
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(writing_module, "TERMS_VERSION", "0")
         patch.setattr(writing_module, "terms", lambda _: ["nothing"])
-        with Knowledge.open(tmp_path / "k.db") as old:
+        with Knowledge.open(place) as old:
             patch.setattr(storing_module, "TERMS_VERSION", "0")
             old.add_text("guide", GUIDE, kind="markdown")
             assert not old.search("retries").evidence
-    with Knowledge.open(tmp_path / "k.db") as new:
+    with Knowledge.open(place) as new:
         assert new.search("retries").evidence
-    assert rows(tmp_path / "k.db")["documents"] == 1
+    assert rows()["documents"] == 1
 
 
 # --- meanings ------------------------------------------------------------------------------
@@ -238,8 +234,8 @@ class Animals:
 
 
 @pytest.mark.requirement("T14")
-def test_what_shares_no_word_is_found_by_meaning(tmp_path: Path) -> None:
-    with Knowledge.open(tmp_path / "k.db", embedder=Animals()) as knowledge:
+def test_what_shares_no_word_is_found_by_meaning(place: Place, rows: Rows) -> None:
+    with Knowledge.open(place, embedder=Animals()) as knowledge:
         knowledge.add_text("a", "The tiger sleeps.")
         knowledge.add_text("b", "The train is late.")
         knowledge.add_text("c", "老虎在睡觉。")
@@ -251,15 +247,15 @@ def test_what_shares_no_word_is_found_by_meaning(tmp_path: Path) -> None:
         knowledge.add_text("a", "The boat sleeps.")
         assert "a" not in [p.document for p in knowledge.search("kitten", threshold=0.5)]
         knowledge.remove("a")
-        assert rows(tmp_path / "k.db") == {"documents": 2, "chunks": 2, "vectors": 1, "signs": 1}
+        assert rows() == {"documents": 2, "chunks": 2, "vectors": 1}
         knowledge.clear()
-        assert rows(tmp_path / "k.db")["signs"] == 0
+        assert rows()["vectors"] == 0
 
 
 @pytest.mark.requirement("T14")
-def test_an_embedder_that_fails_is_an_error_and_stores_nothing(tmp_path: Path) -> None:
+def test_an_embedder_that_fails_is_an_error_and_stores_nothing(place: Place) -> None:
     embedder = Animals()
-    with Knowledge.open(tmp_path / "k.db", embedder=embedder) as knowledge:
+    with Knowledge.open(place, embedder=embedder) as knowledge:
         knowledge.add_text("a", "The tiger sleeps.")
         embedder.fails = True
         with pytest.raises(ModelError, match=r"animals-1 failed on b: .*away"):
@@ -270,19 +266,19 @@ def test_an_embedder_that_fails_is_an_error_and_stores_nothing(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("vector", [[0.0] * 70, [1.0] * 3, [float("nan")] * 70, []])
-def test_a_vector_without_meaning_is_refused(tmp_path: Path, vector: list[float]) -> None:
+def test_a_vector_without_meaning_is_refused(vector: list[float], place: Place) -> None:
     embedder = Animals()
     embedder.embed = lambda texts: [vector for _ in texts]  # type: ignore[method-assign]
-    with Knowledge.open(tmp_path / "k.db", embedder=embedder) as knowledge:
+    with Knowledge.open(place, embedder=embedder) as knowledge:
         with pytest.raises(InputError):
             knowledge.add_text("b", "The cat is late.")
         assert knowledge.documents() == ()
 
 
-def test_another_embedder_embeds_anew(tmp_path: Path) -> None:
-    with Knowledge.open(tmp_path / "k.db") as knowledge:
+def test_another_embedder_embeds_anew(place: Place) -> None:
+    with Knowledge.open(place) as knowledge:
         knowledge.add_text("a", "The tiger sleeps.")
-    with Knowledge.open(tmp_path / "k.db", embedder=Animals()) as knowledge:
+    with Knowledge.open(place, embedder=Animals()) as knowledge:
         assert not knowledge.search("kitten").evidence
         assert knowledge.add_text("a", "The tiger sleeps.").outcome == "replaced"
         assert knowledge.search("kitten").evidence
@@ -399,9 +395,9 @@ def test_programs_that_await_have_the_same(knowledge: Knowledge, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\nb"])
-def test_a_namespace_needs_a_name(tmp_path: Path, name: str) -> None:
+def test_a_namespace_needs_a_name(name: str, place: Place) -> None:
     with pytest.raises(InputError):
-        Knowledge.open(tmp_path / "k.db", namespace=name)
+        Knowledge.open(place, namespace=name)
 
 
 def test_what_makes_no_sense_is_refused(knowledge: Knowledge, tmp_path: Path) -> None:

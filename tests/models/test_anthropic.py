@@ -10,8 +10,8 @@ from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
 from foldline.models.anthropic import UNCAPPED, AnthropicProtocol
+from foldline.models.completion import CompletionRequest
 from foldline.models.info import ModelInfo
-from foldline.models.protocol import CompletionRequest
 from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 

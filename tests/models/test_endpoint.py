@@ -6,8 +6,13 @@ import pickle
 import pytest
 
 from foldline.errors import InputError
-from foldline.models.endpoint import is_private_host, make_endpoint, same_origin
-from foldline.models.secret import Secret, reveal_all
+from foldline.models.endpoint import (
+    Secret,
+    is_private_host,
+    make_endpoint,
+    reveal_all,
+    same_origin,
+)
 from foldline.redaction import redacted
 
 KEY = "sk-0123456789abcdef"

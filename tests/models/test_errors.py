@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 
+from foldline.models.endpoint import Secret
 from foldline.models.errors import TooLong, provider_error, wait_in
-from foldline.models.secret import Secret
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])

@@ -9,7 +9,7 @@ from tests.models.conftest import KEY, address, say
 
 from foldline.errors import InputError
 from foldline.models import Catalogue, ModelInfo, light, model, summarizer
-from foldline.models.choice import choose_summarizer
+from foldline.models.catalogue import choose_summarizer
 from foldline.testing import ScriptedServer
 
 LOCAL = "http://localhost:1/v1"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.errors import ModelError
+from foldline.models.completion import CompletionRequest
 from foldline.models.info import ModelInfo
 from foldline.models.openai_chat import OpenAIChatProtocol
-from foldline.models.protocol import CompletionRequest
 from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import Usage
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.models.test_openai_chat import JSON
 
 from foldline.errors import ModelError
+from foldline.models.completion import CompletionRequest
 from foldline.models.info import ModelInfo
 from foldline.models.openai_responses import OpenAIResponsesProtocol
-from foldline.models.protocol import CompletionRequest
 from foldline.models.sse import ServerSentEvent
 
 MESSAGE = {

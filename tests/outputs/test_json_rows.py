@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.outputs.reading import parse
 
 from foldline.outputs.json_rows import json_rows
 from foldline.outputs.json_text import scan
-from foldline.outputs.tables import parse
 from foldline.values.part_text import MAX_LINE
 
 ROWS = [{"id": n, "name": f"name {n}", "state": ("on", "off")[n % 2]} for n in range(40)]

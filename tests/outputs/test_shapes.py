@@ -4,10 +4,11 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.outputs.reading import parse
 
 from foldline.outputs.json_text import scan
 from foldline.outputs.shapes import shaped, value_of
-from foldline.outputs.tables import header, parse
+from foldline.outputs.tables import header
 
 CELL = st.one_of(
     st.none(),

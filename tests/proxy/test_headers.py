@@ -1,8 +1,8 @@
 """Headers pass as they are, but for those of one connection and the proxy's own."""
 
-from foldline.proxy.clients import client_name, session_hint
 from foldline.proxy.headers import report_headers, request_headers, response_headers
 from foldline.proxy.request_rewriting import Decision
+from foldline.proxy.requests import client_name, session_hint
 from foldline.values.messages import Usage
 
 CAME = [

@@ -8,10 +8,9 @@ from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.engine.compaction import compact_view
-from foldline.reinjection.attachment import FoundFile
-from foldline.reinjection.file_visibility import sight
+from foldline.reinjection.attachment import FoundFile, sight
 from foldline.reinjection.reinject import KIND, Sources, reserve
-from foldline.reinjection.task_lists import newest_plan
+from foldline.reinjection.working_set import newest_plan
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
 from foldline.strategies.window import Window

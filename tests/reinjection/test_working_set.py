@@ -8,8 +8,7 @@ from tests.neutral import A, T, U, c, log
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.file_access import in_sight, newest, touches
-from foldline.reinjection.task_lists import newest_plan
-from foldline.reinjection.working_set import WorkingSet
+from foldline.reinjection.working_set import WorkingSet, newest_plan
 
 SETTINGS = FileSettings()
 TOOLS = ("read_file", "write_file", "edit_file", "run", "todo")

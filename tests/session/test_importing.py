@@ -7,7 +7,7 @@ import pytest
 from foldline import Session
 from foldline.errors import InputError, StoreError
 from foldline.stores.memory import MemoryStore
-from foldline.stores.sqlite import SqliteStore
+from foldline.stores.opening import open_store
 
 
 def said(number):
@@ -45,8 +45,8 @@ def test_an_error_names_the_message_and_leaves_the_batches_before_it():
     assert session.view() == [said(n) for n in range(30)]
 
 
-def test_what_is_imported_is_read_as_it_is_needed(tmp_path):
-    store = SqliteStore(tmp_path / "a.db")
+def test_what_is_imported_is_read_as_it_is_needed(place):
+    store = open_store(place)
     session = opened(store)
     durable = []
 

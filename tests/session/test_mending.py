@@ -104,8 +104,8 @@ def _is(left: object, right: object) -> bool:
     return left is right
 
 
-def test_damage_that_was_recorded_by_another_process_is_mended_when_it_is_read(tmp_path):
-    with Session.open(tmp_path / "a.db", "s", window=8_000) as session:
+def test_damage_that_was_recorded_by_another_process_is_mended_when_it_is_read(place):
+    with Session.open(place, "s", window=8_000) as session:
         session.extend([USER, RESULT, ANSWER])
-    with Session.open(tmp_path / "a.db", "s", window=8_000) as again:
+    with Session.open(place, "s", window=8_000) as again:
         assert dialect("openai-chat").validate(again.view()) == []

@@ -1,7 +1,13 @@
 """Where a view stands in the log, and whose usage it is that comes with several messages."""
 
-from foldline.session import Session
+import pytest
+
+from foldline.errors import StoreError
+from foldline.session import Session, positions
+from foldline.session.positions import Positions
 from foldline.stores.memory import MemoryStore
+from foldline.stores.opening import open_store
+from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.values.messages import Usage
 
 TURNS = [
@@ -38,3 +44,53 @@ def test_usage_is_of_the_last_answer_among_several_messages():
     session.extend(TURNS[:1])
     session.extend(TURNS[1:3], usage=Usage(900, 100))
     assert [message.usage for message in session.messages] == [None, Usage(900, 100), None]
+
+
+# --- where a message stands, by its id ---------------------------------------------------------
+
+IDS = [f"{number:032x}" for number in range(10)]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def stored_ids(request, tmp_path, monkeypatch):
+    """Ids that are left in the store: three are more than are read at once."""
+    monkeypatch.setattr(positions, "AT_ONCE", 3)
+    on_sqlite = request.param == "sqlite"
+    place = tmp_path / "a.db" if on_sqlite else request.getfixturevalue("postgres_url")
+    store = open_store(place)
+    for name, ids in (("s", IDS[:6]), ("other", IDS[5:])):
+        store.begin(SessionHead(name))
+        store.commit(name, 0, Change(0, tuple(StoredMessage(n, "user", {}) for n in ids)))
+    yield store.load("s").ids
+    store.close()
+
+
+def test_every_message_of_a_long_log_has_its_position(stored_ids):
+    known = Positions("s", stored_ids)
+    for number in IDS[8:]:
+        known.add(number)
+
+    assert [known.get(number) for number in IDS] == [0, 1, 2, 3, 4, 5, None, None, 6, 7]
+    assert IDS[5] in known
+    assert IDS[6] not in known
+    assert len(known) == 8
+    assert [list(known.since(start)) for start in (0, 5, 7, 8)] == [
+        [*IDS[:6], *IDS[8:]],
+        [IDS[5], *IDS[8:]],
+        IDS[9:],
+        [],
+    ]
+    assert list(known) == [*IDS[:6], *IDS[8:]]
+    assert list(known.values()) == list(range(8))
+
+
+def test_what_was_looked_up_first_does_not_change_the_order(stored_ids):
+    known = Positions("s", stored_ids)
+    assert known[IDS[4]] == 4
+    known.add(IDS[8])
+    assert list(known) == [*IDS[:6], IDS[8]]
+
+
+def test_an_id_that_stands_in_a_log_twice_is_damage():
+    with pytest.raises(StoreError, match="two messages have the same id"):
+        Positions("s", (IDS[0], IDS[0]))

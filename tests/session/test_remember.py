@@ -29,8 +29,8 @@ def opened(path, **changes):
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "agent.db"
+def path(place):
+    return place
 
 
 def snapshots(session):

@@ -47,3 +47,7 @@ def test_only_a_statement_of_one_sentence_is_an_announcement():
 def test_long_texts_without_sentences_are_left_alone():
     text = "let me " * 200_000
     assert trimmed(text) == text
+
+
+def test_a_turn_without_an_answer_says_nothing():
+    assert is_chatter("No response requested.")

@@ -62,6 +62,17 @@ def test_choosing_grows_linearly_however_much_is_repeated():
     assert grows_linearly(lambda made: made[0].within(made[1]), repeating, 2_000, 16_000)
 
 
+def test_several_outputs_tell_more_than_much_of_one():
+    first, second = ("Alpha beta gamma.\nDelta epsilon zeta.", "Eta theta iota kappa.")
+    sources = [SourceText(n, 0, "result", t, "", 5.0, 1.0) for n, t in enumerate((first, second))]
+    places = [(0, 0, 17), (0, 18, 38), (1, 0, 21)]
+    ranking = Ranking(lambda number, *_: (1.0, 0.9, 0.8)[number])
+    ranking.add(0, [place[1:] for place in places[:2]], [90.0, 90.0], [1.0, 0.9])
+    ranking.add(1, [places[2][1:]], [90.0], [0.8])
+    found = Choice(ranking, sources).within(1_000.0)
+    assert [(one.source, one.start, one.end) for one in found] == [places[0], places[2], places[1]]
+
+
 def test_a_new_value_counts_in_full_although_its_words_are_known():
     old = "I decided to use port 1111 for the scanner."
     new = "I decided to use port 2222 for the scanner."

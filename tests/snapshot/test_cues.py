@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.growth import grows_linearly
+
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.sources import SourceText
 
@@ -33,3 +35,16 @@ def test_the_letter_of_an_escaped_line_feed_makes_no_name():
     assert list(likely_names({"nAfter_all": 2.0, "next_step": 1.0}, [source], (), ())) == [
         "next_step"
     ]
+
+
+def named(size):
+    """Return so many names, and as many texts that each have a backslash and a hyphenated word."""
+    sources = [
+        SourceText(n, 0, "agent", f"see \\name_{n} in dry-name-{n}", "", 0.25, 1.0)
+        for n in range(size)
+    ]
+    return {f"name_{n}": 1.0 for n in range(size)}, sources
+
+
+def test_listing_grows_linearly_with_names_and_texts():
+    assert grows_linearly(lambda made: list(likely_names(*made, (), ())), named, 2_000, 16_000)

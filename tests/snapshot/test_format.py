@@ -154,3 +154,7 @@ def test_a_file_that_the_first_version_says_was_read_is_none_that_was_changed():
 
 def test_names_are_read_as_what_stands_in_their_section():
     assert parse(render(HEAD, ((NAMES, ("a.py, b_c",)),))).state == {NAMES: ("a.py, b_c",)}
+
+
+def test_colours_of_a_terminal_leave_nothing_behind():
+    assert one_line("\x1b[31mcould not\x1b[0m execute") == "could not execute"

@@ -42,6 +42,20 @@ def test_a_short_result_stands_with_its_call_and_nowhere_else():
     assert found[1:] == [("change", "run make test\n→ done")]
 
 
+def test_what_an_agent_puts_around_an_output_is_no_part_of_it():
+    wrapped = "Exit code: 0\nWall time: 0 seconds\nOutput:\ndone"
+    found = told(U("t"), A(run(command="make test")), T("1", wrapped))
+    assert found[1:] == [("change", "run make test\n→ done")]
+
+
+def test_errors_in_a_file_that_is_only_shown_are_no_outcome():
+    code = "\n".join(f"raise ValueError('step {n} failed')" for n in range(40))
+    shown = told(U("t"), A(run(command="cat steps.py")), T("1", code))
+    assert shown[1:] == [("call", "run cat steps.py"), ("result", code)]
+    done = told(U("t"), A(run(command="python steps.py")), T("1", code))
+    assert done[1][1].startswith("run python steps.py\n→ ")
+
+
 def test_a_result_that_stays_beside_the_snapshot_is_not_quoted_with_its_call():
     found = told(U("t"), A(run(command="make test")), T("1", "done"), positions=[1])
     assert found == [("change", "run make test")]

@@ -64,6 +64,23 @@ def test_a_request_that_stays_beside_the_snapshot_says_so():
     assert "(stands in full beside this): answered" in row
 
 
+def test_a_request_that_stays_with_its_answer_is_not_listed():
+    messages = (U("Mend it."), run("1"), T("1", "read"), A("It is done."))
+    assert REQUESTS not in standing(*messages, positions=[1, 2])
+
+
+def test_a_command_at_the_end_of_an_answer_is_no_answer():
+    said = "The lock is fixed.\n```bash\nls src\n```"
+    (row,) = standing(U("Mend it."), A(said), U("a.py\nb.py"))[REQUESTS]
+    assert row.endswith("The lock is fixed.")
+
+
+def test_an_answer_stands_in_sentences_rather_than_in_code():
+    said = "The root cause is the lock.\n```go\nif failed { return errors.New(failed) }\n```"
+    (row,) = standing(U("Why?"), A(said))[REQUESTS]
+    assert row.endswith("answered: The root cause is the lock.")
+
+
 @pytest.mark.requirement("G4")
 def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last():
     messages = (U("Mend it."), A("It is done."))

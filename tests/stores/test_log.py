@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from foldline.errors import StoreError
 from foldline.stores import log as module
+from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.sqlite import SqliteStore
 
@@ -32,8 +33,8 @@ def test_it_reads_like_the_tuple_of_its_messages(store, wanted):
     assert (len(stored.messages), len(stored.ids)) == (20, 20)
 
 
-def test_what_was_appended_later_is_not_in_it(tmp_path):
-    store = SqliteStore(tmp_path / "a.db")
+def test_what_was_appended_later_is_not_in_it(place):
+    store = open_store(place)
     store.begin(SessionHead("s"))
     store.commit("s", 0, Change(at=0, messages=MESSAGES[:5]))
     before = store.load("s")
@@ -52,8 +53,8 @@ def test_a_long_log_is_read_in_pages(store, monkeypatch):
     assert tuple(store.load("s").messages) == MESSAGES
 
 
-def test_nothing_can_be_read_when_the_store_is_closed(tmp_path):
-    store = SqliteStore(tmp_path / "a.db")
+def test_nothing_can_be_read_when_the_store_is_closed(place):
+    store = open_store(place)
     store.begin(SessionHead("s"))
     store.commit("s", 0, Change(at=0, messages=MESSAGES))
     stored = store.load("s")
@@ -65,8 +66,8 @@ def test_nothing_can_be_read_when_the_store_is_closed(tmp_path):
         list(stored.ids)
 
 
-def test_the_names_are_those_of_the_sessions_the_newest_first(tmp_path):
-    store = SqliteStore(tmp_path / "a.db")
+def test_the_names_are_those_of_the_sessions_the_newest_first(place):
+    store = open_store(place)
     for number, name in enumerate("abc"):
         store.begin(SessionHead(name, created=float(number)))
 

@@ -4,17 +4,22 @@ from random import Random
 import pytest
 
 from foldline.stores.memory import MemoryStore
+from foldline.stores.opening import open_store
 from foldline.stores.protocol import Change, SessionHead, StoredMessage
 from foldline.stores.retention import IN_USE, Retention, prune
-from foldline.stores.sqlite import SqliteStore
 
 DAY = 86_400.0
 NOW = 100 * DAY
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "postgres", "memory"])
 def store(request, tmp_path):
-    made = SqliteStore(tmp_path / "a.db") if request.param == "sqlite" else MemoryStore()
+    if request.param == "memory":
+        made = MemoryStore()
+    elif request.param == "sqlite":
+        made = open_store(tmp_path / "a.db")
+    else:
+        made = open_store(request.getfixturevalue("postgres_url"))
     yield made
     made.close()
 
@@ -61,8 +66,8 @@ def test_a_session_in_use_stays_however_large_it_is(store):
     assert store.names() == ("now",)
 
 
-def test_what_two_sessions_share_counts_until_both_are_gone(tmp_path):
-    store = SqliteStore(tmp_path / "a.db")
+def test_what_two_sessions_share_counts_until_both_are_gone(place):
+    store = open_store(place)
     add(store, "a", NOW - 9 * DAY, 200_000)
     (message,) = store.load("a").messages
     store.begin(SessionHead("b", "openai-chat"))

@@ -3,7 +3,7 @@
 import pytest
 from tests.neutral import A, U, view
 
-from foldline.summary.conversation_language import conversation_language
+from foldline.summary.summarize import conversation_language
 
 
 @pytest.mark.requirement("F39", "K24")

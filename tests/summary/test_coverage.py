@@ -1,7 +1,7 @@
 import pytest
 from tests.neutral import A, T, U, c, view
 
-from foldline.summary.coverage import coverage, wanted
+from foldline.summary.account import coverage, wanted
 
 
 def told():

@@ -5,7 +5,7 @@ from tests.growth import grows_linearly, repeated
 
 from foldline.snapshot.format import header, parse, render
 from foldline.snapshot.phrases import ACCOUNT
-from foldline.summary.forgery import neutralize
+from foldline.summary.cleanup import neutralize
 from foldline.values.snapshot_mark import CHINESE_HEADER, SNAPSHOT_HEADER
 
 KNOWN = "3f2a1c"

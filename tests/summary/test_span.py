@@ -103,7 +103,7 @@ def test_the_new_part_is_folded_and_the_old_part_is_the_same():
 @pytest.mark.parametrize("ends", [{"up_to": 99}, {"start": -99}, {"up_to": "feedfeed"}])
 @pytest.mark.requirement("K17")
 def test_a_position_out_of_range_is_an_error(ends):
-    with pytest.raises(InputError, match="there is no message"):
+    with pytest.raises(InputError, match="There is no message"):
         foldline.compact(history(), **ends)
 
 

@@ -25,6 +25,16 @@ def test_what_people_and_models_write_is_known_and_what_tools_give_out_is_not():
     assert set(found) == {"src/app.py", "load_all", "lib/known.py"}
 
 
+def test_names_that_a_client_put_around_the_words_of_a_user_are_not_the_users():
+    framed = "<environment_context>\nsee cwd_name\n</environment_context>\nmend src/app.py"
+    assert set(worths(U(framed))) == {"src/app.py"}
+
+
+def test_a_number_of_several_parts_is_as_unlikely_as_any_other():
+    found = Vocabulary.of([A("", c("1", "run", '{"it": "3.11 4711 a_name"}'))]).likely()
+    assert found["3.11"] == found["4711"] < found["a_name"]
+
+
 def test_the_prose_of_the_agent_counts_more_than_arguments_and_the_more_the_more_often():
     call = c("1", "read", '{"path": "in_call"}')
     found = worths(U("in_request"), A("often_said", call), A("often_said, once_said"))

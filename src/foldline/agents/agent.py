@@ -61,7 +61,7 @@ class Agent:
     ) -> None:
         if session.format not in ("", model.dialect):
             raise InputError(
-                f"the session is in the format {session.format}, the model speaks {model.dialect}",
+                f"The session is in the format {session.format}, the model speaks {model.dialect}",
                 hint="Open another session for this model.",
             )
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)

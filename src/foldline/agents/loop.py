@@ -102,7 +102,7 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
 
 async def _begin(run: RunState, task: str) -> Events:
     if not task.strip():
-        raise InputError("the task is empty")
+        raise InputError("The task is empty")
     await _update_overhead(run)
     for call in open_calls(run.session.messages):
         await _record(run, call, INTERRUPTED)
@@ -116,7 +116,7 @@ async def _begin(run: RunState, task: str) -> Events:
 async def _resume(run: RunState) -> Events:
     """Give every open call a result, say what changed meanwhile, and go on."""
     if not run.session.messages:
-        raise InputError("there is nothing to go on with", hint="Give a task.")
+        raise InputError("There is nothing to go on with", hint="Give a task.")
     await _update_overhead(run)
     changes = await _restore(run)
     run.has_begun = True

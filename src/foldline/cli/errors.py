@@ -90,10 +90,10 @@ def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) ->
         sys.stdout.flush()
     except (BrokenPipeError, ReaderGone):
         return _end_quietly()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return Exit.USAGE
     except click.ClickException as error:
-        if error.format_message().startswith("Usage:"):  # no command at all: its help
-            click.echo(error.format_message(), err=True)
-            return Exit.USAGE
         return _report(_usage(error), debug, as_json)
     except (click.Abort, KeyboardInterrupt):
         words = "Interrupted; nothing was left half done."
@@ -126,15 +126,11 @@ def _usage(error: click.ClickException) -> CommandFailure:
 
 
 def _sentence(error: FoldlineError) -> str:
-    """Return the message, closed with a full stop where it has none."""
-    message = error.message[:1].upper() + error.message[1:] if _is_prose(error) else error.message
+    """Return the message as a sentence; where in the input it is comes first, in small letters."""
+    message = error.message
+    if isinstance(error, InputError) and (error.index is not None or error.field):
+        message = message[:1].upper() + message[1:]
     return message if message.endswith((".", "!", "?")) else f"{message}."
-
-
-def _is_prose(error: FoldlineError) -> bool:
-    """Return True if a message begins with a word of ours rather than with a file name."""
-    first = error.message.split(" ", 1)[0].rstrip(":")
-    return first in ("message", "field", "line", "there", "expected", "what", "the", "a", "no")
 
 
 def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:

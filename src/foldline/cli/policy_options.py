@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from foldline.cli.option_types import NumberType
+from foldline.cli.options import NumberType
 from foldline.core.config import Config
 from foldline.core.settings_codec import leaves, unknown
 from foldline.core.spending import Spent
@@ -202,7 +202,7 @@ def _pin(transcript: Transcript, pin: str) -> int | str:
     found = [number for number in short if len(text) >= 6 and number.startswith(text)]
     if len(found) != 1:
         raise InputError(
-            f"there is no message {pin[:40]!r} to pin",
+            f"There is no message {pin[:40]!r} to pin",
             hint=f"Give a position from 0 to {size - 1}, -1 for the last, or a handle.",
         )
     return found[0]

@@ -15,11 +15,10 @@ from foldline import api
 from foldline.cli.output import Output
 from foldline.core.validation import meant
 from foldline.errors import InputError, UnknownFormat
-from foldline.formats.detect import detect_dialect
 from foldline.formats.files import FILE_FORMATS, check_json, read_file
 from foldline.formats.json_document import ConversationPath, JsonDocument
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource, plain_limit
 from foldline.tokens.choose import family_of
 from foldline.values.tokens import TokenCounter
@@ -221,5 +220,5 @@ def _choose(recording: Recording, wanted: str | None) -> int:
     listed = ", ".join(f"{n} ({name})" for n, name in enumerate(names[:8], 1))
     more = ", …" if len(names) > 8 else ""
     raise InputError(
-        f"there is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
+        f"There is no conversation {wanted[:60]!r}", hint=f"The file has {listed}{more}."
     )

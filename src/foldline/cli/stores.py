@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from foldline.errors import InputError, StoreError
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 if TYPE_CHECKING:
     from foldline.archive import Archive
@@ -58,15 +58,19 @@ def open_notes(given: Path | None, *, make: bool = False) -> Notes:
     path = notes_folder(given)
     if not make and not path.is_dir():
         raise InputError(
-            f"there is no folder of notes {path}",
+            f"There is no folder of notes {path}",
             hint="'foldline note new' makes it, --notes or FOLDLINE_NOTES names another.",
         )
     return Notes.open(path)
 
 
-def existing(path: Path, what: str, *, made_by: str, option: str) -> Path:
+Place = TypeVar("Place", Path, Path | str)
+"""A file, or a file or the URL of a database."""
+
+
+def existing(path: Place, what: str, *, made_by: str, option: str) -> Place:
     """
-    Return the path of a store that exists.
+    Return the path of a store that exists; of a database that is left to the server.
 
     Args:
         path: Where it is.
@@ -77,7 +81,7 @@ def existing(path: Path, what: str, *, made_by: str, option: str) -> Path:
     Raises:
         StoreError: There is nothing.
     """
-    if not path.exists():
+    if isinstance(path, Path) and not path.exists():
         raise StoreError(
             f"There is no {what} {path}.",
             hint=f"'foldline {made_by}' makes it, {option} or FOLDLINE_HOME names another.",
@@ -85,13 +89,17 @@ def existing(path: Path, what: str, *, made_by: str, option: str) -> Path:
     return path
 
 
-def make_folder(path: Path) -> Path:
+def make_folder(path: Place) -> Place:
     """
     Create the folder of a store, for its owner only, and return the path of the store.
+
+    The URL of a database is returned as it is.
 
     Raises:
         StoreError: It cannot be created.
     """
+    if not isinstance(path, Path):
+        return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
 from foldline.cli.errors import OutputError
+from foldline.errors import InputError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -52,6 +53,23 @@ def prepare() -> None:
         sys.stderr = _make_forgiving(sys.stderr)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_ERRORS)
+
+
+def read_stdin(most: int, field: str = "") -> bytes:
+    """
+    Read all of stdin.
+
+    Args:
+        most: The most that is taken, in bytes.
+        field: What it is read for, for the error.
+
+    Raises:
+        InputError: There is more.
+    """
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"stdin has more than {most:,} bytes", field=field)
+    return data
 
 
 def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:

@@ -121,9 +121,10 @@ def _room(
     base = task.counter.text(render(sections, task.frame))
     if base > config.max_tokens:
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
-        told = ", ".join(f"{place_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
+        listed = ", ".join(f"{place_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
         raise CannotFit(
-            f"What is mandatory takes {base:,} tokens, {config.max_tokens:,} are allowed: {told}",
+            f"What is mandatory takes {base:,} tokens, {config.max_tokens:,} are allowed: "
+            f"{listed}",
             needed=base,
             budget=config.max_tokens,
         )

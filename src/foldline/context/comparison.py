@@ -11,8 +11,7 @@ from time import perf_counter
 from typing import Any, Final
 from unicodedata import normalize
 
-from foldline.context.builder import ContextBuilder
-from foldline.context.built_context import Context
+from foldline.context.builder import Context, ContextBuilder
 from foldline.context.packets import ContextPacket
 from foldline.errors import CannotFit, InputError
 

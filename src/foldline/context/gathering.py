@@ -68,7 +68,7 @@ def _read(result: Any, kind: str, source: str) -> Iterator[ContextPacket]:
             yield from _read(item, kind, source)
     else:
         raise InputError(
-            f"a {type(result).__name__} holds no text that could be shown",
+            f"A {type(result).__name__} holds no text that could be shown",
             hint="Return packets, texts, or mappings with 'content'.",
         )
 
@@ -211,8 +211,8 @@ async def _ask_source(
             found = await _fetch(query, source)
     except Exception as failure:  # noqa: BLE001  # whatever it raises: the others go on
         late = isinstance(failure, TimeoutError) and limit.expired()
-        told = f"{type(failure).__name__}: {failure}"[:300]
-        error = f"gave no answer in {allowed:g} seconds" if late else told
+        reason = f"{type(failure).__name__}: {failure}"[:300]
+        error = f"gave no answer in {allowed:g} seconds" if late else reason
     return found, SourceReport(source.name, len(found), clock() - began, error)
 
 
@@ -226,13 +226,13 @@ async def _fetch(query: str, source: ContextSource) -> tuple[ContextPacket, ...]
             for rank, packet in enumerate(found)
         )
 
-    def asked() -> Any:
+    def call_source() -> Any:
         result = source.fetch(query)
         return result if inspect.isawaitable(result) else read(result)
 
     if _is_async(source.fetch):
         return read(await source.fetch(query))
-    result = await asyncio.wrap_future(start_thread(asked, f"foldline-source-{source.name}"))
+    result = await asyncio.wrap_future(start_thread(call_source, f"foldline-source-{source.name}"))
     return read(await result) if inspect.isawaitable(result) else result
 
 

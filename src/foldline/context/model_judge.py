@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.ask_runner import ModelLike, arun_ask
-from foldline.context.built_context import Context
+from foldline.context.builder import Context
 from foldline.core.asks import Ask, Steps, adrive
 
 RULES: Final = (

@@ -246,10 +246,10 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         InputError: The prompt is empty, too long, or no text.
     """
     if not isinstance(prompt, str) or not prompt.strip():
-        raise InputError("there is no prompt to look at", hint="Give a text.")
+        raise InputError("There is no prompt to look at", hint="Give a text.")
     if len(prompt) > MOST_CHARACTERS:
         raise InputError(
-            f"a prompt of {len(prompt):,} characters is no prompt", hint="Give the rules alone."
+            f"A prompt of {len(prompt):,} characters is no prompt", hint="Give the rules alone."
         )
     said = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (

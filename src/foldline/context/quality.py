@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from foldline.context import measures
@@ -55,6 +55,9 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
+_SENTENCE_OF: Final = {"relevance": "irrelevant", "redundancy": "repeats", "density": "thin"}
+"""By measure, the sentence about a packet that pulls it the wrong way."""
+
 MOST: Final = 3
 """Sentences of each sort."""
 
@@ -88,18 +91,12 @@ def advice(
     if not items:
         out.append(says["empty"])
     out += _missing(found["completeness"].findings, left_out, says)
-    out += [
-        says["irrelevant"].format(name=f.name, tokens=f.tokens, value=f.value)
-        for f in found["relevance"].findings[:MOST]
-    ]
-    out += [
-        says["repeats"].format(name=f.name, other=f.other, value=f.value, tokens=f.tokens)
-        for f in found["redundancy"].findings[:MOST]
-    ]
-    out += [
-        says["thin"].format(name=f.name, value=f.value, tokens=f.tokens)
-        for f in found["density"].findings[:MOST]
-    ]
+    for name, sort in (
+        ("relevance", "irrelevant"),
+        ("redundancy", "repeats"),
+        ("density", "thin"),
+    ):
+        out += [says[sort].format(**asdict(f)) for f in found[name].findings[:MOST]]
     waiting = sum(one.reason in ("room", "section") for one in left_out)
     if waiting and tokens < ROOMY * max_tokens:
         out.append(says["roomy"].format(value=tokens / max_tokens, count=waiting))
@@ -172,12 +169,8 @@ class QualityReport:
             "tokens": self.tokens,
             "max_tokens": self.max_tokens,
             "budget": [
-                {
-                    "section": u.place,
-                    "tokens": u.tokens,
-                    "share": round(u.share, 4),
-                    "packets": u.packets,
-                }
+                {"section": u.place, "tokens": u.tokens, "share": round(u.share, 4)}
+                | {"packets": u.packets}
                 for u in self.budget
             ],
             "advice": list(self.advice),
@@ -185,13 +178,8 @@ class QualityReport:
 
 
 def _measure_json(measure: QualityMeasure, most: int) -> dict[str, Any]:
-    return {
-        "value": round(measure.value, 4),
-        "findings": [
-            {"name": f.name, "value": round(f.value, 4), "tokens": f.tokens, "other": f.other}
-            for f in measure.findings[:most]
-        ],
-    }
+    findings = [asdict(f) | {"value": round(f.value, 4)} for f in measure.findings[:most]]
+    return {"value": round(measure.value, 4), "findings": findings}
 
 
 def evaluate(
@@ -230,10 +218,10 @@ def evaluate(
         SectionUse(section.place, section.tokens, section.tokens / max_tokens, len(section.items))
         for section in sections
     )
-    told = advice(
+    sentences = advice(
         found, items, left_out, [*sources], tokens=tokens, max_tokens=max_tokens, tongue=tongue
     )
     score = sum(WEIGHTS[name] * value for name, value in worth.items())
     return QualityReport(
-        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=told
+        score, **found, tokens=tokens, max_tokens=max_tokens, budget=budget, advice=sentences
     )

@@ -207,7 +207,7 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """
     chosen = tuple(Path(path) for path in paths)
 
-    def told(_: str) -> list[ContextPacket]:
+    def list_files(_: str) -> list[ContextPacket]:
         lines = []
         for packet in _load(chosen, PEEK):
             first = next(
@@ -218,7 +218,7 @@ def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
         listed = "\n".join(lines)
         return [ContextPacket(listed, metadata={"type": "references"})] if listed else []
 
-    return ContextSource("references", told, "references")
+    return ContextSource("references", list_files, "references")
 
 
 def _load(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:

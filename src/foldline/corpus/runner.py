@@ -89,7 +89,7 @@ def run(
     place = OutputFolder(out)
     files = list_files(patterns, place.folder)
     if not files:
-        raise InputError("the corpus is empty", hint="Name files, folders or patterns.")
+        raise InputError("The corpus is empty", hint="Name files, folders or patterns.")
     mark = _fingerprint(operation)
     tasks = plan(files, mark)
     with place.held():

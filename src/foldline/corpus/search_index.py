@@ -114,7 +114,7 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
         raise InputError(f"k is {k}; it is a number of conversations", field="k")
     wanted = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
     if not wanted:
-        raise InputError("the query has no words to look for")
+        raise InputError("The query has no words to look for")
     place = OutputFolder(out)
     manifest = place.manifest()
     if manifest.get("operation") != "index" or not manifest.get("complete"):

@@ -43,13 +43,7 @@ class Bill:
     over: int
 
     def __add__(self, other: Bill) -> Bill:
-        mine, theirs = self.usage, other.usage
-        usage = Usage(
-            mine.input + theirs.input,
-            mine.output + theirs.output,
-            mine.cache_read + theirs.cache_read,
-            mine.cache_write + theirs.cache_write,
-        )
+        usage = self.usage + other.usage
         return Bill(usage, self.requests + other.requests, self.over + other.over)
 
 

@@ -104,6 +104,12 @@ def _slots(messages: Sequence[Message], places: Places) -> Iterator[Slot]:
         yield from places.get(message.id, (message,))
 
 
+def text_column(records: Iterable[Mapping[str, Any]], key: str) -> list[str | None]:
+    """Return what stands under a key in each of some records, None for what is no text."""
+    values = (record.get(key) for record in records)
+    return [value if isinstance(value, str) else None for value in values]
+
+
 @dataclass(frozen=True, slots=True)
 class LineTree:
     """

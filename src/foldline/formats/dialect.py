@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
+from foldline.formats.fields import body, bounded_nesting
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
@@ -30,106 +31,89 @@ class Violation:
         return f"{where}: {self.message} [{self.rule}]"
 
 
-class Dialect(Protocol):
+class Dialect(ABC):
     """
     A provider's wire format.
 
-    ``decode`` accepts what people have at hand: the list of messages, or the whole request body.
-    ``encode`` returns the same shape; messages that are ``intact`` and of this dialect are
-    emitted as the very objects that came in, messages of another dialect are built from their
-    parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
+    ``decode`` accepts what people have at hand: the list of messages, or the whole request body,
+    which has them under ``key``. ``encode`` returns the same shape; messages that are ``intact``
+    and of this dialect are emitted as the very objects that came in, messages of another dialect
+    are built from their parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
     """
 
-    name: str
-    title: str
-    provider: str
+    name: ClassVar[str]
+    title: ClassVar[str]
+    provider: ClassVar[str]
+    key: ClassVar[str] = "messages"
 
+    @abstractmethod
     def recognises(self, wire: Any) -> float:
         """Return how sure it is that this value is in the dialect, from 0 to 1."""
-        ...
 
-    def decode(self, wire: Any) -> Transcript:
+    @abstractmethod
+    def read(self, item: Any, index: int) -> Message:
         """
-        Read a conversation.
+        Read one message.
 
         Raises:
             InputError: Naming the message index and the field.
         """
-        ...
+
+    def link(self, messages: list[Message]) -> list[Message]:
+        """Return messages with what only their neighbours tell."""
+        return messages
+
+    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        """Return the system text and the tools of a request body."""
+        tools = around.get("tools")
+        return "", tuple(tools) if isinstance(tools, list) else ()
+
+    def decode(self, wire: Any) -> Transcript:
+        """
+        Read a conversation: a list of messages, or a request body.
+
+        Raises:
+            InputError: Naming the message index and the field.
+        """
+        items, envelope = body(wire, self.key)
+        with bounded_nesting():
+            system, tools = self.surroundings(envelope or {})
+            messages = self.link([self.read(item, index) for index, item in enumerate(items)])
+            return Transcript.of(
+                messages, self.name, system=system, tools=tools, envelope=envelope
+            )
 
     def encode(self, transcript: Transcript) -> Any:
-        """Write a conversation in the shape in which it came."""
-        ...
+        """
+        Write a conversation in the shape in which it came.
 
+        One of another dialect becomes a list, or a request body where it has a system prompt or
+        tools that have no place in a list.
+        """
+        own, envelope = transcript.dialect == self.name, transcript.envelope
+        if own and isinstance(envelope, dict) and self.key in envelope:
+            return {**envelope, self.key: self.messages(transcript.messages)}
+        return self.convert(transcript, own=own)
+
+    @abstractmethod
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
+        """Write a conversation that came without a request body, or in another dialect."""
+
+    @abstractmethod
     def messages(self, messages: Sequence[Message]) -> list[Any]:
-        """Write messages only, without what surrounds them."""
-        ...
+        """Write messages only, without what surrounds them; one may become several, or none."""
 
     def validate(self, wire: Any) -> list[Violation]:
         """Check the provider's strict rules; an empty list means that it would be accepted."""
-        ...
+        try:
+            items, around = body(wire, self.key)
+        except InputError as error:
+            return [Violation(0, error.field, "type", error.message)]
+        return self.violations(items, around or {})
 
-
-def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field: str) -> Any:
-    """
-    Return ``value`` if it has one of the types.
-
-    Raises:
-        InputError: Naming message, field, what was found and what was expected.
-    """
-    if isinstance(value, kinds) and not (isinstance(value, bool) and bool not in _tuple(kinds)):
-        return value
-    wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in _tuple(kinds))
-    found = _NAMES.get(type(value), type(value).__name__)
-    raise InputError(f"expected {wanted}, found {found}", index=index, field=field)
-
-
-def _tuple(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
-    return kinds if isinstance(kinds, tuple) else (kinds,)
-
-
-_NAMES = {
-    dict: "an object",
-    list: "a list",
-    str: "a string",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    type(None): "null",
-}
-
-
-def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
-    """
-    Split a request body into its messages and the rest.
-
-    Args:
-        wire: A list of messages, or a dict that holds them under ``key``.
-        key: Where the messages are, such as "messages", "input" or "contents".
-
-    Returns:
-        The messages, and the body that held them (None when a bare list came).
-    """
-    if isinstance(wire, dict):
-        return expect(wire.get(key), list, None, key), wire
-    return expect(wire, list, None, ""), None
-
-
-@contextmanager
-def bounded_nesting() -> Iterator[None]:
-    """
-    Name the reason when a value is nested deeper than the interpreter follows.
-
-    Raises:
-        InputError: Instead of the RecursionError.
-    """
-    try:
-        yield
-    except RecursionError as error:
-        raise InputError(
-            "a value is nested too deeply",
-            hint="Flatten it; no model reads hundreds of levels.",
-        ) from error
+    @abstractmethod
+    def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
+        """Check messages, and the request body that they came in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +130,67 @@ class PairingTurn:
     answers: str | None = None
 
 
-def pairing_violations(turns: Iterable[PairingTurn]) -> list[Violation]:
+def check_pairing(checked: Iterable[Violation | PairingTurn]) -> list[Violation]:
     """
     Report results without a call directly before, calls without a result, and repeated ids.
 
     The calls of the last message with calls may still wait while nothing else follows.
+
+    Args:
+        checked: The turns, and what was found on the way.
+
+    Returns:
+        All violations in the order of the messages.
     """
     found: list[Violation] = []
+    late: list[Violation] = []
     waiting: dict[str, Violation] = {}
-    for turn in turns:
+    for turn in checked:
+        if isinstance(turn, Violation):
+            found.append(turn)
+            continue
         if turn.answers is not None:
             if waiting.pop(turn.answers, None) is None:
                 text = f"the result of {turn.answers!r} does not follow a message with that call"
-                found.append(Violation(turn.index, "tool_call_id", "pairing", text))
+                late.append(Violation(turn.index, "tool_call_id", "pairing", text))
             continue
-        found += waiting.values()
+        late += waiting.values()
         waiting = {}
         for number, field in turn.calls:
             if number in waiting:
                 text = f"the id {number!r} occurs twice"
-                found.append(Violation(turn.index, field, "duplicate", text))
+                late.append(Violation(turn.index, field, "duplicate", text))
             text = f"the call {number!r} has no result behind it"
             waiting[number] = Violation(turn.index, field, "pairing", text)
-    return found
+    return sorted([*found, *late], key=lambda violation: violation.index)
+
+
+FieldCheck: TypeAlias = tuple[str, Callable[[Any], Any], str, str]
+"""The name of a field, what is true of a good value, and the rule and message of a violation."""
+
+
+def check_fields(
+    wire: Mapping[str, Any], checks: Iterable[FieldCheck], index: int, path: str = ""
+) -> Iterator[Violation]:
+    """
+    Check fields of an object.
+
+    Args:
+        wire: The object.
+        checks: What has to hold.
+        index: Position of its message.
+        path: Its path there, "" for the message itself.
+    """
+    for field, is_good, rule, message in checks:
+        if not is_good(wire.get(field)):
+            yield Violation(index, f"{path}.{field}" if path else field, rule, message)
+
+
+def is_a(*kinds: type) -> Callable[[Any], bool]:
+    """Return what tells whether a value has one of some types."""
+    return lambda value: isinstance(value, kinds)
+
+
+def is_filled(value: Any) -> bool:
+    """Return True for a text with something in it."""
+    return isinstance(value, str) and bool(value)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from foldline.errors import InputError, UnknownFormat
 from foldline.formats.recording import FileFormat, Recording
-from foldline.formats.registry import OnDemand
+from foldline.formats.registry import OnDemand, by_name
 from foldline.formats.source import TranscriptSource, plain_limit, too_large
 
 _CLASSES = {
@@ -21,15 +20,15 @@ _CLASSES = {
     "gemini-cli": ("gemini_cli", "GeminiCli"),
     "aider": ("aider", "Aider"),
     "swe-agent": ("swe_agent", "SweAgent"),
-    "mini-swe-agent": ("mini_swe_agent", "MiniSweAgent"),
+    "mini-swe-agent": ("embedded", "MiniSweAgent"),
     "tau-bench": ("tau_bench", "TauBench"),
     "tau2": ("tau2", "Tau2"),
     "openhands": ("openhands", "OpenHands"),
-    "langgraph": ("langgraph", "LangGraph"),
+    "langgraph": ("embedded", "LangGraph"),
     "inspect-ai": ("inspect_ai", "InspectAI"),
-    "gemini-contents": ("gemini_contents", "GeminiContents"),
+    "gemini-contents": ("embedded", "GeminiContents"),
     "droid": ("droid", "Droid"),
-    "moatless": ("moatless", "Moatless"),
+    "moatless": ("embedded", "Moatless"),
     "magentic-one": ("magentic_one", "MagenticOne"),
     "wire": ("wire_file", "WireFile"),
 }
@@ -64,14 +63,7 @@ def file_format(name: str) -> FileFormat:
     Raises:
         UnknownFormat: There is none; the message has the names that exist.
     """
-    if name in _CLASSES:
-        return FILE_FORMATS[name]
-    close = get_close_matches(name[:100], FILE_FORMATS, 1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    raise UnknownFormat(
-        f"there is no file format {name[:100]!r}",
-        hint=f"Known: {', '.join(FILE_FORMATS)}.{meant}",
-    )
+    return by_name(FILE_FORMATS, name, "file format")
 
 
 def detect_file(source: TranscriptSource) -> FileFormat:

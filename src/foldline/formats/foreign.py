@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import takewhile
 from typing import Any
 
 from foldline.values.groups import Site, pair
-from foldline.values.messages import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
+from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, ToolCall, ToolResult
+from foldline.values.transcript import Transcript
 
 START = "[The recorded conversation starts here, with a turn of the model.]"
 """What a user says first where the model would, which some wires do not allow."""
@@ -53,14 +55,9 @@ def adapt(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     if all(is_own(message, dialect) for message in messages):
         return messages
     messages = _user_calls_as_text(messages, dialect)
-    parts = _complete_pairs(messages, dialect)
-    ready = [
-        replace(message, parts=_replace_parts(message, index, parts))
-        if index in parts
-        else message
-        for index, message in enumerate(messages)
-    ]
-    return _merge_assistant(ready, dialect)
+    ready = _replace_parts(messages, _complete_pairs(messages, dialect))
+    ready = _merge_assistant(ready, dialect)
+    return ready if dialect in _ANY_ID else with_legal_ids(ready, dialect)
 
 
 def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
@@ -80,15 +77,10 @@ def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[M
     for index in calling:
         said_parts = enumerate(messages[index].parts)
         parts.setdefault(index, {}).update({at: _as_text(part) for at, part in said_parts})
+    said_by_user = {n for n, changed in parts.items() if len(changed) == len(messages[n].parts)}
     return [
-        replace(
-            message,
-            role="user" if len(parts[index]) == len(message.parts) else message.role,
-            parts=_replace_parts(message, index, parts),
-        )
-        if index in parts
-        else message
-        for index, message in enumerate(messages)
+        replace(message, role="user") if index in said_by_user else message
+        for index, message in enumerate(_replace_parts(messages, parts))
     ]
 
 
@@ -100,6 +92,13 @@ def _as_text(part: Part) -> Part:
             return Text(part.text or f"[{part.name or 'The tool'} returned nothing.]")
         case _:
             return part
+
+
+def leading_system(transcript: Transcript) -> tuple[str, Sequence[Message]]:
+    """Return the system prompt with the system messages at the start, and the other messages."""
+    messages = transcript.messages
+    texts = [message.text for message in takewhile(lambda m: m.role == "system", messages)]
+    return "\n\n".join(filter(None, (transcript.system, *texts))), messages[len(texts) :]
 
 
 def note(part: Media | Opaque) -> str:
@@ -143,10 +142,18 @@ def _with_name(messages: Sequence[Message], site: Site, call: ToolCall) -> ToolR
 
 
 def _replace_parts(
-    message: Message, index: int, parts: dict[int, dict[int, Part]]
-) -> tuple[Part, ...]:
-    changed = parts[index]
-    return tuple(changed.get(position, part) for position, part in enumerate(message.parts))
+    messages: Sequence[Message], parts: dict[int, dict[int, Part]]
+) -> list[Message]:
+    """Return messages with other parts, given by the position of message and part."""
+    return [
+        replace(
+            message,
+            parts=tuple(parts[index].get(at, part) for at, part in enumerate(message.parts)),
+        )
+        if index in parts
+        else message
+        for index, message in enumerate(messages)
+    ]
 
 
 def _merge_assistant(messages: Iterable[Message], dialect: str) -> list[Message]:
@@ -169,15 +176,82 @@ def envelope(message: Message, dialect: str) -> dict[str, Any]:
     return {"role": message.role}
 
 
+def write_messages(
+    messages: Sequence[Message],
+    dialect: str,
+    update: Callable[[Message], list[Any]],
+    build: Callable[[Message], list[Any]],
+    join: str = "",
+    joined: Collection[Role] = (),
+) -> list[Any]:
+    """
+    Write a conversation message by message.
+
+    Args:
+        messages: The conversation in order.
+        dialect: The dialect that is written.
+        update: Writes a message of this dialect that an edit changed.
+        build: Writes one that was made elsewhere; its calls and results have legal ids.
+        join: The list of a wire message that takes up that of the next one.
+        joined: The roles of which neighbouring messages that were made elsewhere become one.
+    """
+    if all(message.intact and is_own(message, dialect) for message in messages):
+        return [message.raw for message in messages]
+    out: list[Any] = []
+    growing: Role | None = None
+    for message in adapt(messages, dialect):
+        if is_own(message, dialect):
+            out += [message.raw] if message.intact else update(message)
+            growing = None
+            continue
+        wires = build(message)
+        if wires and message.role == growing:
+            out[-1][join] += wires[0][join]
+        elif wires:
+            out += wires
+            growing = message.role if message.role in joined else None
+    return out
+
+
+def write_entries(
+    messages: Iterable[Message],
+    dialect: str,
+    write_result: Callable[[ToolResult, Message], Any],
+    write_rest: Callable[[Message, Sequence[Part]], Any],
+) -> Iterator[Any]:
+    """
+    Write messages as entries of a file in which each result has an entry of its own.
+
+    Args:
+        messages: The conversation in order; untouched ones are the very entries that came.
+        dialect: The format of the file.
+        write_result: Writes one result of a message.
+        write_rest: Writes what a message holds besides; not called where results are all.
+    """
+    for message in messages:
+        if message.intact and message.dialect == dialect:
+            yield message.raw
+            continue
+        results = message.results
+        yield from (write_result(result, message) for result in results)
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not results:
+            yield write_rest(message, rest)
+
+
 MAX_LENGTH = 64
 """Longest id that OpenAI accepts, in characters."""
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str]:
+_ANY_ID = frozenset({"gemini", "langchain"})
+"""Dialects that take ids as they are."""
+
+
+def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
-    Choose the ids of calls and results that another dialect, or Foldline itself, has made.
+    Give ids to calls and results that another dialect, or Foldline itself, has made.
 
     An id is kept where it is legal (letters, digits, ``_`` and ``-``, at most 64) and new. A call
     without one, or with one that an earlier call has, gets one that depends on its message only,
@@ -186,12 +260,9 @@ def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str]:
     Args:
         messages: The conversation in order.
         dialect: The format that is written; ids of its own messages stay.
-
-    Returns:
-        An id for every call and result, or nothing when no message needs one.
     """
     if all(is_own(m, dialect) or not (m.calls or m.results) for m in messages):
-        return {}
+        return messages
     pairing = pair(messages)
     numbers: dict[Site, str] = {}
     taken: set[str] = set()
@@ -208,7 +279,16 @@ def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str]:
         part = message.parts[site.part]
         number = legal_id(part.call_id or "") if isinstance(part, ToolResult) else ""
         numbers[site] = number or _made_up(message, site.message, site.part)
-    return numbers
+    parts: dict[int, dict[int, Part]] = {}
+    for site, number in numbers.items():
+        part = messages[site.message].parts[site.part]
+        if is_own(messages[site.message], dialect):
+            continue
+        if isinstance(part, ToolCall) and part.id != number:
+            parts.setdefault(site.message, {})[site.part] = replace(part, id=number)
+        elif isinstance(part, ToolResult) and part.call_id != number:
+            parts.setdefault(site.message, {})[site.part] = replace(part, call_id=number)
+    return _replace_parts(messages, parts)
 
 
 def legal_id(number: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from foldline.errors import InputError
+from foldline.formats.fields import named_errors
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message
@@ -63,7 +64,7 @@ class JsonStyle:
         try:
             text = self._dumps(value, self.ascii_only)
         except RecursionError as error:
-            raise InputError("a value is nested too deeply to be written") from error
+            raise InputError("A value is nested too deeply to be written") from error
         if not self.ascii_only and not _encodable(text):  # half of a surrogate pair
             text = self._dumps(value, ascii_only=True)
         return text.replace("\n", "\n" + self.base) if self.base else text
@@ -225,7 +226,15 @@ class JsonDocument:
     """A JSON document with the places of its conversations, one for each of them."""
 
     source: TranscriptSource
-    places: tuple[ConversationPath, ...]
+    places: tuple[ConversationPath, ...] = ()
+
+    def with_values(self, changes: Mapping[Path, Any]) -> bytes:
+        """Return the document with other values at some paths; see `replace_values`."""
+        source = self.source
+        mark = "\ufeff".encode(source.encoding)
+        text = replace_values(source.text, source.document, changes)
+        data = text.encode(source.encoding, "surrogatepass")
+        return mark + data if source.data.startswith(mark) else data
 
 
 def at(value: Any, path: Path) -> Any:
@@ -240,53 +249,66 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def read_recording(
-    name: str, source: TranscriptSource, found: Sequence[tuple[str, Path, Transcript]]
-) -> Recording:
+class JsonFormat(ABC):
     """
-    Build the recording of a document.
+    A kind of JSON document with conversations in it.
 
-    Args:
-        name: Name of the file format.
-        source: The file.
-        found: Name, path of the list of messages, and transcript of each conversation.
+    A kind says in ``find`` where its lists of messages are, and in ``read`` and ``write`` what
+    their entries mean. ``several`` is whether a document may hold more than one conversation:
+    errors name the one that they are about.
     """
-    places = tuple(ConversationPath(path, transcript.messages) for _, path, transcript in found)
-    conversations = tuple(
-        RecordedConversation(title, transcript) for title, _, transcript in found
-    )
-    return Recording(name, conversations, JsonDocument(source, places))
 
+    name: ClassVar[str]
+    title: ClassVar[str]
+    several: ClassVar[bool] = False
 
-def write_recording(
-    recording: Recording, write: Callable[[Sequence[Any], ConversationPath, Transcript], Any]
-) -> bytes:
-    """
-    Write a document again; an unchanged one is the very bytes that came.
+    @abstractmethod
+    def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
+        """
+        Yield the name of each conversation, the path of its list, and what `read` is given.
 
-    Args:
-        recording: What ``read_recording`` built, with conversations changed or not.
-        write: Given the old list, its place and the changed transcript, returns the new list.
-            Entries that are the same objects as before keep their text.
-    """
-    document: JsonDocument = recording.document
-    changes = {
-        place.path: write(at(document.source.document, place.path), place, there.transcript)
-        for place, there in zip(document.places, recording.conversations, strict=True)
-        if not is_unchanged(place.messages, there.transcript.messages)
-    }
-    if not changes:
-        return document.source.data
-    return as_bytes(
-        document.source, replace_values(document.source.text, document.source.document, changes)
-    )
+        Raises:
+            InputError: There is none, or a field on the way has a wrong type.
+        """
 
+    @abstractmethod
+    def read(self, wire: Any) -> Transcript:
+        """
+        Read a conversation.
 
-def as_bytes(source: TranscriptSource, text: str) -> bytes:
-    """Encode changed text in the way of its file, with a byte order mark if it had one."""
-    mark = "\ufeff".encode(source.encoding)
-    data = text.encode(source.encoding, "surrogatepass")
-    return mark + data if source.data.startswith(mark) else data
+        Raises:
+            InputError: Naming the message index and the field.
+        """
+
+    @abstractmethod
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        """Write messages as entries; untouched ones are the very entries that came."""
+
+    def rewrite(self, before: Sequence[Any], place: ConversationPath, there: Transcript) -> Any:
+        """Return the new list of a changed conversation, given the old one."""
+        del before, place
+        return self.write(there.messages)
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read every conversation of a document."""
+        places, conversations = [], []
+        for name, path, wire in self.find(source.document):
+            with named_errors(name if self.several else ""):
+                transcript = self.read(wire)
+            places.append(ConversationPath(path, transcript.messages))
+            conversations.append(RecordedConversation(name, transcript))
+        return Recording(self.name, tuple(conversations), JsonDocument(source, tuple(places)))
+
+    def encode(self, recording: Recording) -> bytes:
+        """Write a document again; an unchanged one is the very bytes that came."""
+        document: JsonDocument = recording.document
+        whole = document.source.document
+        changes = {
+            place.path: self.rewrite(at(whole, place.path), place, there.transcript)
+            for place, there in zip(document.places, recording.conversations, strict=True)
+            if not is_unchanged(place.messages, there.transcript.messages)
+        }
+        return document.with_values(changes) if changes else document.source.data
 
 
 def is_unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
@@ -295,14 +317,3 @@ def is_unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
         new is old or (new.intact and new.raw is old.raw and new.id == old.id)
         for old, new in zip(before, after, strict=True)
     )
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Name the conversation in errors about one of its messages."""
-    try:
-        yield
-    except InputError as error:
-        named = InputError(f"{name}, {error.message}", hint=error.hint)
-        named.index, named.field = error.index, error.field
-        raise named from error

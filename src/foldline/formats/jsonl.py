@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.arrangement import (
+    Arrangement,
+    LineTree,
+    Places,
+    Slot,
+    arrange,
+    relink,
+    weave,
+)
+from foldline.formats.fields import named_errors
 from foldline.formats.json_document import style_of
+from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource, parse_line
+from foldline.values.messages import Message
 
 _SHOWN = 20
 """How many unreadable lines are named one by one."""
@@ -49,6 +62,39 @@ class Lines:
         return mark + data if marked and not data.startswith(mark) else data
 
 
+@dataclass(frozen=True, slots=True)
+class MessageLines:
+    """
+    A file with a message in each of some lines.
+
+    ``rows`` are the numbers of these lines, ``wires`` what stands there for the ``messages``.
+    """
+
+    source: TranscriptSource
+    lines: Lines
+    rows: tuple[int, ...] = field(repr=False)
+    wires: tuple[Any, ...] = field(repr=False)
+    messages: tuple[Message, ...] = field(repr=False)
+
+    def rewritten(self, wires: Iterable[Any], entry: Callable[[Any, int], Any]) -> bytes:
+        """
+        Return the file with other messages, in lines like the first one where they are new.
+
+        Args:
+            wires: What stands for the messages now; that which is the same object keeps its line.
+            entry: Gives the value of a new line, from what stands for its message and its number.
+        """
+        data, where = self.lines.data, dict(zip(map(id, self.wires), self.rows, strict=True))
+        place = min(self.rows, default=0)  # a header stays before what is new
+        like, after = place, list[tuple[int | None, list[bytes]]]()
+        for number, wire in enumerate(wires):
+            row = where.get(id(wire))
+            place = place if row is None else row
+            new = self.lines.written(entry(wire, number), like) if row is None else data[row]
+            after.append((place, [new]))
+        return self.lines.joined(weave(data, set(range(len(data))).difference(self.rows), after))
+
+
 def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, ...]]:
     """
     Read a file line by line.
@@ -79,20 +125,64 @@ def _sentence(line: bytes, number: int, count: int) -> str:
     return f"line {number + 1} is not a JSON object: it is kept, but not read"
 
 
-@contextmanager
-def at_line(numbers: Sequence[int]) -> Iterator[None]:
+def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
     """
     Name the line in errors about a message.
 
     Args:
         numbers: The line of each message that is read, counted from 0.
     """
-    try:
-        yield
-    except InputError as error:
-        if error.index is None or error.index >= len(numbers):
-            raise
-        line = numbers[error.index] + 1
-        named = InputError(f"line {line}, {error.message}", hint=error.hint)
-        named.index, named.field = error.index, error.field
-        raise named from error
+
+    def line(error: InputError) -> str:
+        known = error.index is not None and error.index < len(numbers)
+        return f"line {numbers[error.index or 0] + 1}" if known else ""
+
+    return named_errors(line)
+
+
+class SessionDraft(ABC):
+    """A session file in the making: its slots, which of them have a new parent, and its lines."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.old = lines
+        self.slots: tuple[Slot, ...] = tuple(range(len(lines.data)))
+        self.parents: dict[int | str, str | None] = {}
+
+    @abstractmethod
+    def apply(self, segment: Any, messages: Sequence[Message]) -> None:
+        """Bring one segment into its new state."""
+
+    @abstractmethod
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+
+    def write(self, segments: Iterable[Any], recording: Recording) -> bytes:
+        """Write the file; segments whose messages are the same stay as they are."""
+        for segment, there in zip(segments, recording.conversations, strict=True):
+            messages = there.transcript.messages
+            if messages != segment.messages or not all(message.intact for message in messages):
+                self.apply(segment, messages)
+        return self.old.joined(self.lines())
+
+    def arrange(self, places: Places, messages: Sequence[Message], start: int = 0) -> Arrangement:
+        """Put the messages of a segment in their places; see `arrange`."""
+        arrangement = arrange(self.slots, places, messages, start)
+        self.slots = arrangement.slots
+        return arrangement
+
+    def leave_out(self, gone: Collection[Slot]) -> None:
+        """Leave out some slots."""
+        self.slots = tuple(slot for slot in self.slots if slot not in gone)
+
+    def relink(
+        self,
+        tree: LineTree,
+        moved: frozenset[int],
+        path: frozenset[int],
+        key_of: Callable[[Message], str],
+    ) -> None:
+        """Keep the chain of parents whole; see `relink`."""
+        parents = relink(tree, Arrangement(self.slots, moved), path, key_of)
+        for position, parent in parents.items():
+            slot = self.slots[position]
+            self.parents[slot.id if isinstance(slot, Message) else slot] = parent

@@ -133,7 +133,7 @@ def new_message(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
             module = sys.modules.get(_MODULE)
             if module is None:
                 raise InputError(
-                    "the messages are objects, but langchain_core is not loaded",
+                    "The messages are objects, but langchain_core is not loaded",
                     hint="Give messages of langchain_core, or dicts.",
                 )
             return getattr(module, CLASSES[kind])(**fields)
@@ -151,12 +151,12 @@ def restore_message(name: Any, fields: Mapping[str, Any]) -> Any:
         InputError: There is no such class, or LangChain is not installed.
     """
     if name not in TYPES or not str(name).endswith(("Message", "MessageChunk")):
-        raise InputError(f"there is no message class {name!r}")
+        raise InputError(f"There is no message class {name!r}")
     try:
         module = import_module(_MODULE)
     except ImportError as error:
         raise InputError(
-            "the message is an object of LangChain, which is not installed",
+            "The message is an object of LangChain, which is not installed",
             hint="Run: pip install langchain-core",
         ) from error
     return getattr(module, name)(**fields)

@@ -53,6 +53,12 @@ def _json(value: Any) -> str:
         return ""
 
 
+def opaque(wire: dict[str, Any], key: str = "type") -> Opaque:
+    """Carry a block along, called what stands under a key."""
+    kind = wire.get(key)
+    return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
+
+
 ELSEWHERE: Final = frozenset({"tool", "function", "model", "user", "assistant", "developer"})
 """Roles that some dialect knows: in one that does not, the messages are in the wrong format."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -52,9 +53,15 @@ class Recording:
         return replace(self, conversations=tuple(conversations))
 
 
-def segment_name(index: int, count: int, alone: str) -> str:
-    """Name one of the segments into which compactions divide a session."""
-    return alone if count == 1 else f"segment {index + 1} of {count}"
+def name_segments(
+    transcripts: Sequence[Transcript], alone: str
+) -> tuple[RecordedConversation, ...]:
+    """Name the segments into which compactions divide a session, one without as the session."""
+    count = len(transcripts)
+    return tuple(
+        RecordedConversation(alone if count == 1 else f"segment {number} of {count}", transcript)
+        for number, transcript in enumerate(transcripts, 1)
+    )
 
 
 def wrong_format(source: TranscriptSource, title: str) -> InputError:

@@ -71,23 +71,9 @@ class ToolSchema:
     description: str
     parameters: dict[str, Any]
 
-    def as_anthropic(self) -> dict[str, Any]:
-        """Write it as Anthropic Messages has it."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "input_schema": self.parameters,
-        }
-
-    def as_responses(self) -> dict[str, Any]:
-        """Write it as OpenAI Responses has it."""
-        return {
-            "type": "function",
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.parameters,
-            "strict": False,
-        }
+    def as_object(self, key: str) -> dict[str, Any]:
+        """Write it as an object whose parameters stand under a key."""
+        return {"name": self.name, "description": self.description, key: self.parameters}
 
 
 def tool_schemas(tools: Iterable[Any]) -> list[ToolSchema]:

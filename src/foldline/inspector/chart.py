@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
-from foldline.inspector.html import Html, h, join
+from foldline.inspector.html import Html, h, join, rect
 from foldline.inspector.pages.layout import Links, brief
 from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
@@ -242,16 +242,7 @@ def stacked(sizes: Sequence[int], whole: int) -> Html:
         width = 100 * tokens / max(1, whole)
         if tokens:
             name = h("title", f"{label(BANDS[band])}: {tokens:,}")
-            pieces.append(
-                h(
-                    "rect",
-                    name,
-                    x=f"{left:.2f}%",
-                    y="0",
-                    width=f"{width:.2f}%",
-                    height="12",
-                    class_=f"kind-{band}",
-                )
-            )
+            place = (f"{left:.2f}%", "0", f"{width:.2f}%", "12")
+            pieces.append(rect(*place, name, class_=f"kind-{band}"))
         left += width
     return join(h("svg", pieces, class_="bar", width="100%", height="12", aria_hidden="true"))

@@ -3,40 +3,34 @@ Reading a transcript file to be looked at: what was said, without what it was wr
 
 A large file is read in a process of its own: reading takes several times the memory of what is
 kept, and that process gives it all back when it ends.
+
+Of a file that grows only what was appended is read, where the beginning is still the same. The new
+lines are decoded together with the first lines of the file and those just before them; the last
+messages that are known have to come out of that again, else the file is read as a whole.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import os
 import re
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from sys import intern
-from typing import IO, Any, Final, cast
+from typing import IO, Any, BinaryIO, Final
 
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.files import read_file
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.inspector.trace import model_named
-from foldline.values.messages import (
-    Media,
-    Message,
-    Omitted,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Usage,
-)
+from foldline.values.edit_json import message_from_json, message_to_json
+from foldline.values.identity import identify
+from foldline.values.messages import Message
 
 APART: Final = 24_000_000
 """Bytes from which a file is read in a process of its own."""
@@ -129,6 +123,16 @@ def _model_in(path: Path) -> str:
     return found[1] if found else ""
 
 
+def model_named(messages: Sequence[Message]) -> str:
+    """Return the name of the model that answered last, "" where no message says so."""
+    for message in reversed(messages):
+        if message.role == "assistant" and isinstance(message.raw, dict):
+            name = message.raw.get("model") or message.raw.get("modelId")
+            if isinstance(name, str) and name and not name.startswith("<"):
+                return name[:200]
+    return ""
+
+
 # --- in a process of its own --------------------------------------------------------------------
 
 
@@ -171,7 +175,7 @@ def _received(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileC
     for size in sizes:
         messages = []
         for _ in range(size):
-            messages.append(_message(json.loads(lines.readline())))
+            messages.append(message_from_json(json.loads(lines.readline())))
             done += 1
             if not done % STEP:
                 progress(0.3 + 0.2 * done / whole, f"Taking over {done:,} of {whole:,} messages")
@@ -186,59 +190,161 @@ def _sent(content: FileContent) -> Iterator[str]:
     head = {name: getattr(content, name) for name in FileContent.__slots__ if name != "segments"}
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
-        yield from map(json.dumps, map(_values, messages))
+        yield from (json.dumps(message_to_json(one, _nothing)) for one in messages)
 
 
-_PARTS: Final[tuple[type[Any], ...]] = (
-    Text,
-    ToolCall,
-    ToolResult,
-    Thinking,
-    Media,
-    Opaque,
-    Omitted,
-)
-_FIELDS: Final = {
-    kind: tuple(one.name for one in fields(kind) if one.name != "raw")
-    for kind in (*_PARTS, Message, Usage)
-}
+def _nothing(_: Any) -> None:
+    """Leave out what a message was written in."""
 
 
-def _values(thing: Any) -> list[Any]:
-    """Return the fields of a message or a part in order, without its wire original."""
-    kind = type(thing)
-    values: list[Any] = [_PARTS.index(kind)] if kind in _PARTS else []
-    for name in _FIELDS[kind]:
-        value = getattr(thing, name)
-        if isinstance(value, tuple):
-            value = [_values(one) for one in value]
-        elif isinstance(value, Usage):
-            value = _values(value)
-        values.append(value)
-    return values
+# --- what was appended -----------------------------------------------------------------------
+
+BEGINNING: Final = 64 * 1024
+"""Bytes at the beginning of a file that say what it is; whole lines of them are decoded anew."""
+
+OVERLAP: Final = 512 * 1024
+"""Bytes before the new ones that are decoded with them."""
+
+MOST: Final = 16_000_000
+"""New bytes from which a file is read as a whole."""
+
+SAME: Final = 12
+"""Known messages that have to come out again; fewer where there are no more."""
+
+CHANGED: Final = 3
+"""Messages at the end that the next lines may still change."""
+
+_STEP: Final = 1 << 20
 
 
-def _message(values: list[Any]) -> Message:
-    role, parts, dialect, number, name, intact, pinned, usage, origin = values
-    return Message(
-        cast("Role", intern(role)),
-        tuple(map(_part, parts)),
-        None,
-        intern(dialect),
-        number,
-        name,
-        intact,
-        pinned,
-        None if usage is None else Usage(*usage),
-        intern(origin),
-    )
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """
+    Up to where a file of lines was read.
+
+    ``end`` is behind its last whole line, in bytes; ``digest`` is that of everything before.
+    """
+
+    path: Path
+    format: str
+    inode: int
+    end: int
+    digest: bytes = field(repr=False)
 
 
-def _part(values: list[Any]) -> Part:
-    kind = _PARTS[values[0]]
-    rest = (tuple(map(_part, value)) if isinstance(value, list) else value for value in values[1:])
-    part: Part = kind(*rest)
-    return part
+def mark(path: Path, format: str, size: int) -> Mark | None:  # noqa: A002  # as everywhere
+    """
+    Remember a file that was read.
+
+    Args:
+        path: The file.
+        format: What it is.
+        size: How long it was when reading began, in bytes.
+
+    Returns:
+        None where it is not written line by line, so that it cannot be read from the middle.
+    """
+    with path.open("rb") as file:
+        first = file.readline(BEGINNING)
+        if not first.endswith(b"\n") or not _is_object(first):
+            return None
+        end = _line_end(file, size)
+        return Mark(path, format, os.fstat(file.fileno()).st_ino, end, _digest(file, end))
+
+
+def appended(marked: Mark, known: Sequence[Message]) -> tuple[tuple[Message, ...], Mark] | None:
+    """
+    Read what was appended to a file.
+
+    Args:
+        marked: Up to where it was read.
+        known: The messages of its current conversation.
+
+    Returns:
+        All messages of the conversation now, those that are known as the same objects; None where
+        the file has to be read as a whole.
+    """
+    with marked.path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        size = status.st_size
+        if status.st_ino != marked.inode or not 0 <= size - marked.end <= MOST:
+            return None
+        if _digest(file, marked.end) != marked.digest:
+            return None
+        end = _line_end(file, size)
+        window = _window(file, marked.end, size)
+        now = Mark(marked.path, marked.format, marked.inode, end, _digest(file, end))
+    try:
+        found = read_file(window, format=marked.format).current.transcript.messages
+    except InputError:
+        return None
+    joined = _joined(known, found)
+    return None if joined is None else (joined, now)
+
+
+def _joined(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, ...] | None:
+    """Continue known messages by those that were found behind the last of them."""
+    for dropped in range(min(CHANGED, len(known) - 1) + 1):
+        kept = known[: len(known) - dropped]
+        last = kept[-SAME:]
+        ends = [
+            end
+            for end in range(len(last), len(found) + 1)
+            if found[end - 1] == last[-1] and tuple(found[end - len(last) : end]) == tuple(last)
+        ]
+        if len(ends) == 1:
+            return (*kept, *identify(found[ends[0] :], [message.id for message in kept]))
+        if ends:
+            return None
+    return None
+
+
+def _window(file: BinaryIO, start: int, end: int) -> bytes:
+    """Return whole lines: the first of a file, those before a place, and those from there on."""
+    file.seek(0)
+    head = file.read(min(BEGINNING, start))
+    head = head[: head.rfind(b"\n") + 1]
+    begin = max(len(head), start - OVERLAP)
+    file.seek(begin)
+    rest = file.read(end - begin)
+    if begin > len(head):
+        rest = rest[rest.find(b"\n") + 1 :]
+    return head + rest
+
+
+def _line_end(file: BinaryIO, size: int) -> int:
+    """Return where the last whole line of the first ``size`` bytes ends."""
+    end = size
+    while end > 0:
+        start = max(0, end - _STEP)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _digest(file: BinaryIO, end: int) -> bytes:
+    digest = blake2b(digest_size=16)
+    file.seek(0)
+    while end > 0:
+        piece = file.read(min(_STEP, end))
+        if not piece:
+            break
+        digest.update(piece)
+        end -= len(piece)
+    return digest.digest()
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+# --- the other process ------------------------------------------------------------------------
 
 
 def main(words: Sequence[str]) -> None:

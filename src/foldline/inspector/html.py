@@ -63,6 +63,11 @@ def h(name: str, /, *children: Child, **attributes: Value) -> Html:
     return Html(f"<{name}{head}>{''.join(_texts(children))}</{name}>")
 
 
+def rect(x: Value, y: Value, width: Value, height: Value, *children: Child, class_: str) -> Html:
+    """Write a rectangle of a drawing."""
+    return h("rect", *children, x=x, y=y, width=width, height=height, class_=class_)
+
+
 def join(*children: Child) -> Html:
     """Write elements and texts one behind the other."""
     return Html("".join(_texts(children)))

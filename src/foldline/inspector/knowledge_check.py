@@ -155,7 +155,7 @@ class _Places:
     @cached_property
     def snapshots(self) -> list[Message]:
         """What is in view and stands for other messages."""
-        return [m for m in self.view if _is_told(m)]
+        return [m for m in self.view if _stands_for_others(m)]
 
     def search(
         self, phrase: _Phrase, question: RecallQuery | None
@@ -168,8 +168,8 @@ class _Places:
             most words of a question.
         """
         shown = self.shown
-        told = {message.id for message in self.snapshots}
-        view = [*(m for m in self.view if m.id not in told), *self.snapshots]
+        summaries = {message.id for message in self.snapshots}
+        view = [*(m for m in self.view if m.id not in summaries), *self.snapshots]
         behind = [m for m in self.log if shown.get(m.id) is not m and shown.get(m.id) != m]
         hidden = {message.id for message in behind}
         found: list[Mention] = []
@@ -194,7 +194,7 @@ class _Places:
     def _literal_standing(self, message: Message) -> Standing:
         if self.shown.get(message.id) is not message:
             return "handle"
-        return "snapshot" if _is_told(message) else "here"
+        return "snapshot" if _stands_for_others(message) else "here"
 
     def _pool(self, scored: list[tuple[int, int, Message]]) -> list[Message]:
         """Return the best messages in the order of the log; those that are not in it are last."""
@@ -224,7 +224,7 @@ class _Places:
 
     def _standing(self, text: str, message: Message, snapshot: SnapshotText) -> Standing:
         now = self.shown.get(message.id)
-        if now is not None and _is_told(now):
+        if now is not None and _stands_for_others(now):
             return "snapshot"
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         if now is not None and (
@@ -268,5 +268,5 @@ def _answers(question: RecallQuery, text: str) -> bool:
     return all(name in lower for name in question.names) and 2 * held > len(question.words)
 
 
-def _is_told(message: Message) -> bool:
+def _stands_for_others(message: Message) -> bool:
     return is_snapshot(message) or (message.role == "user" and is_summary(message.text))

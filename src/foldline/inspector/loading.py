@@ -10,10 +10,16 @@ from typing import Final, TypeAlias
 from foldline.api import counter_for
 from foldline.archive import Archive
 from foldline.core.config import Config
-from foldline.inspector.file_growth import appended, mark
-from foldline.inspector.file_reading import APART, read_apart, read_content
+from foldline.inspector.file_reading import (
+    APART,
+    appended,
+    mark,
+    model_named,
+    read_apart,
+    read_content,
+)
 from foldline.inspector.timeline import ViewSegment, archived, recorded
-from foldline.inspector.trace import SessionTrace, TraceSource, model_named, without_wire
+from foldline.inspector.trace import SessionTrace, TraceSource, without_wire
 from foldline.models.catalogue import Catalogue
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript

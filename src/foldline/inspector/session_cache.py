@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -158,7 +158,7 @@ class SessionCache:
         if held.trace is None:
             with self._lock:
                 self._held.pop((listed.key, conversation), None)
-            raise _told(held.job.error)
+            raise _as_error(held.job.error)
         return held.trace
 
     def version(self, listed: SessionEntry, conversation: int | None = None) -> str:
@@ -274,12 +274,7 @@ def archive_entries(path: Path) -> list[SessionEntry]:
         ]
 
 
-def named(listed: SessionEntry, format: str | None) -> SessionEntry:  # noqa: A002  # as the option
-    """Return a file that is read as what somebody says it is."""
-    return listed if format is None else replace(listed, format=format)
-
-
-def _told(error: Exception | None) -> FoldlineError:
+def _as_error(error: Exception | None) -> FoldlineError:
     if isinstance(error, FoldlineError):
         return error
     return FoldlineError(f"The session cannot be read: {type(error).__name__}: {error}")

@@ -175,7 +175,7 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
-def read_settings(said: Mapping[str, str]) -> SimulationSettings:
+def read_settings(fields: Mapping[str, str]) -> SimulationSettings:
     """
     Read a wish from the fields of a form; empty ones have their default.
 
@@ -183,17 +183,17 @@ def read_settings(said: Mapping[str, str]) -> SimulationSettings:
         BudgetError: A field is no number.
     """
     return SimulationSettings(
-        said.get("policy") or "default",
-        _whole(said, "budget"),
-        _whole(said, "window"),
-        _fraction(said, "target"),
-        _fraction(said, "tail"),
-        said.get("template") or "account",
+        fields.get("policy") or "default",
+        _whole(fields, "budget"),
+        _whole(fields, "window"),
+        _fraction(fields, "target"),
+        _fraction(fields, "tail"),
+        fields.get("template") or "account",
     )
 
 
-def _whole(said: Mapping[str, str], name: str) -> int | None:
-    text = said.get(name, "").strip().replace(",", "")
+def _whole(fields: Mapping[str, str], name: str) -> int | None:
+    text = fields.get(name, "").strip().replace(",", "")
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
@@ -201,8 +201,8 @@ def _whole(said: Mapping[str, str], name: str) -> int | None:
     return int(text)
 
 
-def _fraction(said: Mapping[str, str], name: str) -> float | None:
-    text = said.get(name, "").strip()
+def _fraction(fields: Mapping[str, str], name: str) -> float | None:
+    text = fields.get(name, "").strip()
     if not text:
         return None
     try:

@@ -19,10 +19,9 @@ from foldline.inspector.pages.compaction import against_log, compaction, forgott
 from foldline.inspector.pages.cost import alternatives, cost
 from foldline.inspector.pages.knows import knows
 from foldline.inspector.pages.layout import Links, PageFrame, note, page, session_header, top
-from foldline.inspector.pages.messages import whole_message
+from foldline.inspector.pages.messages import step, whole_message
 from foldline.inspector.pages.overview import overview
 from foldline.inspector.pages.sessions import SessionSurvey
-from foldline.inspector.pages.step import step
 from foldline.inspector.pages.tokens import group_messages, tokens
 from foldline.inspector.pages.what_if import what_if
 from foldline.inspector.session_cache import Job, SessionCache, SessionEntry
@@ -196,14 +195,14 @@ class InspectorSite:
     def _what_if(
         self, call: PageRequest, listed: SessionEntry, trace: SessionTrace, links: Links
     ) -> Child | PageResponse:
-        said = dict(call.query)
+        fields = dict(call.query)
         at = _within(call.number("at"), len(trace.timeline.points))
-        name = f"what-if {sorted(said.items())}"
+        name = f"what-if {sorted(fields.items())}"
         job = self._shelf.beside(
             listed,
             call.number("conversation"),
             name,
-            lambda progress: _tried(trace, links, said, at, progress),
+            lambda progress: _tried(trace, links, fields, at, progress),
         )
         if not job.wait(0.5):
             return _waiting(listed.title, job)
@@ -262,10 +261,14 @@ def _warm(trace: SessionTrace) -> Job[object]:
 
 
 def _tried(
-    trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None, progress: Progress
+    trace: SessionTrace,
+    links: Links,
+    fields: Mapping[str, str],
+    at: int | None,
+    progress: Progress,
 ) -> Html:
     progress(0.1, "Trying these settings")
-    return what_if(trace, links, said, at)
+    return what_if(trace, links, fields, at)
 
 
 def _trouble(error: Exception) -> Html:

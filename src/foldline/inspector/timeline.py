@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from foldline.engine.receipt import Receipt
 from foldline.evaluation.breakdown import KINDS, kinds_of
-from foldline.session.history import BOUND, Batch
+from foldline.session.batches import BOUND, Batch
 from foldline.values.edits import Edit, applied
 from foldline.values.messages import Message, Opaque, Usage
 from foldline.values.tokens import TokenCounter

@@ -13,7 +13,7 @@ from foldline.core.thresholds import Levels
 from foldline.errors import BudgetError
 from foldline.evaluation.breakdown import TokenStats, measure
 from foldline.formats.registry import DIALECTS
-from foldline.inspector.file_growth import Mark
+from foldline.inspector.file_reading import Mark
 from foldline.inspector.timeline import ModelRequest, Timeline, ViewSegment, timeline
 from foldline.models.info import ModelInfo
 from foldline.values.handles import Handles, Register
@@ -150,13 +150,3 @@ def _bare(part: Part) -> Part:
         content: Any = tuple(replace(piece, raw=None) for piece in part.content)
         return replace(part, raw=None, content=content)
     return replace(part, raw=None)
-
-
-def model_named(messages: Sequence[Message]) -> str:
-    """Return the name of the model that answered last, "" where no message says so."""
-    for message in reversed(messages):
-        if message.role == "assistant" and isinstance(message.raw, dict):
-            name = message.raw.get("model") or message.raw.get("modelId")
-            if isinstance(name, str) and name and not name.startswith("<"):
-                return name[:200]
-    return ""

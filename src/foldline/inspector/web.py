@@ -67,7 +67,7 @@ class Access:
         method: str,
         headers: Mapping[str, str],
         cookies: Mapping[str, str],
-        asked: str,
+        token: str,
         form: Mapping[str, str],
     ) -> Verdict:
         """
@@ -77,7 +77,7 @@ class Access:
             method: GET or POST.
             headers: Its headers, names in lower case.
             cookies: Its cookies.
-            asked: The token in its address, "" where there is none.
+            token: The token in its address, "" where there is none.
             form: The fields that it posts.
 
         Returns:
@@ -85,8 +85,8 @@ class Access:
         """
         if not self._is_here(headers):
             return "refused"
-        if method == "GET" and asked:
-            return "enter" if self._is_token(asked) else "refused"
+        if method == "GET" and token:
+            return "enter" if self._is_token(token) else "refused"
         if not self._is_token(cookies.get(self.cookie, "")):
             return "refused"
         if method == "POST" and not self._is_token(form.get("token", "")):

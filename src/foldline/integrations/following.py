@@ -10,12 +10,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, Final, Self
 
 from foldline.ask_runner import run_to_end
 from foldline.errors import BudgetError, InputError, StoreError
-from foldline.formats.detect import detect_dialect
-from foldline.formats.registry import dialect
+from foldline.formats.registry import detect_dialect, dialect
 from foldline.session import Session
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
@@ -229,20 +229,19 @@ class Follower:
             for known, wire in zip(self._session.messages, messages, strict=False)
         }
         shown = [came.get(id(wire), wire) for wire in view]
-        if len(shown) == len(messages) and all(map(_is, shown, messages)):
+        if len(shown) == len(messages) and all(map(is_, shown, messages)):
             return messages
         return shown
 
 
+def archive_name(name: str) -> str:
+    """Return what a conversation is called in an archive: the sign # tells branches apart."""
+    return name.replace("%", "%25").replace("#", "%23")
+
+
 async def _beside(work: Callable[..., None], *arguments: Any) -> None:
     """Do blocking work beside the event loop, to its end even if the task is cancelled."""
-    import asyncio
-
     await run_to_end(asyncio.to_thread(work, *arguments))
-
-
-def _is(left: Any, right: Any) -> bool:
-    return left is right
 
 
 def _store(path: str | os.PathLike[str] | None) -> Store:

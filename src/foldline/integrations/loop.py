@@ -22,6 +22,7 @@ from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.repair.repair import says_nothing
 from foldline.session import Session
 from foldline.values.messages import Usage
+from foldline.values.usage import read_usage
 
 Answer = TypeVar("Answer")
 
@@ -156,7 +157,7 @@ def read_answer(answer: Any) -> ProviderAnswer:
         )
     if all(map(says_nothing, dialect(name).decode(wires).messages)):
         wires = []
-    return ProviderAnswer(wires, _usage(value.get("usage")), name)
+    return ProviderAnswer(wires, read_usage(value.get("usage")), name)
 
 
 def _plain(answer: Any) -> Mapping[str, Any]:
@@ -169,24 +170,3 @@ def _plain(answer: Any) -> Mapping[str, Any]:
 def _chat(choices: list[Any]) -> list[Any]:
     message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
     return [{"content": None, **message}] if isinstance(message, Mapping) else []
-
-
-def _usage(value: Any) -> Usage | None:
-    """Read the usage; OpenAI counts what came from the cache as input too, Anthropic does not."""
-    if not isinstance(value, Mapping):
-        return None
-    read, write = _count(value, "cache_read_input_tokens"), 0
-    fresh = _count(value, "input_tokens", "prompt_tokens")
-    details = value.get("input_tokens_details") or value.get("prompt_tokens_details")
-    if isinstance(details, Mapping):
-        read, write = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
-        fresh = max(0, fresh - read - write)
-    write += _count(value, "cache_creation_input_tokens")
-    output = _count(value, "output_tokens", "completion_tokens")
-    usage = Usage(fresh, output, read, write)
-    return usage if usage.total else None
-
-
-def _count(value: Mapping[str, Any], *names: str) -> int:
-    numbers = (value.get(name) for name in names)
-    return next((n for n in numbers if isinstance(n, int) and n > 0), 0)

@@ -13,7 +13,7 @@ from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.errors import MissingExtra
-from foldline.integrations.following import MOST, Follower, FollowerPool
+from foldline.integrations.following import MOST, Follower, FollowerPool, archive_name
 from foldline.integrations.model_calls import is_overflow, is_same_model, read_usage
 from foldline.session import Session
 from foldline.tools.recall import DESCRIPTION, PARAMETERS, recall_tool
@@ -296,8 +296,7 @@ def objects(
 
 
 def _name(conversation_id: str | None) -> str:
-    """Return the name in the archive; a follower tells its branches apart by the sign #."""
-    return (conversation_id or ONE).replace("%", "%25").replace("#", "%23")
+    return archive_name(conversation_id or ONE)
 
 
 def _schema(tool: ToolDefinition) -> Mapping[str, Any]:

@@ -61,23 +61,29 @@ class Filter:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values of `CONDITION`, by their names."""
+        """The values of `condition`, by their names."""
         return {
             "now": self.now,
-            "kinds": json.dumps(self.kinds or KINDS),
             "importance": self.min_importance,
-            "since": -math.inf if self.since is None else self.since,
-            "until": math.inf if self.until is None else self.until,
+            "since": self.since,
+            "until": self.until,
             "session": self.session,
         }
 
+    @property
+    def condition(self) -> str:
+        """The filter in SQL; only what narrows it down, so that indexes can be chosen by it."""
+        kinds = ", ".join(f"'{kind}'" for kind in KINDS if kind in self.kinds)
+        parts = (
+            ("(expires IS NULL OR expires > :now)", True),
+            (f"kind IN ({kinds})", kinds),
+            ("importance >= :importance", self.min_importance > 0),
+            ("happened >= :since", self.since is not None),
+            ("happened <= :until", self.until is not None),
+            ("session = :session", self.session is not None),
+        )
+        return " AND ".join(part for part, meant in parts if meant)
 
-CONDITION: Final = (
-    "state = 'live' AND (expires IS NULL OR expires > :now) AND importance >= :importance"
-    " AND kind IN (SELECT value FROM json_each(:kinds)) AND happened BETWEEN :since AND :until"
-    " AND session = coalesce(:session, session)"
-)
-"""A `Filter` in SQL."""
 
 _ORDERS: Final = {
     "added": "added DESC, number DESC",
@@ -187,8 +193,8 @@ def select_items(
 ) -> list[MemoryItem]:
     """Return live memories, newest or most important first."""
     found = connection.execute(
-        f'SELECT {COLUMNS} FROM memories WHERE "user" = :user AND {CONDITION}'  # noqa: S608  # constants
-        f" ORDER BY {_ORDERS[order]} LIMIT :limit",
+        f"SELECT {COLUMNS} FROM memories WHERE \"user\" = :user AND state = 'live'"  # noqa: S608
+        f" AND {wanted.condition} ORDER BY {_ORDERS[order]} LIMIT :limit",
         {"user": user, "limit": limit, **wanted.values},
     ).fetchall()
     return [_to_item(row) for row in found]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from foldline.errors import InputError
@@ -10,7 +11,6 @@ from foldline.memory import item_rows as rows
 from foldline.memory.item_builder import ItemBuilder
 from foldline.memory.item_rows import (
     ALL,
-    CONDITION,
     By,
     Filter,
     Forgotten,
@@ -32,20 +32,32 @@ class ItemStore:
         user: Whose memories.
         builder: Makes rows of items.
         clock: Tells the time, in seconds since 1970.
+        follow: Called at the end of every transaction; what is searched is kept like the rest.
     """
 
     def __init__(
-        self, database: Database, user: str, builder: ItemBuilder, clock: Callable[[], float]
+        self,
+        database: Database,
+        user: str,
+        builder: ItemBuilder,
+        clock: Callable[[], float],
+        follow: Callable[[Connection], None],
     ) -> None:
         self._database, self._user = database, user
-        self._builder, self._clock = builder, clock
+        self._builder, self._clock, self._follow = builder, clock, follow
+
+    @contextmanager
+    def _changing(self) -> Iterator[tuple[Connection, int]]:
+        """Change the memories of the user, as a change that has a number."""
+        with self._database.writing() as connection:
+            # First of all: it keeps other writers of this user waiting.
+            yield connection, rows.tick(connection, self._user)
+            self._follow(connection)
 
     def add(self, item: MemoryItem) -> Added:
         """Write a new memory, or refresh the live one that says the same."""
         now, row = item.added, self._builder.row(item)
-        with self._database.writing() as connection:
-            # First of all: it keeps other writers of this user waiting.
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             same = rows.find_same(connection, self._user, item.kind, row.fingerprint, now)
             if same is not None:
                 fresh = self._builder.refresh(same, item)
@@ -66,8 +78,7 @@ class ItemStore:
     def update(self, id: str, change: Callable[[MemoryItem, float], MemoryItem]) -> MemoryItem:  # noqa: A002
         """Replace a memory by what ``change`` makes of it and of the time."""
         now = self._clock()
-        with self._database.writing() as connection:
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             old = self._live(connection, id)
             if old.is_expired(now):
                 raise InputError(f"the time of the memory {old.id} is over", field="id")
@@ -78,8 +89,7 @@ class ItemStore:
     def remove(self, id: str) -> Forgotten:  # noqa: A002
         """Forget one memory."""
         now = self._clock()
-        with self._database.writing() as connection:
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             self._live(connection, id)
             self._end(connection, [id], GONE, "removed", now, clock)
         return Forgotten(clock, (id,))
@@ -88,8 +98,7 @@ class ItemStore:
         self, wanted: Filter, by: By, *, threshold: float, max_age: float, keep: int
     ) -> Forgotten:
         """Forget some of the memories that a filter admits; see `choose_forgotten`."""
-        with self._database.writing() as connection:
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             ids = choose_forgotten(
                 connection, self._user, wanted, by,
                 threshold=threshold, max_age=max_age, keep=keep,
@@ -99,15 +108,13 @@ class ItemStore:
 
     def undo(self, batch: int) -> tuple[str, ...]:
         """Restore what was forgotten together; return the ids."""
-        with self._database.writing() as connection:
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             return tuple(restore_batch(connection, self._user, batch, clock))
 
     def consolidate(self, wanted: Filter, target: Kind) -> tuple[MemoryItem, ...]:
         """Move the memories that a filter admits to another kind."""
         made, now = list[MemoryItem](), wanted.now
-        with self._database.writing() as connection:
-            clock = rows.tick(connection, self._user)
+        with self._changing() as (connection, clock):
             for old in rows.select_items(connection, self._user, wanted, ALL, "oldest"):
                 new = self._builder.promote(old, target, now)
                 row = self._builder.row(new)
@@ -124,8 +131,7 @@ class ItemStore:
 
     def clear(self) -> int:
         """Erase everything of this user; return how many memories were live."""
-        with self._database.writing() as connection:
-            rows.tick(connection, self._user)
+        with self._changing() as (connection, _):
             (count,) = connection.execute(
                 "SELECT count(*) FROM memories WHERE memories.user = ? AND state = 'live'",
                 (self._user,),
@@ -166,10 +172,12 @@ class ItemStore:
 
 def count_memories(connection: Connection, user: str, now: float) -> dict[str, Any]:
     """Count what a user's memory holds."""
+    wanted = Filter(now)
     found = connection.execute(
         "SELECT kind, count(*), sum(tokens), avg(importance), min(happened), max(happened),"  # noqa: S608  # a constant
-        f' count(vector) FROM memories WHERE "user" = :user AND {CONDITION} GROUP BY kind',
-        {"user": user, **Filter(now).values},
+        f" count(vector) FROM memories WHERE memories.user = :user AND state = 'live'"
+        f" AND {wanted.condition} GROUP BY kind",
+        {"user": user, **wanted.values},
     ).fetchall()
     by_kind = {
         kind: {"count": count, "tokens": tokens, "importance": round(mean, 4),

@@ -1,5 +1,5 @@
 """
-What an agent remembers from one conversation to the next, in one SQLite file.
+What an agent remembers from one conversation to the next, in a SQLite file or PostgreSQL.
 
     with Memory.open("memory.db", user="ann") as memory:
         memory.add("The launch moved to May", kind="episodic", importance=0.8)
@@ -41,7 +41,7 @@ from foldline.memory.items import (
     remove_recalled,
 )
 from foldline.memory.schema import open_memory
-from foldline.memory.user_index import UserIndex
+from foldline.memory.user_search import MemorySearch, open_search
 from foldline.retrieval import Cutter, Embedder, Weights
 from foldline.sql import Database
 from foldline.type_checks import typed_methods
@@ -59,12 +59,12 @@ class Memory:
         database: Database,
         user: str,
         builder: ItemBuilder,
-        index: UserIndex,
+        index: MemorySearch,
         clock: Callable[[], float],
     ) -> None:
         self._database, self._user, self._clock = database, user, clock
         self._builder, self._index = builder, index
-        self._store = ItemStore(database, user, builder, clock)
+        self._store = ItemStore(database, user, builder, clock, index.follow)
 
     @classmethod
     def open(
@@ -98,8 +98,9 @@ class Memory:
         """
         check_name(user, "user")
         builder = ItemBuilder(limits or MemoryLimits(), embedder, counter, words)
-        index = UserIndex(user, weights=weights, embedder=embedder, words=words)
-        return cls(open_memory(path), user, builder, index, clock)
+        database = open_memory(path)
+        index = open_search(database, user, weights=weights, embedder=embedder, words=words)
+        return cls(database, user, builder, index, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -154,8 +155,7 @@ class Memory:
             InputError: A filter makes no sense.
         """
         wanted = make_filter(self._clock(), kinds, min_importance, time_range, session)
-        count = self._limit(limit)
-        return self._index.find(self._database, query, count, wanted, min_strength)
+        return self._index.find(self._database, query, self._limit(limit), wanted, min_strength)
 
     def items(
         self,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from foldline.memory.directions import EMBEDDERS
+from foldline.memory.term_rows import LEVELLED, TERM_TABLES
+from foldline.postgres.schema import PostgresSchema
 from foldline.sql import Database, is_url
 from foldline.sqlite.schema import Schema
 
@@ -61,7 +64,7 @@ SCHEMA: Final = Schema(mark=0x464F4C4D, steps=(_SQLITE,), what="memory")
 """Marked "FOLM" in ASCII."""
 
 
-_POSTGRES: Final = (
+_TABLES: Final = (
     """
     CREATE TABLE users (
         name text COLLATE "C" PRIMARY KEY,
@@ -112,6 +115,61 @@ _POSTGRES: Final = (
 )
 
 
+_SEARCH: Final = (
+    # What is indexed: changes up to ``indexed_clock`` of an era, so many live memories and terms.
+    """
+    ALTER TABLE users
+        ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY,
+        ADD COLUMN indexed_era bigint NOT NULL DEFAULT 0,
+        ADD COLUMN indexed_clock bigint NOT NULL DEFAULT 0,
+        ADD COLUMN indexed_memories bigint NOT NULL DEFAULT 0,
+        ADD COLUMN indexed_terms bigint NOT NULL DEFAULT 0
+    """,
+    *TERM_TABLES,
+    EMBEDDERS,
+    f"""
+    CREATE VIEW entries AS
+        SELECT users.id AS space, memories.number, entries.term
+        FROM memories JOIN users ON users.name = memories."user"
+        CROSS JOIN LATERAL (
+            SELECT '' AS term UNION ALL SELECT entry.term FROM {LEVELLED}
+        ) AS entries
+    """,  # noqa: S608  # a constant
+    """
+    CREATE INDEX memories_happened ON memories ("user", happened) WHERE state = 'live'
+    """,
+    """
+    CREATE INDEX memories_seats ON memories ("user", session, happened, number)
+        WHERE state = 'live'
+    """,
+    """
+    CREATE INDEX memories_authors ON memories ("user", author) WHERE state = 'live'
+    """,
+)
+
+POSTGRES: Final = PostgresSchema("foldline_memory", (_TABLES, _SEARCH), "memory")
+
+NEAR_TABLES: Final = (
+    # What filters ask about stands beside the vectors: the index of vectors leads to their rows.
+    """
+    CREATE TABLE IF NOT EXISTS near (
+        number bigint PRIMARY KEY,
+        owner bigint NOT NULL,
+        embedder bigint NOT NULL,
+        importance double precision NOT NULL,
+        happened double precision NOT NULL,
+        expires double precision,
+        kind text NOT NULL,
+        session text NOT NULL,
+        direction halfvec NOT NULL
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS near_happened ON near (owner, happened)",
+    "CREATE INDEX IF NOT EXISTS near_sessions ON near (owner, session)",
+    "CREATE INDEX IF NOT EXISTS near_important ON near (owner, importance)",
+)
+
+
 def open_memory(place: str | os.PathLike[str]) -> Database:
     """
     Open the database of memories at a path or a URL; it is made where it is missing.
@@ -122,9 +180,8 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
     """
     if isinstance(place, str) and is_url(place):
         from foldline.postgres.database import PostgresDatabase
-        from foldline.postgres.schema import PostgresSchema
 
-        return PostgresDatabase(place, PostgresSchema("foldline_memory", (_POSTGRES,), "memory"))
+        return PostgresDatabase(place, POSTGRES)
     from foldline.sqlite.database import SqliteDatabase as SqliteDatabase
 
     return SqliteDatabase(place, SCHEMA)

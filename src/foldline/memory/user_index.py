@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
+from typing import Any, Final
 
 from foldline.memory.item_rows import Filter, FilterFacts, find_items
 from foldline.memory.items import FoundMemory
 from foldline.memory.schema import LIVE
 from foldline.relevance.terms import terms
-from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Index, Weights
+from foldline.retrieval import TERMS_VERSION, Cutter, Document, Embedder, Hit, Index, Weights
 from foldline.sql import Connection, Database
 
 NO_CUTTER = "characters"
@@ -80,23 +81,17 @@ class UserIndex:
             wanted: Which memories.
             least: The least strength, 0 to 1.
         """
-        vector = None
-        model = self._embedder
-        if model is not None and query.strip() and model.understands(query):
-            vector = model.embed([query])[0]
+        vector = embed_question(self._embedder, query)
         with self._lock, database.reading() as connection:
             self.refresh(connection)
             hits = self._index.search(
                 query, count, now=wanted.now, only=self._admission(wanted), vector=vector,
                 least=least,
             )  # fmt: skip
-            found = find_items(connection, self._user, [hit.id for hit in hits])
-        items = {item.id: item for item in found}
-        return [
-            FoundMemory(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
-            for hit in hits
-            if hit.id in items
-        ]
+            return found_memories(connection, self._user, hits)
+
+    def follow(self, connection: Connection) -> None:
+        """Take in what a transaction changed; this index does so when it searches."""
 
     def _admission(self, wanted: Filter) -> Callable[[str], bool] | None:
         facts, over = self._facts, self._over(wanted.now)
@@ -125,24 +120,67 @@ class UserIndex:
 
     def _read_changed(self, connection: Connection) -> Iterator[Document]:
         rows = connection.execute(
-            "SELECT id, kind, content, importance, happened, expires, session, author,"
-            " terms, cut, CASE WHEN model = ? AND model <> '' THEN vector END"
-            ' FROM memories WHERE "user" = ? AND changed > ? AND state = ? ORDER BY number',
-            ("" if self._embedder is None else self._embedder.name, self._user, self._clock, LIVE),
+            f"SELECT {DOCUMENT_COLUMNS} FROM memories"  # noqa: S608  # a constant
+            " WHERE memories.user = :user AND changed > :clock AND state = 'live' ORDER BY number",
+            {"user": self._user, "clock": self._clock, "model": model_name(self._embedder)},
         )
-        for name, kind, content, weight, happened, expires, session, author, *rest in rows:
-            told, cut, vector = rest
-            self._facts[name] = FilterFacts(kind, weight, happened, expires, session)
-            if expires is not None:
-                self._expiring.add(name)
-            kept = told.split() if cut == self._cut else terms(content, words=self._words)
-            yield Document(
-                name,
-                content,
-                author=author,
-                group=session,
-                place=happened,
-                time=happened,
-                terms=tuple(kept),
-                vector=vector,
-            )
+        for document, facts in read_documents(rows, self._words):
+            self._facts[document.id] = facts
+            if facts.expires is not None:
+                self._expiring.add(document.id)
+            yield document
+
+
+DOCUMENT_COLUMNS: Final = (
+    "id, kind, content, importance, happened, expires, session, author, terms, cut,"
+    " CASE WHEN model = :model AND model <> '' THEN vector END"
+)
+"""What `read_documents` reads."""
+
+
+def read_documents(
+    rows: Iterable[Sequence[Any]], words: Cutter | None
+) -> Iterator[tuple[Document, FilterFacts]]:
+    """
+    Read memories as what an index takes, each with what filters ask about it.
+
+    Args:
+        rows: The `DOCUMENT_COLUMNS` of memories.
+        words: Cuts Chinese into words.
+    """
+    today = cut_name(words)
+    for name, kind, content, weight, happened, expires, session, author, told, cut, vector in rows:
+        kept = told.split() if cut == today else terms(content, words=words)
+        document = Document(
+            name,
+            content,
+            author=author,
+            group=session,
+            place=happened,
+            time=happened,
+            terms=tuple(kept),
+            vector=vector,
+        )
+        yield document, FilterFacts(kind, weight, happened, expires, session)
+
+
+def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> list[FoundMemory]:
+    """Return the memories that an index led to."""
+    items = {item.id: item for item in find_items(connection, user, [hit.id for hit in hits])}
+    return [
+        FoundMemory(items[hit.id], hit.score, hit.parts, hit.matched, hit.strength)
+        for hit in hits
+        if hit.id in items
+    ]
+
+
+def embed_question(embedder: Embedder | None, query: str) -> Sequence[float] | None:
+    """Return the vector of a query; None where no model understands it."""
+    if embedder is None or not query.strip() or not embedder.understands(query):
+        return None
+    return embedder.embed([query])[0]
+
+
+def model_name(embedder: Embedder | None) -> str:
+    """Return the name of a model; empty for none."""
+    return "" if embedder is None else embedder.name

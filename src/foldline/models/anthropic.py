@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion, Delta
-from foldline.models.errors import provider_error
-from foldline.models.protocol import (
+from foldline.models.completion import (
+    Completion,
     CompletionRequest,
+    Delta,
     call,
-    count,
     malformed_answer,
     mapping,
     objects,
+    shared_fields,
     text,
     truncated_stream,
 )
+from foldline.models.errors import provider_error
 from foldline.models.sse import ServerSentEvent
-from foldline.values.messages import Usage
+from foldline.values.usage import read_usage
 
 VERSION: Final = "2023-06-01"
 
@@ -51,20 +52,13 @@ class AnthropicProtocol:
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
-        body: dict[str, Any] = {
-            "model": request.model,
+        system = {"system": request.system} if request.system else {}
+        return {
+            **shared_fields(request),
+            **system,
             "max_tokens": request.max_tokens or min(UNCAPPED, request.info.output),
             "messages": list(request.messages),
         }
-        if request.system:
-            body["system"] = request.system
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.tools:
-            body["tools"] = list(request.tools)
-        if request.stream:
-            body["stream"] = True
-        return body
 
     def read(self, body: Mapping[str, Any]) -> Completion:
         """
@@ -89,7 +83,7 @@ class AnthropicProtocol:
                 if b.get("type") == "tool_use"
             ),
             stop=stop,
-            usage=_usage(body.get("usage")),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking="".join(
                 text(b.get("thinking")) for b in blocks if b.get("type") == "thinking"
@@ -100,17 +94,6 @@ class AnthropicProtocol:
     def assembler(self) -> AnthropicAssembler:
         """Return what puts a stream together."""
         return AnthropicAssembler()
-
-
-def _usage(value: Any) -> Usage | None:
-    usage = mapping(value)
-    found = Usage(
-        count(usage.get("input_tokens")),
-        count(usage.get("output_tokens")),
-        count(usage.get("cache_read_input_tokens")),
-        count(usage.get("cache_creation_input_tokens")),
-    )
-    return found if found.total else None
 
 
 # --- streams -----------------------------------------------------------------------------------
@@ -134,7 +117,7 @@ class AnthropicAssembler:
         self._done = False
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take an event in; see `foldline.models.protocol.Assembler`."""
+        """Take an event in; see `foldline.models.completion.Assembler`."""
         value = event.value()
         match text(value.get("type")) or event.name:
             case "error":
@@ -178,7 +161,7 @@ class AnthropicAssembler:
         return [Delta("text", piece)] if kind == "text" else []
 
     def whole(self) -> dict[str, Any]:
-        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._done:
             raise truncated_stream()
         for (index, key), pieces in self._pieces.items():

@@ -7,10 +7,9 @@ from typing import Final
 
 from foldline.core.asks import Ask, ModelLimits, Reply, Stop
 from foldline.errors import ModelError
-from foldline.models.completion import Completion
+from foldline.models.completion import Completion, CompletionRequest
 from foldline.models.errors import TooLong
 from foldline.models.info import ModelInfo, price
-from foldline.models.protocol import CompletionRequest
 from foldline.redaction import explained
 from foldline.values.messages import Usage
 
@@ -129,10 +128,10 @@ def to_reply(done: Completion, name: str) -> Reply:
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
     """Return the Reply for an exception: what went wrong, and whether asking again may help."""
-    told = error.message if isinstance(error, ModelError) else explained(error)
+    message = error.message if isinstance(error, ModelError) else explained(error)
     long = isinstance(error, TooLong)
     return Reply(
-        error=told,
+        error=message,
         stop="overflow" if long else "unknown",
         retry=isinstance(error, ModelError) and error.retry,
         limit=error.limit if isinstance(error, TooLong) else None,

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypedDict, Unpack
 
 from foldline.concurrency import iterate_blocking, run_blocking
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.errors import BudgetError, ModelError
 from foldline.models.ask_adapter import completion_request, error_reply, reader_of, to_reply
-from foldline.models.completion import Completion, Delta
+from foldline.models.completion import Completion, CompletionRequest, Delta
 from foldline.models.errors import TIMEOUT
 from foldline.models.info import ModelInfo
-from foldline.models.protocol import CompletionRequest
 from foldline.models.sending import RetryBudget, Sender
 from foldline.tokens.estimate import estimate
 from foldline.values.tokens import TextCounter
@@ -28,6 +26,24 @@ ATTEMPTS: Final = 3
 
 THINKING: Final = 4_096
 """Tokens for the reasoning of a model that always thinks, beside the answer to an Ask."""
+
+
+class CompletionOptions(TypedDict, total=False):
+    """
+    What a completion takes besides its messages.
+
+    ``tools`` are tool schemas, in the wire format of the messages; ``system`` is a system prompt
+    that is sent besides them. ``max_tokens`` is the cap of the answer, and the model's own is not
+    passed: with "length" as its stop, an answer has reached the cap, and its last call may be half
+    of one. ``temperature`` is not sent unless given; some models take none. ``timeout`` are
+    seconds in all, instead of the client's.
+    """
+
+    tools: Sequence[Any] | None
+    system: str | None
+    max_tokens: int | None
+    temperature: float | None
+    timeout: float | None
 
 
 class Client:
@@ -128,26 +144,14 @@ class Client:
     # --- completing: a conversation in the wire format of the provider --------------------------
 
     def complete(
-        self,
-        messages: Sequence[Any],
-        *,
-        tools: Sequence[Any] | None = None,
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float | None = None,
+        self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> Completion:
         """
         Return the model's next message.
 
         Args:
             messages: The conversation, in the wire format that ``dialect`` names.
-            tools: Tool schemas, in the same format.
-            system: A system prompt that is sent besides the messages.
-            max_tokens: The cap of the answer; the model's own is not passed. With "length" as its
-                stop, an answer has reached the cap, and its last call may be half of one.
-            temperature: Not sent unless given; some models take none.
-            timeout: Seconds in all, instead of the client's.
+            options: See `CompletionOptions`.
 
         Returns:
             The answer; ``messages`` of it are ready to append to the conversation.
@@ -157,78 +161,51 @@ class Client:
                 It is a `foldline.models.TooLong` when the request is too long.
             InputError: The messages cannot be written as JSON.
         """
-        request = self._request(messages, tools, system, max_tokens, temperature)
-        return run_blocking(self._sender.complete(request, self._budget(timeout)))
+        request = self._request(messages, options)
+        return run_blocking(self._sender.complete(request, self._budget(options.get("timeout"))))
 
     async def acomplete(
-        self,
-        messages: Sequence[Any],
-        *,
-        tools: Sequence[Any] | None = None,
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  # it bounds the attempts and the pauses
+        self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> Completion:
         """Return the model's next message; see `complete`. Cancelling closes the connection."""
-        request = self._request(messages, tools, system, max_tokens, temperature)
-        return await self._sender.complete(request, self._budget(timeout))
+        request = self._request(messages, options)
+        return await self._sender.complete(request, self._budget(options.get("timeout")))
 
     def stream(
-        self,
-        messages: Sequence[Any],
-        *,
-        tools: Sequence[Any] | None = None,
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float | None = None,
+        self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> Iterator[Delta | Completion]:
         """
         Yield the pieces of the model's next message as they arrive, and at last the whole.
 
-        Leaving off closes the connection. See `complete` for the arguments.
+        Leaving off closes the connection. See `complete`.
 
         Raises:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
         """
-        request = self._request(messages, tools, system, max_tokens, temperature)
-        return iterate_blocking(self._streamed(request, timeout))
+        request = self._request(messages, options)
+        return iterate_blocking(self._streamed(request, options.get("timeout")))
 
     def astream(
-        self,
-        messages: Sequence[Any],
-        *,
-        tools: Sequence[Any] | None = None,
-        system: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float | None = None,
+        self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> AsyncGenerator[Delta | Completion, None]:
         """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
-        request = self._request(messages, tools, system, max_tokens, temperature)
-        return self._streamed(request, timeout)
+        request = self._request(messages, options)
+        return self._streamed(request, options.get("timeout"))
 
     def _streamed(
         self, request: CompletionRequest, timeout: float | None
     ) -> AsyncGenerator[Delta | Completion, None]:
         return self._sender.stream(replace(request, stream=True), self._budget(timeout))
 
-    def _request(
-        self,
-        messages: Sequence[Any],
-        tools: Sequence[Any] | None,
-        system: str | None,
-        max_tokens: int | None,
-        temperature: float | None,
-    ) -> CompletionRequest:
-        if max_tokens is not None:
-            if max_tokens < 1:
-                raise BudgetError(f"The cap of an answer must be positive, not {max_tokens}.")
-            max_tokens = min(max_tokens, self.info.output) if self.info.resolved else max_tokens
-        return CompletionRequest(
-            self.name, self.info, messages, system, tools, max_tokens, temperature
-        )
+    def _request(self, messages: Sequence[Any], options: CompletionOptions) -> CompletionRequest:
+        fields: dict[str, Any] = {**options}
+        fields.pop("timeout", None)
+        cap = fields.get("max_tokens")
+        if cap is not None:
+            if cap < 1:
+                raise BudgetError(f"The cap of an answer must be positive, not {cap}.")
+            fields["max_tokens"] = min(cap, self.info.output) if self.info.resolved else cap
+        return CompletionRequest(self.name, self.info, messages, **fields)
 
     def _budget(self, timeout: float | None) -> RetryBudget:
         seconds = self._timeout if timeout is None else timeout
@@ -249,21 +226,11 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()

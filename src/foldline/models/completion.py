@@ -1,12 +1,16 @@
-"""What comes back from a model: a whole answer, or the pieces of one as they arrive."""
+"""A request to a model, its answer, whole or in pieces, and what a protocol makes of both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeAlias
 
 from foldline.core.asks import Stop
-from foldline.errors import InputError
+from foldline.errors import InputError, ModelError
+from foldline.models.info import ModelInfo
+from foldline.models.sse import ServerSentEvent
 from foldline.values.messages import ToolCall, Usage
 
 Piece: TypeAlias = Literal["text", "thinking", "call"]
@@ -46,7 +50,7 @@ class Completion:
         """
         if len(self.messages) != 1:
             raise InputError(
-                f"the answer is {len(self.messages)} wire messages, not one",
+                f"The answer is {len(self.messages)} wire messages, not one",
                 hint="Append all of `messages`.",
             )
         return self.messages[0]
@@ -65,3 +69,134 @@ class Delta:
     text: str = ""
     index: int = 0
     name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """
+    A request before it is written: wire messages, and what stands around them.
+
+    ``max_tokens`` caps the answer; None leaves it to the provider.
+    """
+
+    model: str
+    info: ModelInfo
+    messages: Sequence[Any]
+    system: str | None = None
+    tools: Sequence[Any] | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    stream: bool = False
+
+
+class Assembler(Protocol):
+    """Puts the events of one stream together."""
+
+    def take(self, event: ServerSentEvent) -> list[Delta]:
+        """
+        Take an event in and return the pieces of the answer that it brings.
+
+        Raises:
+            ModelError: It is malformed, or reports an error.
+        """
+        ...
+
+    def whole(self) -> dict[str, Any]:
+        """
+        Return the answer as it would have come without a stream.
+
+        Raises:
+            ModelError: The stream ended before the answer did.
+        """
+        ...
+
+
+class ProviderProtocol(Protocol):
+    """How one protocol writes requests and reads answers."""
+
+    @property
+    def dialect(self) -> str:
+        """The name of the wire format of its messages, as `foldline.formats` calls it."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Where requests go, below the base URL."""
+        ...
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return what opens the door; ``key`` may be empty."""
+        ...
+
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        """Write a request."""
+        ...
+
+    def read(self, body: Mapping[str, Any]) -> Completion:
+        """
+        Read an answer.
+
+        Raises:
+            ModelError: It is none.
+        """
+        ...
+
+    def assembler(self) -> Assembler:
+        """Return what puts a stream together."""
+        ...
+
+
+def bearer(key: str) -> dict[str, str]:
+    """Return the header of a key that is sent as a bearer token; none without a key."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def shared_fields(request: CompletionRequest) -> dict[str, Any]:
+    """Write what all protocols call the same, as far as it is given."""
+    fields: dict[str, Any] = {"model": request.model}
+    if request.temperature is not None:
+        fields["temperature"] = request.temperature
+    if request.tools:
+        fields["tools"] = list(request.tools)
+    if request.stream:
+        fields["stream"] = True
+    return fields
+
+
+def malformed_answer(what: str) -> ModelError:
+    """Return the error for an answer of another shape; asking again may help."""
+    return ModelError(f"The answer {what}.", code="malformed", retry=True)
+
+
+def truncated_stream() -> ModelError:
+    """Return the error for a stream that ended before the answer did."""
+    return ModelError("The stream ended in the middle of the answer.", code="cut", retry=True)
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list, nothing from anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Return an object as it is, an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: Any) -> str:
+    """Return a text as it is, an empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def call(number: Any, name: Any, arguments: Any) -> ToolCall:
+    """Return a tool call; arguments that came as an object are written as JSON."""
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(text(number) or None, text(name), arguments)
+
+
+def with_calls(completion: Completion) -> Completion:
+    """Return a completion whose stop is "tools" if it holds calls and nothing else says why."""
+    if completion.calls and completion.stop in ("end", "unknown"):
+        return replace(completion, stop="tools")
+    return completion

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from foldline.errors import InputError
-from foldline.models.secret import Secret
 
 PRIVATE_SUFFIXES: Final = (".local", ".localhost", ".internal", ".lan")
 """Endings of names that are not in the public network."""
@@ -19,6 +18,38 @@ SHORTEST_KEY: Final = 16
 
 SECRET_WORDS: Final = ("key", "token", "secret", "password", "sig")
 """Words in the names of parameters that hold a key."""
+
+
+class Secret:
+    """
+    A text that only `reveal` returns.
+
+    Args:
+        value: The key; "" for none.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str = "") -> None:
+        self._value = value
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __repr__(self) -> str:
+        return f"Secret({'***' if self._value else ''})"
+
+    def __reduce__(self) -> str:
+        raise TypeError("A key is not pickled.")
+
+    def reveal(self) -> str:
+        """Return the key itself."""
+        return self._value
+
+
+def reveal_all(secrets: Iterable[Secret]) -> tuple[str, ...]:
+    """Return the keys themselves, to be looked for."""
+    return tuple(secret.reveal() for secret in secrets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +150,19 @@ def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, port
 
 
-def _address(base_url: str) -> SplitResult:
+def split_url(url: str) -> SplitResult | None:
+    """Split an address that begins with http:// or https://; None where it is none."""
     try:
-        address = urlsplit(base_url.strip())
-        _ = address.port
+        address = urlsplit(url.strip())
+        fits = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:
-        address = urlsplit("")
-    if address.scheme not in ("http", "https") or not address.hostname:
+        return None
+    return address if fits else None
+
+
+def _address(base_url: str) -> SplitResult:
+    address = split_url(base_url)
+    if address is None:
         raise InputError(
             "the base URL is no address",
             field="base_url",

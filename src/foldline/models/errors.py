@@ -10,9 +10,9 @@ from math import isfinite
 from typing import Any, Final
 
 from foldline.errors import ModelError
+from foldline.models.endpoint import Secret, reveal_all
 from foldline.models.overflow import detect
 from foldline.models.provider_failure import Failure, failure_of
-from foldline.models.secret import Secret, reveal_all
 from foldline.redaction import redacted
 
 RETRY_STATUSES: Final = frozenset({408, 409, 429})
@@ -81,8 +81,8 @@ def provider_error(
     where = f"status {status}" if status is not None else "an error in the answer"
     words = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit
-    told = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
-    if found := detect(told):
+    failure = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
+    if found := detect(failure):
         long = TooLong(words, status=status, code=code, hint="Send less.")
         long.limit = found.limit
         return long

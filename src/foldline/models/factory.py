@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from foldline.errors import InputError
 from foldline.models.anthropic import AnthropicProtocol
-from foldline.models.catalogue import Catalogue
-from foldline.models.choice import choose_summarizer
+from foldline.models.catalogue import Catalogue, choose_summarizer
 from foldline.models.client import ATTEMPTS, SECONDS, Client
+from foldline.models.completion import ProviderProtocol
 from foldline.models.endpoint import make_endpoint
 from foldline.models.info import Provider
 from foldline.models.openai_chat import OpenAIChatProtocol
 from foldline.models.openai_responses import OpenAIResponsesProtocol
-from foldline.models.protocol import ProviderProtocol
 from foldline.models.sending import Sender
 from foldline.values.tokens import TextCounter
 

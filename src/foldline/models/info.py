@@ -98,7 +98,7 @@ def price(model: ModelInfo, usage: Usage) -> float | None:
     What was read from the cache and written to it is priced as such. A long request is priced as
     one: providers count everything that was read, cached or not, and then charge all of it so.
     """
-    read = usage.input + usage.cache_read + usage.cache_write
+    read = usage.read
     prices = model.long if model.long and read > model.long_above else model.prices
     return None if prices is None else prices.of(usage)
 

@@ -7,20 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion, Delta
-from foldline.models.errors import provider_error
-from foldline.models.protocol import (
+from foldline.models.completion import (
+    Completion,
     CompletionRequest,
+    Delta,
+    bearer,
     call,
     malformed_answer,
     mapping,
     objects,
-    openai_usage,
+    shared_fields,
     text,
     truncated_stream,
     with_calls,
 )
+from foldline.models.errors import provider_error
 from foldline.models.sse import DONE, ServerSentEvent
+from foldline.values.usage import read_usage
 
 STOPS: Final[dict[str, Stop]] = {
     "stop": "end",
@@ -37,11 +40,8 @@ class OpenAIChatProtocol:
     """Chat completions."""
 
     dialect = "openai-chat"
+    headers = staticmethod(bearer)
     path = "/chat/completions"
-
-    def headers(self, key: str) -> dict[str, str]:
-        """Return the bearer token."""
-        return {"authorization": f"Bearer {key}"} if key else {}
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """
@@ -51,19 +51,12 @@ class OpenAIChatProtocol:
         know ``max_tokens``.
         """
         before = [{"role": "system", "content": request.system}] if request.system else []
-        body: dict[str, Any] = {
-            "model": request.model,
-            "messages": [*before, *request.messages],
-        }
+        body = {**shared_fields(request), "messages": [*before, *request.messages]}
         if request.max_tokens is not None:
             own = request.info.provider == "openai"
             body["max_completion_tokens" if own else "max_tokens"] = request.max_tokens
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.tools:
-            body["tools"] = list(request.tools)
         if request.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
+            body["stream_options"] = {"include_usage": True}
         return body
 
     def read(self, body: Mapping[str, Any]) -> Completion:
@@ -92,7 +85,7 @@ class OpenAIChatProtocol:
             text=_text_of(message.get("content")),
             calls=tuple(_calls(message)),
             stop="refusal" if refusal else STOPS.get(reason, "unknown"),
-            usage=openai_usage(body.get("usage"), "prompt_tokens", "completion_tokens"),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking=text(message.get("reasoning_content")) or text(message.get("reasoning")),
             refusal=refusal,
@@ -153,7 +146,7 @@ class ChatAssembler:
         self._done = False
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take a chunk in; see `foldline.models.protocol.Assembler`."""
+        """Take a chunk in; see `foldline.models.completion.Assembler`."""
         if event.data.strip() == DONE:
             self._done = True
             return []
@@ -201,7 +194,7 @@ class ChatAssembler:
         return Delta("call", piece, key, name)
 
     def whole(self) -> dict[str, Any]:
-        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        """Return the answer; see `foldline.models.completion.Assembler`."""
         if not self._reason and not self._done:
             raise truncated_stream()
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text) or None}

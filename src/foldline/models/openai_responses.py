@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.core.asks import Stop
-from foldline.models.completion import Completion, Delta, Piece
-from foldline.models.errors import provider_error
-from foldline.models.protocol import (
+from foldline.models.completion import (
+    Completion,
     CompletionRequest,
+    Delta,
+    Piece,
+    bearer,
     call,
     malformed_answer,
     mapping,
     objects,
-    openai_usage,
+    shared_fields,
     text,
     truncated_stream,
     with_calls,
 )
+from foldline.models.errors import provider_error
 from foldline.models.sse import DONE, ServerSentEvent
 from foldline.values.messages import ToolCall
+from foldline.values.usage import read_usage
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that ask for a tool of the caller, and where their arguments are."""
@@ -37,11 +41,8 @@ class OpenAIResponsesProtocol:
     """The Responses API."""
 
     dialect = "openai-responses"
+    headers = staticmethod(bearer)
     path = "/responses"
-
-    def headers(self, key: str) -> dict[str, str]:
-        """Return the bearer token."""
-        return {"authorization": f"Bearer {key}"} if key else {}
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """
@@ -50,23 +51,13 @@ class OpenAIResponsesProtocol:
         Nothing is stored on the server. So reasoning has to come back sealed, or the next request
         could not hold it.
         """
-        body: dict[str, Any] = {
-            "model": request.model,
-            "input": list(request.messages),
-            "store": False,
-        }
+        body = {**shared_fields(request), "input": list(request.messages), "store": False}
         if request.info.provider == "openai" and request.info.thinks:
             body["include"] = ["reasoning.encrypted_content"]
         if request.system:
             body["instructions"] = request.system
         if request.max_tokens is not None:
             body["max_output_tokens"] = request.max_tokens
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.tools:
-            body["tools"] = list(request.tools)
-        if request.stream:
-            body["stream"] = True
         return body
 
     def read(self, body: Mapping[str, Any]) -> Completion:
@@ -88,7 +79,7 @@ class OpenAIResponsesProtocol:
             text="".join(text(p.get("text")) for p in parts if p.get("type") == "output_text"),
             calls=_calls(items),
             stop="refusal" if refusal else _stop(body),
-            usage=openai_usage(body.get("usage"), "input_tokens", "output_tokens"),
+            usage=read_usage(body.get("usage")),
             model=text(body.get("model")),
             thinking="\n".join(
                 text(piece.get("text"))
@@ -145,7 +136,7 @@ class ResponsesAssembler:
         self._whole: dict[str, Any] | None = None
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take an event in; see `foldline.models.protocol.Assembler`."""
+        """Take an event in; see `foldline.models.completion.Assembler`."""
         if event.data.strip() == DONE:
             return []
         value = event.value()
@@ -168,7 +159,7 @@ class ResponsesAssembler:
         return []
 
     def whole(self) -> dict[str, Any]:
-        """Return the answer; see `foldline.models.protocol.Assembler`."""
+        """Return the answer; see `foldline.models.completion.Assembler`."""
         if self._whole is None:
             raise truncated_stream()
         if not objects(self._whole.get("output")):

@@ -6,6 +6,11 @@ first. Then a code, an exception's class or a stop reason decides, then the stat
 words: those that each provider is known to use, and only where the status is one of a bad request.
 What an error quotes of the user's text is therefore no overflow when the server itself failed. At
 last an answer is one that took more than the window: some servers drop what is too long silently.
+
+Each sentence of a provider is one pattern. In it, LIMIT stands for the number of tokens that the
+model takes, ASKED for what the request took, and GIVEN and OUTPUT for its two parts: what was
+sent, and what was reserved for the answer. The sentences are those of public documentation, issues
+and open source of each provider.
 """
 
 from __future__ import annotations
@@ -13,10 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from foldline.errors import InputError
-from foldline.models.overflow_phrases import phrases
 from foldline.models.provider_failure import Failure, failure_of
 
 __all__ = [
@@ -188,7 +193,7 @@ def _silent(failure: Failure) -> DetectedOverflow | None:
     usage, window = failure.usage, failure.window
     if usage is None or not window:
         return None
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     choked = failure.stop.lower() in ("length", "max_tokens") and not usage.output
     if given > window or (choked and given >= _FULL * window):
         return DetectedOverflow("usage", window, given)
@@ -218,3 +223,87 @@ def _number(text: str | None) -> int | None:
 
 def _sane(limit: int | None) -> int | None:
     return limit if limit is not None and _LEAST <= limit <= _MOST else None
+
+
+# --- the sentences -------------------------------------------------------------------------
+
+_NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
+"""A number, with or without marks between thousands."""
+
+_PLACES: Final = ("LIMIT", "ASKED", "GIVEN", "OUTPUT")
+
+_SENTENCES: Final = (
+    ("anthropic", r"prompt is too long: ASKED tokens > LIMIT"),
+    ("anthropic", r"exceed context limit: GIVEN \+ OUTPUT > LIMIT"),
+    ("anthropic", r"request exceeds the maximum (?:size|allowed number of bytes)"),
+    (
+        "openai",  # Azure, DeepSeek, OpenRouter, vLLM, litellm and others say the same.
+        (
+            r"maximum context length is LIMIT tokens[^\n]{0,60}?(?:requested|resulted in)"
+            r"(?: about)? ASKED tokens(?: \([^)\n]{0,120}?OUTPUT in the (?:completion|output))?"
+        ),
+    ),
+    (
+        "vllm",
+        (
+            r"max_(?:completion_)?tokens'? is too large: OUTPUT\. [^\n]{0,60}?LIMIT tokens and"
+            r" your request has GIVEN input tokens"
+        ),
+    ),
+    (
+        "vllm",
+        (
+            r"passed GIVEN input tokens and requested OUTPUT output tokens[^\n]{0,60}?"
+            r"context length is only LIMIT"
+        ),
+    ),
+    ("vllm", r"prompt \(length ASKED\) is longer than the maximum model length of LIMIT"),
+    ("sglang", r"input \(ASKED tokens\) is longer than the model'?s context length \(LIMIT"),
+    ("sglang", r"input length \(?ASKED(?: tokens)?\)? exceeds [^\n]{0,60}?length \(?LIMIT"),
+    ("openai", r"input tokens exceed the configured limit of LIMIT tokens[^\n]{0,60}? in ASKED"),
+    ("openai", r"input tokens exceed the configured limit(?: of LIMIT)?"),
+    ("openai", r"input exceeds the context window"),
+    ("gemini", r"input token count \(?ASKED\)? exceeds [^\n]{0,60}?\(?LIMIT"),
+    ("gemini", r"input token count is ASKED but [^\n]{0,40}?up to LIMIT"),
+    ("gemini", r"input token count [^\n]{0,60}?exceeds"),
+    ("bedrock", r"max input tokens: LIMIT, request input token count: ASKED"),
+    ("bedrock", r"expected maxLength: LIMIT, actual: ASKED"),
+    ("xai", r"maximum prompt length is LIMIT but the request contains ASKED"),
+    ("copilot", r"prompt token count of ASKED exceeds the limit of LIMIT"),
+    ("mistral", r"contains ASKED tokens[^\n]{0,80}?too large for model with LIMIT maximum"),
+    ("moonshot", r"exceeded model token limit: LIMIT \(requested: ASKED"),
+    ("moonshot", r"exceeded model token limit(?::? LIMIT)?"),
+    ("qwen", r"range of input length should be \[\d+, ?LIMIT"),
+    ("cohere", r"cannot exceed LIMIT - received ASKED"),
+    ("huggingface", r"must be <= LIMIT\. given: GIVEN `inputs` tokens and OUTPUT"),
+    ("fireworks", r"prompt is too long: ASKED, model maximum context length: LIMIT"),
+    ("llama.cpp", r"request \(ASKED tokens\) exceeds the available context size \(LIMIT"),
+    ("llama.cpp", r"exceeds? the available context size"),
+    ("lm studio", r"loaded with context length of only LIMIT"),
+    ("ollama", r"prompt too long; exceeded (?:max )?context length"),
+    ("minimax", r"context window exceeds limit"),
+    ("z.ai", r"prompt exceeds max length|tokens in request more than max tokens"),
+    ("any", r"maximum (?:context|prompt) length (?:is|of) LIMIT"),
+    ("any", r"(?:prompt|input|request) is too long(?! to (?:display|show))"),
+    ("any", r"maximum (?:context|prompt) length\b"),
+    ("any", r"exceeds? (?:the )?(?:model'?s )?max(?:imum)? (?:context|prompt|input)"),
+    ("any", r"context[ _](?:length|window|size)[ _](?:was |is |has been )?exceeded"),
+    (
+        "any",
+        r"exceed(?:s|ed)? (?:the |its |this )?(?:model'?s )?context (?:window|length|size|limit)",
+    ),
+    ("any", r"token limit exceeded|too many input tokens|longer than the model'?s context"),
+    ("any", r"reduce the length of the (?:messages|prompt|input)"),
+)
+
+
+def _compiled(sentence: str) -> re.Pattern[str]:
+    for place in _PLACES:
+        sentence = sentence.replace(place, f"(?P<{place.lower()}>{_NUMBER})")
+    return re.compile(sentence, re.IGNORECASE)
+
+
+@cache
+def phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return whose words they are and the patterns; made once, when the first is looked for."""
+    return tuple((provider, _compiled(sentence)) for provider, sentence in _SENTENCES)

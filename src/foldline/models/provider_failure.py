@@ -122,17 +122,17 @@ def _one(error: BaseException) -> Failure:
     body = _first(error, "body", "error_body") or (
         response if isinstance(response, Mapping) else _first(response, "text")
     )
-    told = _of_body(body)
+    found = _of_body(body)
     status = _whole(_first(error, "status_code", "status", "http_status", "code"))
     if status is None:
         status = _whole(_first(response, "status_code", "status"))
     code = _get(error, "code")
     return Failure(
         type=_classes(error),
-        status=status if status is not None and 100 <= status < 600 else told.status,
-        code=f"{code} {told.code}".strip() if isinstance(code, str) else told.code,
-        text=told.text or _text(error),
-        limit=_whole(_get(error, "limit")) or told.limit,
+        status=status if status is not None and 100 <= status < 600 else found.status,
+        code=f"{code} {found.code}".strip() if isinstance(code, str) else found.code,
+        text=found.text or _text(error),
+        limit=_whole(_get(error, "limit")) or found.limit,
     )
 
 
@@ -224,12 +224,14 @@ def _usage(said: Any) -> Usage | None:
     Some count what was cached within the input and some beside it: OpenAI and Gemini name a part
     of the whole in the details, Anthropic names what is added.
     """
-    told = _first(said, "usage", "usage_metadata", "usageMetadata")
-    if isinstance(told, Usage):
-        return told
-    given = _count(told, "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count")
+    found = _first(said, "usage", "usage_metadata", "usageMetadata")
+    if isinstance(found, Usage):
+        return found
+    given = _count(
+        found, "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count"
+    )
     written = _count(
-        told,
+        found,
         "output_tokens",
         "completion_tokens",
         "candidatesTokenCount",
@@ -237,8 +239,8 @@ def _usage(said: Any) -> Usage | None:
     )
     if given is None and written is None:
         return None
-    read = _count(told, "cache_read_input_tokens") or 0
-    wrote = _count(told, "cache_creation_input_tokens") or 0
+    read = _count(found, "cache_read_input_tokens") or 0
+    wrote = _count(found, "cache_creation_input_tokens") or 0
     return Usage(given or 0, written or 0, read, wrote)
 
 

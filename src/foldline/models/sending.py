@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -14,15 +14,19 @@ from typing import Any, Final, TypeVar
 import stamina
 
 from foldline.errors import InputError, ModelError
-from foldline.models.completion import Completion, Delta
-from foldline.models.endpoint import Endpoint
+from foldline.models.completion import (
+    Completion,
+    CompletionRequest,
+    Delta,
+    ProviderProtocol,
+    malformed_answer,
+)
+from foldline.models.endpoint import Endpoint, reveal_all
 from foldline.models.errors import TIMEOUT, provider_error, timeout_error
 from foldline.models.info import price
-from foldline.models.protocol import CompletionRequest, ProviderProtocol, malformed_answer
-from foldline.models.secret import SecretFilter, reveal_all
 from foldline.models.sse import SSEDecoder
 from foldline.models.transport import Incoming, Outgoing, Transport
-from foldline.redaction import redacted, without
+from foldline.redaction import SHORTEST, redacted, without
 
 Result = TypeVar("Result")
 
@@ -97,6 +101,53 @@ async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> R
         late = error if isinstance(error, ModelError) else None
         raise budget.error or late or timeout_error() from None
     raise AssertionError("stamina ends with a result or an error")
+
+
+class SecretFilter:
+    """
+    Holds back the end of a piece for as long as a key may begin there.
+
+    Args:
+        keys: What must not be shown.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = tuple(key for key in keys if len(key) >= SHORTEST)
+        self._held: Delta | None = None
+
+    def filter(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
+        """Yield pieces without keys; an end that may begin one comes with a later piece."""
+        for piece in deltas:
+            if not self._keys:
+                yield piece
+                continue
+            delta = replace(piece, name=without(piece.name, self._keys))
+            held, self._held = self._held, None
+            if held is not None and (held.kind, held.index) != (delta.kind, delta.index):
+                yield held
+                held = None
+            text = without((held.text if held else "") + delta.text, self._keys)
+            end = len(text) - self._begun(text)
+            if text[end:]:
+                self._held = replace(delta, text=text[end:], name="")
+            if text[:end] or delta.name or not text:
+                yield replace(delta, text=text[:end])
+
+    def flush(self) -> Iterator[Delta]:
+        """Yield what is held back at the end."""
+        if self._held is not None:
+            yield self._held
+            self._held = None
+
+    def _begun(self, text: str) -> int:
+        """Return how many characters at the end of a text may begin a key."""
+        longest = 0
+        for key in self._keys:
+            for size in range(min(len(key) - 1, len(text)), longest, -1):
+                if text.endswith(key[:size]):
+                    longest = size
+                    break
+        return longest
 
 
 AGENT: Final = "foldline"
@@ -190,7 +241,7 @@ class Sender:
             body = text.encode("utf-8", "replace")
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(
-                f"the request cannot be written as JSON: {error}",
+                f"The request cannot be written as JSON: {error}",
                 hint="Give wire messages: plain dicts, lists, texts and numbers.",
             ) from error
         kind = "text/event-stream" if request.stream else "application/json"

@@ -220,7 +220,7 @@ class _Reading:
 
     def _name(self, key: Any, around: dict[str, Any], line: int) -> None:
         if not isinstance(key, str):
-            raise BrokenNote("a name in its front matter is no text")
+            raise BrokenNote("A name in its front matter is no text")
         if key in around:
             raise BrokenNote(f"its front matter has {key[:60]!r} twice")
         if len(self._open) == 1:

@@ -365,6 +365,6 @@ class NoteStore:
             return to_note(parse_file(data))
         except BrokenNote as error:
             raise InputError(
-                f"the note could not be read again: {error.message}",
+                f"The note could not be read again: {error.message}",
                 hint="Shorten its title, tags and other fields.",
             ) from error

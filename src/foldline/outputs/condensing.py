@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from foldline.outputs.condensed import Condensed
-from foldline.outputs.delimited import delimiter, table
 from foldline.outputs.diffs import diff, is_diff
 from foldline.outputs.json_rows import json_rows
-from foldline.outputs.listings import kind_of_listing, listing
+from foldline.outputs.listings import is_search, kind_of_listing, listing, search
 from foldline.outputs.markup import is_markup, markup_lines
-from foldline.outputs.matches import is_search, search
 from foldline.outputs.repetition import repetition
 from foldline.outputs.reports import is_report, report
+from foldline.outputs.source_code import CODE, is_code, source_code
+from foldline.outputs.tables import delimited, delimiter
 from foldline.outputs.verdict import failures, is_summary, last_failure
 from foldline.values.part_text import bounded_lines, result_text, text_lines
 
@@ -99,7 +99,8 @@ def condense(text: str) -> Condensed:
     """
     made = _recognised(text) if SHORT < len(text) <= LONGEST else None
     made = made or Condensed("plain", plain(text))
-    return replace(made, worth=framed(made))
+    # What a program says when something fails is no failure.
+    return made if made.kind == CODE else replace(made, worth=framed(made))
 
 
 def plain(text: str) -> tuple[str, ...]:
@@ -131,10 +132,12 @@ def _recognised(text: str) -> Condensed | None:
         return diff(plain(text))
     raw = _raw(text)
     mark = delimiter(raw)
-    return table(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
+    return delimited(raw, mark) if mark else _of_lines(text, plain(text), sample, "")
 
 
 def _of_lines(text: str, lines: Sequence[str], sample: str, kind: str) -> Condensed | None:
+    if not kind and is_code(lines):
+        return source_code(lines)
     if is_report(sample) and not kind:
         return report(lines)
     if is_search(lines):
@@ -157,7 +160,8 @@ def _json(text: str) -> Condensed | None:
         made, end = json_rows(text, begins.end())
     except ValueError:
         return None
-    before, after = plain(text[: begins.end()]), _rest(text[end:])
+    # What follows JSON is another line of JSON in each line, or plain lines.
+    before, after = plain(text[: begins.end()]), tuple(text_lines(text[end:]))
     if not before and not after:
         return made
     shift = len(before)
@@ -169,8 +173,3 @@ def _json(text: str) -> Condensed | None:
         spans={place + shift: span for place, span in made.spans.items()},
         source=made.source,
     )
-
-
-def _rest(text: str) -> tuple[str, ...]:
-    """Return what follows JSON: another line of JSON in each line, or plain lines."""
-    return tuple(text_lines(text))

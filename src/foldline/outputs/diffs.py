@@ -16,7 +16,7 @@ FILE, TITLE, HUNK, CHANGE = 0.45, 0.2, 0.2, 0.08
 
 
 def is_diff(sample: str) -> bool:
-    """Tell whether a text has a diff in it."""
+    """Return True if a text has a diff in it."""
     return _DIFF.search(sample) is not None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +17,7 @@ from foldline.outputs.json_text import (
     written,
 )
 from foldline.outputs.shapes import shaped, value_of
-from foldline.outputs.tables import MISSING, Path, cells, columns, header, row
+from foldline.outputs.tables import MISSING, Path, cells, columns, count_values, header, row
 from foldline.values.part_text import MAX_LINE
 
 ROW = 1_200
@@ -32,9 +31,6 @@ DEEPEST = 12
 
 FEWEST = 3
 """Objects that make a table."""
-
-CATEGORIES, LOOKED_AT = 12, 60
-"""Different values of a column that are counted, and rows that tell whether there are more."""
 
 _OPENING = ("{", "[")
 
@@ -228,16 +224,8 @@ def _table(rows: JsonRows, path: str, table: JsonTable) -> None:
 
 
 def _counted(table: JsonTable) -> str:
-    """Count the values of the columns that have few."""
-    said = []
-    for path, column in zip(table.paths, table.by_column, strict=True):
-        if len(set(column[:LOOKED_AT])) > CATEGORIES:
-            continue
-        seen = Counter(column)
-        if 1 < len(seen) <= CATEGORIES and len(seen) * FEWEST <= len(column):
-            listed = (f"{value_of(v)[:40]} {count:,}" for v, count in seen.most_common())
-            said.append(f"{'.'.join(path)}: " + ", ".join(listed))
-    return "; ".join(said)[:ROW]
+    names = (".".join(path) for path in table.paths)
+    return "; ".join(count_values(names, table.by_column, lambda v: value_of(v)[:40]))[:ROW]
 
 
 def _scalars(rows: JsonRows, members: Sequence[Child], path: str) -> None:

@@ -93,7 +93,7 @@ def children(text: str, start: int) -> Iterator[Child]:
 
 
 def is_object(value: Any) -> bool:
-    """Tell whether a value that was read is an object."""
+    """Return True if a value that was read is an object."""
     return isinstance(value, tuple)
 
 

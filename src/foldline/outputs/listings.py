@@ -1,4 +1,8 @@
-"""Listings of files: paths with their folder once, `ls -R` with each file in its folder."""
+"""
+Lines that begin with a path: listings of files, and matches of a search.
+
+Folders and files are named once; a file of `ls -R` belongs to its folder.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +84,7 @@ def factored(lines: Sequence[str]) -> str:
     Write paths with each folder once, and their names below it.
 
     Returns:
-        The text, from which `unfactored` makes the same lines; "" where it would be no shorter.
+        The text, from which the same lines can be read; "" where it would be no shorter.
     """
     shown: list[str] = []
     last: str | None = None
@@ -92,16 +96,61 @@ def factored(lines: Sequence[str]) -> str:
             last = folder + slash
             shown.append(last or "./.")
         shown.append(f" {name}")
+    return _shorter(shown, lines)
+
+
+def _shorter(shown: Sequence[str], lines: Sequence[str]) -> str:
     made = "\n".join(shown)
     return made if len(made) < sum(map(len, lines)) + len(lines) else ""
 
 
-def unfactored(text: str) -> list[str]:
-    """Return the paths that `factored` wrote."""
-    found, folder = list[str](), ""
-    for line in text.split("\n"):
-        if line.startswith(" "):
-            found.append(folder + line[1:])
-        else:
-            folder = "" if line == "./." else line
-    return found
+# --- what a search found -----------------------------------------------------------------------
+
+_MATCH = re.compile(r"(?P<path>[^\s:]{1,300}?)(?P<mark>[:-])(?P<rest>\d{1,7}[:-].*)")
+
+MATCHES = 6
+"""Lines that make a search."""
+
+
+def is_search(lines: Sequence[str]) -> bool:
+    """Return True if lines are matches of a search, each with its file and number."""
+    looked_at = [*lines[:40], *lines[-20:]] if len(lines) > 60 else lines
+    if len(lines) < MATCHES:
+        return False
+    found = sum(1 for line in looked_at if line == "--" or _match(line))
+    return found >= 0.8 * len(looked_at)
+
+
+def search(lines: Sequence[str]) -> Condensed:
+    """Take the matches of a search apart."""
+    whole = by_file(lines)
+    return Condensed("search", tuple(lines), whole=whole, lossless=bool(whole))
+
+
+def _match(line: str) -> re.Match[str] | None:
+    found = _MATCH.match(line, 0, 400)
+    return found if found and ("/" in found["path"] or "." in found["path"]) else None
+
+
+def by_file(lines: Sequence[str]) -> str:
+    """
+    Write matches with each file once, and its lines below it.
+
+    Returns:
+        The text, from which the same lines can be read; "" where it would be no shorter.
+    """
+    shown: list[str] = []
+    last = ""
+    for line in lines:
+        found = _match(line)
+        if found is None:
+            shown.append(f"|{line}")
+            continue
+        path, mark = found["path"], found["mark"]
+        if path[:1] in " |-":
+            return ""
+        if path != last:
+            last = path
+            shown.append(path)
+        shown.append(f" {line[len(path) + 1 :]}" if mark == ":" else f"-{line[len(path) + 1 :]}")
+    return _shorter(shown, lines)

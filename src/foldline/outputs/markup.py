@@ -26,7 +26,7 @@ SILENT = ("script", "style", "svg", "template", "noscript")
 
 
 def is_markup(sample: str) -> bool:
-    """Tell whether a text is HTML."""
+    """Return True if a text is HTML."""
     head = sample.lstrip()[:300].lower()
     if not head.startswith("<") and "<html" not in head:
         return False

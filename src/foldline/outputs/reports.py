@@ -47,7 +47,7 @@ VERDICT, FAILED, ASSERTED, TOLD, COUNT = 0.95, 0.5, 0.45, 0.12, 0.5
 
 
 def is_report(sample: str) -> bool:
-    """Tell whether a text reports tests or a build."""
+    """Return True if a text reports tests or a build."""
     return REPORT.search(sample) is not None
 
 

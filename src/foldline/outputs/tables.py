@@ -8,11 +8,13 @@ cannot be taken for anything else, JSON otherwise, and empty where an object has
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from foldline.outputs.json_text import JsonNumber, is_object, scan, written
+from foldline.outputs.condensed import Condensed
+from foldline.outputs.json_text import JsonNumber, is_object, written
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -28,6 +30,9 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)|NaN")
 _CONSTANTS = {"null": None, "true": True, "false": False}
 MISSING: Any = object()
 """Stands in a column for an object without such a key."""
+
+CATEGORIES, SAMPLE = 12, 60
+"""Different values of a column that are counted, and rows that tell whether there are more."""
 
 
 def columns(rows: Sequence[Any]) -> tuple[Path, ...] | None:
@@ -120,82 +125,80 @@ def _cell(value: Any) -> str:
     return written(value)
 
 
-def parse(lines: Sequence[str]) -> list[Any]:
+def count_values(
+    names: Iterable[str], columns: Iterable[Sequence[str]], spelled: Callable[[str], str]
+) -> Iterator[str]:
+    """Say how often each value of a column occurs, for columns that have few."""
+    for name, column in zip(names, columns, strict=True):
+        if len(set(column[:SAMPLE])) > CATEGORIES:
+            continue
+        seen = Counter(column)
+        if 1 < len(seen) <= CATEGORIES and len(seen) * 3 <= len(column):
+            listed = (f"{spelled(value)} {count:,}" for value, count in seen.most_common())
+            yield f"{name}: {', '.join(listed)}"
+
+
+# --- tables of plain text, such as CSV and TSV -------------------------------------------------
+
+DELIMITERS = ",\t;|"
+LOOKED_AT, FEWEST = 24, 5
+"""Lines that tell whether a text is a table, and lines that make one."""
+
+ROWS = 20_000
+"""Rows up to which values are counted."""
+
+HEADER, COUNTS = 1.0, 0.5
+"""Worth of the names of the columns, and of what is counted."""
+
+
+def delimiter(lines: Sequence[str]) -> str:
+    """Return what parts the columns of a table, "" where the lines are none."""
+    if len(lines) < FEWEST:
+        return ""
+    for mark in DELIMITERS:
+        wanted = lines[0].count(mark)
+        if wanted < (1 if mark == "\t" else 2) or not _names(lines[0].split(mark)):
+            continue
+        looked_at = lines[1 : 1 + LOOKED_AT]
+        same = sum(line.count(mark) == wanted for line in looked_at)
+        quoted = sum(line.count(mark) > wanted and '"' in line for line in looked_at)
+        if same + quoted >= 0.9 * len(looked_at) and same * 2 > len(looked_at):
+            return mark
+    return ""
+
+
+def _names(first: Sequence[str]) -> bool:
+    """Return True if the cells of a line can be names of columns."""
+    bare = [cell.strip().strip('"') for cell in first]
+    return all(len(cell) <= 60 and not cell.replace(".", "").isdigit() for cell in bare) and any(
+        bare
+    )
+
+
+def delimited(lines: Sequence[str], mark: str) -> Condensed:
     """
-    Read a table again.
+    Judge the lines of a table.
 
     Args:
         lines: The names of the columns, and the rows.
+        mark: What parts the columns.
 
     Returns:
-        The objects, as tuples of pairs.
-
-    Raises:
-        ValueError: It is no such table.
+        The lines, and one that counts the values of the columns that have few.
     """
-    paths = _paths(lines[0])
-    return [_object(_cells(line), paths) for line in lines[1:]]
+    counted = _counted(lines, mark)
+    worth = {0: HEADER}
+    if counted:
+        worth[len(lines)] = COUNTS
+        return Condensed("table", (*lines, counted), worth, (0,), notes=1)
+    return Condensed("table", tuple(lines), worth, (0,))
 
 
-def _paths(line: str) -> list[Path]:
-    paths: list[Path] = []
-    position, path = 0, list[str]()
-    while True:
-        if line[position : position + 1] == '"':
-            key, position = scan(line, position)
-        else:
-            match = _NAME.match(line, position)
-            if match is None:
-                raise ValueError(f"no name of a column at {position}")
-            key, position = match.group(), match.end()
-        path.append(key)
-        if line.startswith(".", position):
-            position += 1
-            continue
-        paths.append(tuple(path))
-        path = []
-        if position >= len(line):
-            return paths
-        position += 2
-
-
-def _cells(line: str) -> list[Any]:
-    found: list[Any] = []
-    position = 0
-    while True:
-        if line[position : position + 1] in ('"', "[", "{"):
-            value, position = scan(line, position)
-        else:
-            end = line.find(",", position)
-            end = len(line) if end < 0 else end
-            value, position = _bare(line[position:end]), end
-        found.append(value)
-        if position >= len(line):
-            return found
-        position += 2
-
-
-def _bare(text: str) -> Any:
-    if not text:
-        return MISSING
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    return JsonNumber(text) if _NUMBER.fullmatch(text) else text
-
-
-def _object(values: Sequence[Any], paths: Sequence[Path]) -> Any:
-    if len(values) != len(paths):
-        raise ValueError(f"{len(values)} cells for {len(paths)} columns")
-    built: list[tuple[str, Any]] = []
-    place = 0
-    while place < len(paths):
-        key = paths[place][0]
-        end = place + 1
-        if len(paths[place]) > 1:
-            while end < len(paths) and len(paths[end]) > 1 and paths[end][0] == key:
-                end += 1
-            built.append((key, _object(values[place:end], [p[1:] for p in paths[place:end]])))
-        elif values[place] is not MISSING:
-            built.append((key, values[place]))
-        place = end
-    return tuple(built)
+def _counted(lines: Sequence[str], mark: str) -> str:
+    names = [name.strip().strip('"') for name in lines[0].split(mark)]
+    split = [line.split(mark) for line in lines[1 : 1 + ROWS] if '"' not in line]
+    rows = [row for row in split if len(row) == len(names)]
+    if len(lines) > ROWS or len(rows) < len(lines) - 1:
+        return ""
+    counts = "; ".join(count_values(names, zip(*rows, strict=True), str))
+    return f"[{len(rows):,} rows; {counts}]"[:1_200] if counts else ""

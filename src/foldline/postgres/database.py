@@ -33,6 +33,8 @@ STATEMENT: Final = 60.0
 CONNECTIONS: Final = 8
 """The most connections of one process to one schema."""
 
+READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 
 class PostgresDatabase:
     """
@@ -83,7 +85,7 @@ class PostgresDatabase:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """Look at one moment of the database."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+        with self._transaction(READING) as connection:
             yield connection
 
     @contextmanager
@@ -97,6 +99,16 @@ class PostgresDatabase:
         """
         with self._transaction("BEGIN") as connection:
             yield connection
+
+    def size(self) -> int:
+        """Return what the tables of the schema take with their indexes, in bytes."""
+        with self.reading() as connection:
+            (size,) = connection.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+                " WHERE relkind = 'r' AND relnamespace = ?::regnamespace",
+                (self._schema.name,),
+            ).fetchone()
+        return int(size)
 
     def close(self) -> None:
         """Let go of the database; closing twice is allowed."""
@@ -134,7 +146,7 @@ class PostgresDatabase:
             connection = self._begun(pool, begin)
             try:
                 yield PostgresConnection(connection)
-                self._commit(pool, connection)
+                self._commit(pool, connection, begin)
             except BaseException:
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -160,7 +172,10 @@ class PostgresDatabase:
                 return connection
         return pool.getconn()
 
-    def _commit(self, pool: ConnectionPool[Any], connection: Any) -> None:
+    def _commit(self, pool: ConnectionPool[Any], connection: Any, begin: str) -> None:
+        if begin == READING:  # nothing is recorded that could be lost
+            connection.execute("COMMIT")
+            return
         found = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
         try:
             connection.execute("COMMIT")

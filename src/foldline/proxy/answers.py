@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from foldline.errors import ModelError
+from foldline.models.completion import mapping
 from foldline.models.errors import provider_error
 from foldline.models.overflow import overflow_in
-from foldline.models.protocol import count, mapping, openai_usage
 from foldline.models.sse import ServerSentEvent, SSEDecoder
 from foldline.models.transport import Passed
 from foldline.values.messages import Usage
+from foldline.values.usage import read_usage
 
 
 class BufferedAnswer:
@@ -190,7 +191,7 @@ class UsageReader:
         packed = coding.lower() in ("gzip", "deflate")
         self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
         self._rest = b""
-        self._counts: dict[str, int] = {}
+        self._reported: dict[str, Any] = {}
 
     def feed(self, chunk: bytes) -> None:
         """Listen to the next bytes; nothing is raised."""
@@ -232,26 +233,6 @@ class UsageReader:
         """Read an answer, or an event of one; Anthropic tells in two of them."""
         event = mapping(value)
         for holder in (event, mapping(event.get("message")), mapping(event.get("response"))):
-            usage = mapping(holder.get("usage"))
-            if usage:
-                self.usage = self._read(usage) or self.usage
-
-    def _read(self, usage: Mapping[str, Any]) -> Usage | None:
-        if "prompt_tokens" in usage:
-            return openai_usage(usage, "prompt_tokens", "completion_tokens")
-        details = "input_tokens_details" in usage or "output_tokens_details" in usage
-        if details and "cache_read_input_tokens" not in usage:
-            return openai_usage(usage, "input_tokens", "output_tokens")
-        for name in _ANTHROPIC:
-            if name in usage:
-                self._counts[name] = count(usage[name])
-        found = Usage(*(self._counts.get(name, 0) for name in _ANTHROPIC))
-        return found if found.total else None
-
-
-_ANTHROPIC: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
+            reported = mapping(holder.get("usage"))
+            self._reported |= {name: n for name, n in reported.items() if n is not None}
+        self.usage = read_usage(self._reported)

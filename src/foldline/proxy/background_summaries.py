@@ -15,14 +15,12 @@ from typing import Final, Literal
 
 from foldline.core.asks import Ask, ModelLimits, Reply
 from foldline.models.ask_adapter import reader_of
-from foldline.models.catalogue import Catalogue
-from foldline.models.choice import choose_summarizer
+from foldline.models.catalogue import Catalogue, choose_summarizer
 from foldline.models.client import Client
-from foldline.models.endpoint import Endpoint
+from foldline.models.completion import ProviderProtocol
+from foldline.models.endpoint import Endpoint, Secret
 from foldline.models.factory import PROTOCOLS
 from foldline.models.info import ModelInfo
-from foldline.models.protocol import ProviderProtocol
-from foldline.models.secret import Secret
 from foldline.models.sending import Sender
 from foldline.models.transport import Transport
 from foldline.proxy.requests import ConversationRequest

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import monotonic, time
 from typing import Any, Final, TypeAlias
 
@@ -16,10 +16,9 @@ from foldline.models.transport import Passed, Relay
 from foldline.proxy import headers
 from foldline.proxy.access_control import AccessControl, RequestRefusal
 from foldline.proxy.answers import BufferedAnswer, UsageReader, find_rejection
-from foldline.proxy.clients import client_name
 from foldline.proxy.monitoring import ProxyMetrics, RequestLog
 from foldline.proxy.request_rewriting import Decision, RequestRewriter
-from foldline.proxy.requests import ProxyEndpoint, find_endpoint
+from foldline.proxy.requests import ProxyEndpoint, client_name, find_endpoint
 from foldline.values.messages import Usage
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -347,10 +346,7 @@ class Exchange:
             "client_compaction": decision.compaction,
             "tokens_before": decision.before,
             "tokens_after": decision.after,
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_write": usage.cache_write,
+            **asdict(usage),
             "retried": self.retried,
             "bytes_in": self.size,
             "ms_added": round(1000 * self.added, 2),

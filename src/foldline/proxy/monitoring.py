@@ -7,7 +7,7 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, TextIO
 
 from foldline import __version__
@@ -101,13 +101,7 @@ class ProxyMetrics:
         """Count an answer."""
         self.statuses[f"{status // 100}xx"] += 1
         if usage is not None:
-            mine = self.usage
-            self.usage = Usage(
-                mine.input + usage.input,
-                mine.output + usage.output,
-                mine.cache_read + usage.cache_read,
-                mine.cache_write + usage.cache_write,
-            )
+            self.usage += usage
 
     def totals(self, sessions: int) -> dict[str, Any]:
         """Return the totals as JSON values, without a word of what was asked."""
@@ -126,12 +120,7 @@ class ProxyMetrics:
             "tokens_before": self.before,
             "tokens_after": self.after,
             "tokens_saved": self.before - self.after,
-            "usage": {
-                "input": self.usage.input,
-                "output": self.usage.output,
-                "cache_read": self.usage.cache_read,
-                "cache_write": self.usage.cache_write,
-            },
+            "usage": asdict(self.usage),
         }
 
     def exposition(self, sessions: int) -> str:
@@ -142,9 +131,7 @@ class ProxyMetrics:
         yield from _family("requests_total", "outcome", self.outcomes)
         yield from _family("answers_total", "status", self.statuses)
         yield from _family("refused_total", "reason", self.refusals)
-        usage = {"input": self.usage.input, "output": self.usage.output}
-        cache = {"cache_read": self.usage.cache_read, "cache_write": self.usage.cache_write}
-        yield from _family("provider_tokens_total", "kind", usage | cache)
+        yield from _family("provider_tokens_total", "kind", asdict(self.usage))
         yield from _family("tokens_total", "moment", {"before": self.before, "after": self.after})
         for name, value in (
             ("overflow_retries_total", self.retries),

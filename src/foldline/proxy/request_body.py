@@ -76,9 +76,9 @@ def read_body(data: bytes, key: str) -> Body:
     try:
         return _read(data.decode("utf-8"), key)
     except RecursionError:
-        raise InputError("the body is nested too deeply") from None
+        raise InputError("The body is nested too deeply") from None
     except (ValueError, IndexError) as error:
-        raise InputError(f"the body cannot be read: {type(error).__name__}") from None
+        raise InputError(f"The body cannot be read: {type(error).__name__}") from None
 
 
 def _read(text: str, key: str) -> Body:
@@ -91,7 +91,7 @@ def _read(text: str, key: str) -> Body:
         name, at = _DECODER.raw_decode(text, at)
         at = _skip_sign(text, at, ":")
         if not isinstance(name, str) or name in fields or (name == key and messages is not None):
-            raise InputError("a field is there twice, or has no name")
+            raise InputError("A field is there twice, or has no name")
         if name == key and text[at] == "[":
             messages, spans, at = _read_list(text, at)
         else:
@@ -141,7 +141,7 @@ def _next_member(text: str, at: int, closing: str) -> int:
         return at
     at = _skip_sign(text, at, ",")
     if text[at] == closing:
-        raise InputError("a member is missing")
+        raise InputError("A member is missing")
     return at
 
 

@@ -14,14 +14,20 @@ from foldline.core.strategy import Policy
 from foldline.errors import ContextOverflow, FoldlineError, InputError, ModelError
 from foldline.models.catalogue import Catalogue
 from foldline.proxy.background_summaries import BackgroundSummarizers
-from foldline.proxy.clients import client_compaction, client_name, session_hint
 from foldline.proxy.conversation_matching import (
     ConversationMatcher,
     OpenConversation,
     is_compaction,
 )
 from foldline.proxy.request_body import MARK, add_cache_mark, cache_mark, write_message
-from foldline.proxy.requests import ConversationRequest, ProxyEndpoint, RequestReader
+from foldline.proxy.requests import (
+    ConversationRequest,
+    ProxyEndpoint,
+    RequestReader,
+    client_compaction,
+    client_name,
+    session_hint,
+)
 from foldline.session import Session
 from foldline.stores.protocol import Store
 from foldline.values.messages import Usage
@@ -57,7 +63,7 @@ class Decision:
     of what came and of what the session shows; ``receipt`` names the newest compaction in effect.
     ``length`` is how many messages the session had, ``risky`` says that so much of the window is
     taken that it may be rejected. ``compaction`` says how the client compacts by itself; see
-    `foldline.proxy.clients.client_compaction`.
+    `foldline.proxy.requests.client_compaction`.
     """
 
     body: bytes

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
-from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,7 +23,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foldline.errors import InputError, StoreError
-from foldline.models.endpoint import Endpoint
+from foldline.models.endpoint import Endpoint, split_url
 from foldline.models.transport import Relay
 from foldline.proxy.access_control import AccessControl, is_loopback
 from foldline.proxy.forwarding import Forwarder, ProxyParts, RequestLimits
@@ -131,45 +130,35 @@ class ProxyServer:
         Raises:
             InputError: It cannot be bound to the address.
         """
-        metrics = ProxyMetrics(resolve_upstream(self.upstream), self.options.dry_run)
-        log = RequestLog(self.log)
-        rewriter = RequestRewriter(self.store, self.options)
-        workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="foldline-proxy")
+        upstream, limits = resolve_upstream(self.upstream), self.limits
         bound = _bind(self.host, self.port)
+        parts = ProxyParts(
+            Endpoint(upstream),
+            Relay(connections=limits.requests + 8, silence=limits.silence),
+            RequestRewriter(self.store, self.options),
+            AccessControl(self.host, self.token),
+            ProxyMetrics(upstream, self.options.dry_run),
+            RequestLog(self.log),
+            ThreadPoolExecutor(WORKERS, thread_name_prefix="foldline-proxy"),
+            limits,
+        )
         sys.setswitchinterval(SWITCH)
         try:
-            asyncio.run(self._serve(metrics, log, rewriter, workers, bound, ready))
+            asyncio.run(self._serve(parts, bound, ready))
         finally:
-            workers.shutdown(cancel_futures=True)
-            rewriter.close()
+            parts.workers.shutdown(cancel_futures=True)
+            parts.rewriter.close()
             if self.options.summarizers is not None:
                 self.options.summarizers.close()
             bound.close()
-            log.close()
+            parts.log.close()
 
     async def _serve(
-        self,
-        metrics: ProxyMetrics,
-        log: RequestLog,
-        rewriter: RequestRewriter,
-        workers: ThreadPoolExecutor,
-        bound: socket.socket,
-        ready: Callable[[str], None],
+        self, parts: ProxyParts, bound: socket.socket, ready: Callable[[str], None]
     ) -> None:
-        limits = self.limits
-        parts = ProxyParts(
-            Endpoint(resolve_upstream(self.upstream)),
-            Relay(connections=limits.requests + 8, silence=limits.silence),
-            rewriter,
-            AccessControl(self.host, self.token),
-            metrics,
-            log,
-            workers,
-            limits,
-        )
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        log.add(self._start_record(address))
+        parts.log.add(self._start_record(address))
         tending = asyncio.ensure_future(self._prune_archive(parts))
         try:
             await _Server(_config(parts), lambda: ready(address)).serve(sockets=[bound])
@@ -278,7 +267,7 @@ def _bind(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         bound.close()
         raise InputError(
-            f"the proxy cannot listen at {host}, port {port}: {error}",
+            f"The proxy cannot listen at {host}, port {port}: {error}",
             hint="Choose another --port; 0 takes a free one.",
         ) from error
     return bound
@@ -292,13 +281,8 @@ def resolve_upstream(upstream: str) -> str:
         InputError: It is no address.
     """
     address = UPSTREAMS.get(upstream, upstream)
-    try:
-        read = urlsplit(address)
-        fits = read.scheme in ("http", "https") and bool(read.hostname) and not read.query
-        fits = fits and read.username is None and (read.port is None or read.port > 0)
-    except ValueError:
-        fits = False
-    if not fits:
+    read = split_url(address)
+    if read is None or read.query or read.username is not None:
         raise InputError(
             "the provider's address is none",
             field="upstream",

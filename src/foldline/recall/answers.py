@@ -10,8 +10,7 @@ from typing import Final
 
 from foldline.recall.fitting import Fits, clip
 from foldline.recall.lines import dedent, essence, merge_prefixes
-from foldline.recall.passages import RecallPassage, cut_passages
-from foldline.recall.ranking import RecallQuery, rank_passages
+from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, rank_passages
 from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40

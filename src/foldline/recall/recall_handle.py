@@ -10,9 +10,8 @@ from foldline.errors import RecallError
 from foldline.recall import answers, grep
 from foldline.recall.fitting import Fits, cap, clip, page_end
 from foldline.recall.grep import GrepSource, Pattern
-from foldline.recall.holdings import Holdings, parse, resolve
+from foldline.recall.holdings import Holdings, Original, find_original, parse, resolve
 from foldline.recall.lines import Line, Lines, at_path, choose_lines, number_lines
-from foldline.recall.originals import Original, find_original
 from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection
 from foldline.values.tokens import TokenCounter

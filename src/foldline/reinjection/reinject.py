@@ -22,21 +22,22 @@ from foldline.reinjection.attachment import (
     Attached,
     FoundFile,
     attached,
+    evicted,
     name_section,
     part_section,
     render,
+    sight,
     standing,
     whole_section,
 )
 from foldline.reinjection.file_access import FileAccess, newest
-from foldline.reinjection.file_visibility import evicted, sight
-from foldline.reinjection.insertion_point import insertion_point
-from foldline.reinjection.task_lists import TaskLists, plan_room, plan_sections
-from foldline.reinjection.working_set import WorkingSet
+from foldline.reinjection.working_set import TaskLists, WorkingSet, plan_room, plan_sections
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Insert
+from foldline.values.frames import has_words
 from foldline.values.identity import content_hash, derived_id
 from foldline.values.messages import Message, Text
+from foldline.values.protect import is_snapshot
 from foldline.values.snapshot_mark import sealed
 from foldline.values.tokens import MESSAGE_TOKENS, TokenCounter
 from foldline.values.view import View
@@ -105,7 +106,7 @@ class Sources:
 
 
 def make_room(
-    belongings: WantedItems, view: View, budget: Budget, need: CompactionContext, policy: Policy
+    wanted: WantedItems, view: View, budget: Budget, need: CompactionContext, policy: Policy
 ) -> tuple[Budget, CompactionContext, Policy]:
     """
     Return budget, need and policy of a compaction that leaves room for what is put back after it.
@@ -115,7 +116,7 @@ def make_room(
     # Imported here: nothing above loads what folds, until something is due.
     from foldline.summary.span import is_partial
 
-    spare = reserve(belongings, view, budget.target)
+    spare = reserve(wanted, view, budget.target)
     if is_partial(policy):
         # What stays beside a span is not shortened for it: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
@@ -151,30 +152,30 @@ def _detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 
 
-def reserve(belongings: WantedItems, view: View, target: int) -> int:
+def reserve(wanted: WantedItems, view: View, target: int) -> int:
     """
     Return how much of the target to leave for what is put back, in tokens.
 
     Never more than half of what the messages leave that have to stay: they are not cut for it.
 
     Args:
-        belongings: What there is to put back.
+        wanted: What there is to put back.
         view: The view that is compacted.
         target: The target of the compaction, in tokens.
     """
-    settings, counter, told = belongings.settings, view.counter, 0
-    if belongings.plan is not None:
-        lines = plan_room(belongings.plan, target, counter)
-        told = lines if lines > SMALL * target else 0
+    settings, counter, plan = wanted.settings, view.counter, 0
+    if wanted.plan is not None:
+        lines = plan_room(wanted.plan, target, counter)
+        plan = lines if lines > SMALL * target else 0
     files = sum(
         min(counter.text(found.text), settings.file_tokens) + SECTION_TOKENS
-        for found in belongings.files[: settings.count]
+        for found in wanted.files[: settings.count]
     )
-    wanted = told + min(files, _most(settings, target))
-    if not wanted:
+    room = plan + min(files, _most(settings, target))
+    if not room:
         return 0
     fixed = sum(view.counts[index] for index in view.protected)
-    return max(0, min(wanted, (target - fixed) // 2))
+    return max(0, min(room, (target - fixed) // 2))
 
 
 def _most(settings: FileSettings, target: int) -> int:
@@ -189,7 +190,7 @@ def put_back(
     outcome: Outcome,
     budget: Budget,
     need: CompactionContext,
-    belongings: WantedItems,
+    wanted: WantedItems,
 ) -> Outcome:
     """
     Add what is out of view now to the outcome of a compaction, as far as there is room.
@@ -199,7 +200,7 @@ def put_back(
         outcome: What became of it: it was compacted.
         budget: What the messages may take; the limit is never passed.
         need: The target that the compaction had.
-        belongings: What is to be in view.
+        wanted: What is to be in view.
 
     Returns:
         The outcome, perhaps with one more message; unchanged where nothing but what an earlier
@@ -209,8 +210,8 @@ def put_back(
     if short and _is_only_detached(outcome):
         why = "nothing but what an earlier compaction put back could be taken out"
         return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
-    outcome = _attach(before, outcome, budget, belongings)
-    return replace(outcome, evicted=evicted(before, outcome.view, belongings.touches))
+    outcome = _attach(before, outcome, budget, wanted)
+    return replace(outcome, evicted=evicted(before, outcome.view, wanted.touches))
 
 
 def _is_only_detached(outcome: Outcome) -> bool:
@@ -219,22 +220,22 @@ def _is_only_detached(outcome: Outcome) -> bool:
     return DETACH in applied and applied <= {DETACH, "repair"}
 
 
-def _attach(before: View, outcome: Outcome, budget: Budget, belongings: WantedItems) -> Outcome:
+def _attach(before: View, outcome: Outcome, budget: Budget, wanted: WantedItems) -> Outcome:
     after = outcome.view
-    if belongings.plan is None and not belongings.files:
+    if wanted.plan is None and not wanted.files:
         return outcome
     where = insertion_point(before, after)
     taken = after.tokens + MESSAGE_TOKENS + after.counter.text(sealed(HEADER))
     room = min(before.tokens - 1, budget.limit) - taken - JOINTS
     if where is None or room <= 0:
         return outcome
-    plan, sections = belongings.plan, list[str]()
+    plan, sections = wanted.plan, list[str]()
     if plan is not None:
         most = plan_room(plan, budget.target, after.counter)
         sections = plan_sections(after, plan, min(room, most))
     room = min(room, budget.target - taken) - sum(map(after.counter.text, sections))
-    room = min(room, _most(belongings.settings, budget.target))
-    sections += _file_sections(after, belongings, room, _last_shown(before, belongings.files))
+    room = min(room, _most(wanted.settings, budget.target))
+    sections += _file_sections(after, wanted, room, _last_shown(before, wanted.files))
     while sections:
         shown = _with(after, outcome, where, sections)
         if shown.view.tokens <= budget.limit and shown.view.tokens < before.tokens:
@@ -275,13 +276,13 @@ def _last_shown(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]
 
 
 def _file_sections(
-    after: View, belongings: WantedItems, room: int, earlier: dict[str, Attached]
+    after: View, wanted: WantedItems, room: int, earlier: dict[str, Attached]
 ) -> list[str]:
-    settings, counter = belongings.settings, after.counter
-    here = sight(after, belongings.touches)
+    settings, counter = wanted.settings, after.counter
+    here = sight(after, wanted.touches)
     sections: list[str] = []
     shown = 0
-    for found in belongings.files:
+    for found in wanted.files:
         if found.touch.path in here or shown >= settings.count:
             continue
         section = _section(
@@ -305,3 +306,44 @@ def _section(
         return whole_section(found, told)
     part = part_section(found, told, tokens, counter) if found.state == "text" else ""
     return part or name_section(found, told)
+
+
+def insertion_point(before: View, after: View) -> str | None:
+    """
+    Return the message behind which the attachment goes; None where there is no place for it.
+
+    It stands right behind the snapshot, and else before the newest part of the conversation: the
+    latest words of the user, or what the model has not read yet. It never parts a call from its
+    results, nor stands before the first edit, whose prefix the provider still holds.
+    """
+    messages = after.messages
+    taken = {at for group in after.groups for at in range(group.start + 1, group.end)}
+    running = [group.start for group in after.groups if group.state == "pending"]
+    first = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
+    changed = next(
+        (
+            index
+            for index, (old, new) in enumerate(zip(before.messages, messages, strict=False))
+            if old is not new
+        ),
+        min(len(before.messages), len(messages)),
+    )
+    end = min([len(messages), *running])
+    wanted = _wanted(after, changed)
+    below, above = range(min(wanted, end), first, -1), range(max(wanted, first + 1), end + 1)
+    found = next((at for at in (*below, *above) if at not in taken), None)
+    return None if found is None else messages[found - 1].id
+
+
+def _wanted(after: View, changed: int) -> int:
+    snapshots = [i for i, message in enumerate(after.messages) if is_snapshot(message)]
+    if snapshots:
+        return snapshots[-1] + 1
+    spoken = [i for i, message in enumerate(after.messages) if has_words(message)]
+    if spoken and spoken[-1] > changed:
+        return spoken[-1]
+    unread = [
+        group.start for group in after.groups if after.protected.get(group.start) == "unread"
+    ]
+    last = after.groups[-1].start if after.groups else 0
+    return min([*unread, last])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from foldline.errors import BudgetError
 from foldline.relevance.rarity import overlap
 from foldline.relevance.terms import terms
+from foldline.retrieval.embedding import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,16 @@ class Statistics:
         documents: How many the store holds.
         frequency: In how many of them a term occurs.
         length: Terms per document, on average.
+        authors: Who wrote them, as far as a query may name them.
+        sample: Vectors of some of them, drawn at random, for how alike any two are; None where
+            the candidates have to do.
     """
 
     documents: int
     frequency: Callable[[str], int]
     length: float
+    authors: Collection[str] = ()
+    sample: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ class Weights:
         for name in self.__slots__:
             value = getattr(self, name)
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
-                raise BudgetError(f"the weight {name!r} must be a number from 0 up, not {value!r}")
+                raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
 
 
 MOST: Final = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
@@ -78,18 +78,18 @@ def unpack(data: bytes) -> Array:
     return found
 
 
-def _check(vector: Array) -> Array:
+def _check(vectors: Array) -> Array:
     """
-    Return a vector of length 1.
+    Return a vector of length 1, or rows of them.
 
     Raises:
-        InputError: It holds no direction: zeros, or what is no number.
+        InputError: One holds no direction: zeros, or what is no number.
     """
     numpy = arrays()
-    length = float(numpy.linalg.norm(vector))
-    if vector.ndim != 1 or not numpy.isfinite(length) or length < 1e-6:
-        raise InputError("a vector needs finite numbers, not all of them zero")
-    return vector if abs(length - 1) < 1e-3 else vector / length
+    lengths = numpy.sqrt(numpy.einsum("...i,...i->...", vectors, vectors))
+    if not vectors.ndim or not numpy.isfinite(lengths).all() or (lengths < 1e-6).any():
+        raise InputError("A vector needs finite numbers, not all of them zero")
+    return vectors if (abs(lengths - 1) < 1e-3).all() else vectors / lengths[..., None]
 
 
 class Matrix:
@@ -103,29 +103,36 @@ class Matrix:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def add(self, number: int, vector: Vector) -> None:
+    def add(self, vectors: Mapping[int, Vector]) -> None:
         """
-        Add the vector of a document.
+        Add the vectors of documents, all of them or none.
 
         Raises:
-            InputError: It has another number of dimensions than those before, or no direction.
+            InputError: One has another number of dimensions than the others, or no direction.
         """
+        if not vectors:
+            return
         numpy = arrays()
-        bare = unpack(vector) if isinstance(vector, bytes) else numpy.asarray(vector, dtype="f4")
-        row = _check(bare)
+        bare = [
+            unpack(one) if isinstance(one, bytes) else numpy.asarray(one, dtype="f4")
+            for one in vectors.values()
+        ]
+        size = bare[0].size if self._rows is None else self._rows.shape[1]
+        for row in bare:
+            if row.shape != (size,):
+                raise InputError(
+                    f"A vector has {row.size} dimensions, those before have {size}",
+                    hint="Embed everything with the same model.",
+                )
+        made = _check(numpy.stack(bare))
+        first, after = len(self._numbers), len(self._numbers) + len(made)
         if self._rows is None:
-            self._rows = numpy.empty((16, row.size), dtype="f4")
-        if row.size != self._rows.shape[1]:
-            raise InputError(
-                f"a vector has {row.size} dimensions, those before have {self._rows.shape[1]}",
-                hint="Embed everything with the same model.",
-            )
-        at = len(self._numbers)
-        if at == len(self._rows):
-            self._rows = numpy.resize(self._rows, (2 * at, row.size))
-        self._rows[at] = row
-        self._numbers.append(number)
-        self._at[number] = at
+            self._rows = numpy.empty((max(16, after), size), dtype="f4")
+        if after > len(self._rows):
+            self._rows = numpy.resize(self._rows, (max(2 * first, after), size))
+        self._rows[first:after] = made
+        self._at.update((number, at) for at, number in enumerate(vectors, first))
+        self._numbers.extend(vectors)
 
     def remove(self, number: int) -> None:
         """Take a vector out; the last one takes its row."""
@@ -138,28 +145,44 @@ class Matrix:
             self._numbers[at] = last
             self._at[last] = at
 
-    def compare(self, query: Sequence[float]) -> Likeness:
-        """Compare a query with all vectors."""
+    def compare(self, query: Sequence[float], sample: Matrix | None = None) -> Likeness:
+        """
+        Compare a query with all vectors.
+
+        Args:
+            query: Its vector.
+            sample: What is usual is taken from these vectors instead, where there are any.
+        """
         numpy = arrays()
         asked = _check(numpy.asarray(query, dtype="f4"))
         if self._rows is None:
             return Likeness(numpy.empty(0, dtype="f4"), [], {})
         if asked.size != self._rows.shape[1]:
             raise InputError(
-                f"the query has {asked.size} dimensions, the index {self._rows.shape[1]}",
+                f"The query has {asked.size} dimensions, the index {self._rows.shape[1]}",
                 hint="Embed queries with the model that embedded the documents.",
             )
         scores = self._rows[: len(self._numbers)] @ asked
-        return Likeness(scores, self._numbers, self._at)
+        usual = sample.compare(query) if sample else None
+        return Likeness(scores, self._numbers, self._at, usual)
 
 
 class Likeness:
-    """How like a query all vectors are."""
+    """How like a query all vectors are; what is usual may be taken from others."""
 
-    def __init__(self, scores: Array, numbers: list[int], at: dict[int, int]) -> None:
+    def __init__(
+        self,
+        scores: Array,
+        numbers: list[int],
+        at: dict[int, int],
+        usual: Likeness | None = None,
+    ) -> None:
         self._scores, self._numbers, self._at = scores, numbers, at
-        self.mean = float(scores.mean()) if scores.size else 0.0
-        self.spread = (float(scores.std()) if scores.size else 0.0) or 1.0
+        self.mean, self.spread = 0.0, 1.0
+        if usual is not None:
+            self.mean, self.spread = usual.mean, usual.spread
+        elif scores.size:
+            self.mean, self.spread = float(scores.mean()), float(scores.std()) or 1.0
 
     def nearest(self, count: int, allowed: Callable[[int], bool] | None = None) -> list[int]:
         """Return the numbers of the nearest documents that are allowed, the best first."""

@@ -113,10 +113,13 @@ class Index:
         self._surroundings = Neighbours()
         self._names = AuthorNames()
         self._matrix = Matrix()
+        self._sample = None if statistics is None else statistics.sample
         self._entries: dict[int, IndexEntry] = {}
         self._numbers: dict[str, int] = {}
         self._times: list[tuple[float, int]] = []
         self._next = 0
+        for author in () if statistics is None else statistics.authors:
+            self._names.add(author)
         self.add(documents)
 
     def __len__(self) -> int:
@@ -133,11 +136,11 @@ class Index:
             InputError: A vector has no direction, or other dimensions than the others.
         """
         listed = list(documents)
-        for document, vector in zip(listed, self._vectors(listed), strict=True):
+        vectors = enumerate(self._vectors(listed), self._next)
+        self._matrix.add({number: one for number, one in vectors if one is not None})
+        for document in listed:
             self.remove([document.id])
             number, self._next = self._next, self._next + 1
-            if vector is not None:
-                self._matrix.add(number, vector)
             cut = document.terms
             self._postings.add(
                 number, terms(document.text, words=self._words) if cut is None else cut
@@ -216,7 +219,7 @@ class Index:
                 text = named.rest or query
                 if text.strip() and self._embedder.understands(text):
                     vector = self._embedder.embed([text])[0]
-            likeness = None if vector is None else self._matrix.compare(vector)
+            likeness = None if vector is None else self._matrix.compare(vector, self._sample)
         says = weigh_terms(self._postings, cut)
         return UnderstoodQuery(says, named.authors, date_windows(query, now), likeness)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 BEFORE: Final = 3
@@ -80,6 +81,7 @@ class Neighbours:
         return [one for _, one in seats[max(0, at - before) : at + after + 1]]
 
 
+@lru_cache(maxsize=1_000)
 def _pairs(size: int) -> int:
     """Return how many neighbours the members of a group have together."""
     before = sum(max(0, size - step) for step in range(1, BEFORE + 1))

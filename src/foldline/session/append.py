@@ -12,8 +12,8 @@ from typing import Any, Final
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
+from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import DecodedMessage, kept, read, reread
-from foldline.session.history import BOUND, Batch
 from foldline.session.hooks import rewritten as made_by_hooks
 from foldline.session.notify import note_bound, note_pressure
 from foldline.session.state import SessionState
@@ -95,7 +95,7 @@ def _unreadable() -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(
-            f"what was appended cannot be read: an object in it raised {type(error).__name__}",
+            f"What was appended cannot be read: an object in it raised {type(error).__name__}",
             hint="Append the messages of an SDK or a framework, or JSON values.",
         ) from error
 
@@ -205,7 +205,7 @@ def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:
         InputError: The size makes no sense.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InputError(f"a batch has at least 1 message, not {size!r:.40}")
+        raise InputError(f"A batch has at least 1 message, not {size!r:.40}")
     coming = iter(messages)
     while wires := list(islice(coming, min(size, LARGEST))):
         yield wires

@@ -72,7 +72,7 @@ class Codec:
         """
         if self.dialect is not None and self.settled:
             return self.dialect, True
-        from foldline.formats.detect import detect_with_score
+        from foldline.formats.registry import detect_with_score
 
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True
@@ -210,7 +210,7 @@ def freeze(raw: Any) -> Any:
     dump = getattr(raw, "model_dump", None)
     if dump is None:
         raise InputError(
-            f"a message of the type {type(raw).__name__} cannot be kept",
+            f"A message of the type {type(raw).__name__} cannot be kept",
             hint="Give messages as JSON values, or as messages of langchain_core.",
         )
     fields = dump()

@@ -26,9 +26,10 @@ from foldline.recall.holdings import resolve
 from foldline.reinjection.reinject import Sources
 from foldline.repair.repair import repair
 from foldline.session import early_fold
+from foldline.session.batches import ATTEMPT, COMPACTION, Batch
+from foldline.session.checkpoint import checkpoint_of
 from foldline.session.compaction_answer import with_answer
 from foldline.session.file_reading import read_files
-from foldline.session.history import ATTEMPT, COMPACTION, Batch
 from foldline.session.hooks import rewritten
 from foldline.session.memory import PreparedMemory, text_to_store
 from foldline.session.notify import watched
@@ -327,7 +328,14 @@ def _record_edits(
     stored = batch.stored(None if memory is None else memory.stored)
     text = "" if is_used else state.shelf.text
     kept = text_to_store(text, at, state.generation, now)
-    with state.recorded(Change(at=at, batches=(stored,), memory=kept, forgets=True)):
+    change = Change(
+        at,
+        batches=(stored,),
+        memory=kept,
+        forgets=True,
+        checkpoint=checkpoint_of(state.shown.log, view.messages, batch.number),
+    )
+    with state.recorded(change):
         state.shown.show(view)
         state.shelf.void(state.shown.tokens)
         state.shelf.text = text

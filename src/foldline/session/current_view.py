@@ -10,7 +10,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.formats.dialect import Dialect
 from foldline.formats.foreign import is_own, stands_alone
 from foldline.repair.repair import says_nothing
-from foldline.session.log import Log, Step, replayed
+from foldline.session.log import Log, Shown, Step, replayed
 from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
 from foldline.values.provider_rules import ONE_ANSWER
@@ -112,11 +112,17 @@ class CurrentView:
         if count > HORIZON:
             self._learned = None
 
-    def restore(self, steps: Iterable[Step]) -> None:
-        """Show a log that was taken up from the store, with the edits that were made of it."""
+    def restore(self, steps: Iterable[Step], start: Shown | None = None) -> None:
+        """
+        Show the log with the edits that were made of it.
+
+        Args:
+            steps: In the order in which they were made.
+            start: What was shown before the first of them, where that is known.
+        """
         made = tuple(steps)
-        if made:
-            self.replay(made)
+        if made or start is not None or self.messages:
+            self.replay(made, start)
         else:
             for message in replayed(self.log, ()):
                 self._add(message)
@@ -160,9 +166,9 @@ class CurrentView:
         self._changed()
         self.log.let_go(self.messages)
 
-    def replay(self, steps: Iterable[Step]) -> None:
+    def replay(self, steps: Iterable[Step], start: Shown | None = None) -> None:
         """Show the log with these edits and no others."""
-        self.show(View.of(replayed(self.log, steps), self.counter))
+        self.show(View.of(replayed(self.log, steps, start), self.counter))
 
     def rewrite(self, number: str, shown: Message) -> int:
         """Show one message otherwise and return by how many tokens that is more."""

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.attachment import FoundFile
+from foldline.reinjection.attachment import FoundFile, sight
 from foldline.reinjection.file_access import FileAccess, normal, within
-from foldline.reinjection.file_visibility import sight
 from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import SessionState
 

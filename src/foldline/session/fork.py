@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from foldline.errors import StoreError
-from foldline.session.history import restored_batch
+from foldline.session.batches import restored_batch
 from foldline.stores.protocol import Change, Store, StoredBatch, StoredMessage
 from foldline.values.edits import Drop, Edit, Fold, Insert
 

@@ -8,12 +8,13 @@ for it. So a long session takes the memory, and the time to open, of what the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Final, TypeAlias, overload
 
 from foldline.session.damage import reading
+from foldline.session.positions import Positions
 from foldline.stores.protocol import StoredMessage, StoredSession
 from foldline.values.edits import Edit, Move, applied
 from foldline.values.handles import Register
@@ -51,10 +52,7 @@ class Log(Sequence[Message]):
         load: Callable[[], StoredSession | None],
     ) -> None:
         self.name = stored.head.name
-        with reading(self.name):
-            self.positions = {number: position for position, number in enumerate(stored.ids)}
-            if len(self.positions) != len(stored.ids):
-                raise ValueError("two messages have the same id")
+        self.positions = Positions(self.name, stored.ids)
         self._stored: Sequence[StoredMessage] = stored.messages
         self._read = read
         self._load = load
@@ -104,7 +102,9 @@ class Log(Sequence[Message]):
                 first, last = positions[start], positions[end - 1]
                 with reading(self.name):
                     run = [self._restored(item) for item in stored[first : last + 1]]
-                yield from enumerate(run, first)
+                for position, message in enumerate(run, first):
+                    self.positions.note(message.id, position)
+                    yield position, message
                 start = end
 
     def _reaching(self, position: int) -> Sequence[StoredMessage]:
@@ -134,7 +134,7 @@ class Log(Sequence[Message]):
         """Add a message."""
         position = len(self.positions)
         self._kept[position] = message
-        self.positions[message.id] = position
+        self.positions.add(message.id)
         if "register" in self.__dict__:
             self.register.add(message.id)
         if self._leaving:
@@ -146,15 +146,19 @@ class Log(Sequence[Message]):
 
     def hold(self, ids: Iterable[str]) -> None:
         """Take messages into memory; ids of what is not in the log are passed over."""
-        wanted = {self.positions[number] for number in ids if number in self.positions}
+        found = map(self.positions.get, ids)
+        self.take(position for position in found if position is not None)
+
+    def take(self, positions: Iterable[int]) -> None:
+        """Take the messages at some positions into memory."""
         self._leaving = []
-        missing = sorted(wanted - self._kept.keys())
+        missing = sorted(set(positions) - self._kept.keys())
         self._kept.update(self._fetched(missing))
 
     def whole(self) -> tuple[Message, ...]:
         """Return all messages; whoever asks for them will again, so they stay in memory."""
         if not self._whole:
-            self.hold(list(self.positions))
+            self.take(range(len(self)))
             self._whole = True
         return tuple(self)
 
@@ -212,7 +216,15 @@ _UNREAD: Final = Message("system", ())
 """Stands for a message that is not read; no edit changes it."""
 
 
-def replayed(log: Log, steps: Iterable[Step]) -> tuple[Message, ...]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was shown when the log had ``at`` messages."""
+
+    at: int = 0
+    messages: tuple[Message, ...] = ()
+
+
+def replayed(log: Log, steps: Iterable[Step], start: Shown | None = None) -> tuple[Message, ...]:
     """
     Return what a log shows with these edits and no others.
 
@@ -222,28 +234,34 @@ def replayed(log: Log, steps: Iterable[Step]) -> tuple[Message, ...]:
     Args:
         log: The log.
         steps: In the order in which they were made.
+        start: What was shown before the first of them, where that is known.
     """
     with reading(log.name):
-        return _replayed(log, tuple(steps))
+        return _replayed(log, tuple(steps), start or Shown())
 
 
-def _replayed(log: Log, made: tuple[Step, ...]) -> tuple[Message, ...]:
+def _replayed(log: Log, made: tuple[Step, ...], start: Shown) -> tuple[Message, ...]:
     if not made:
-        log.hold(log.positions)
-        return tuple(log)
+        coming = range(start.at, len(log))
+        log.take(coming)
+        return (*start.messages, *log.at(coming))
     # A message that is moved is told by its own id.
     moved = {e.message for _, edits in made for e in edits if isinstance(e, Move)}
     known = {number: Message("system", (), id=number) for number in moved}
-    stays = [number for number in _run(log, made, known) if number in log.positions]
+    before = {message.id for message in start.messages}
+    shown = _run(log, made, known, start)
+    stays = [number for number in shown if number not in before and number in log.positions]
     log.hold(stays)
     known.update((number, log.originals[number]) for number in stays)
-    return tuple(_run(log, made, known).values())
+    return tuple(_run(log, made, known, start).values())
 
 
-def _run(log: Log, steps: Sequence[Step], read: Mapping[str, Message]) -> dict[str, Message]:
+def _run(
+    log: Log, steps: Sequence[Step], read: Mapping[str, Message], start: Shown
+) -> dict[str, Message]:
     """Show messages as they came, and edit them as long as no more had come than then."""
-    shown: dict[str, Message] = {}
-    coming, at = iter(log.positions), 0
+    shown = {message.id: message for message in start.messages}
+    coming, at = log.positions.since(start.at), start.at
     for moment, edits in (*steps, (len(log), ())):
         for number in islice(coming, max(0, moment - at)):
             shown[number] = read.get(number, _UNREAD)

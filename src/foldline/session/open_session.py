@@ -11,7 +11,7 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.policies import configured
 from foldline.errors import StoreError
-from foldline.formats.dialect import bounded_nesting
+from foldline.formats.fields import bounded_nesting
 from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading

@@ -22,8 +22,8 @@ from foldline.engine.policies import window as dropping
 from foldline.errors import BudgetError, ContextOverflow, InputError
 from foldline.models.overflow import DetectedOverflow, Detector, overflow_in
 from foldline.session import compaction
+from foldline.session.batches import COMPACTION
 from foldline.session.current_view import Anchor
-from foldline.session.history import COMPACTION
 from foldline.session.state import SessionState
 from foldline.values.plain_json import plain
 
@@ -79,7 +79,7 @@ def _found(state: SessionState, said: Any, detectors: Iterable[Detector]) -> Det
     if isinstance(said, BaseException):
         raise said
     raise InputError(
-        "the provider did not say that the request was too long",
+        "The provider did not say that the request was too long",
         hint="Give what it said: the exception, or the response.",
     )
 

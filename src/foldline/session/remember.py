@@ -7,7 +7,7 @@ from foldline.errors import InputError
 from foldline.session.memory import text_to_store
 from foldline.session.state import SessionState
 from foldline.stores.protocol import Change
-from foldline.summary.forgery import neutralize
+from foldline.summary.cleanup import neutralize
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
 from foldline.summary.summarize import NAME as SUMMARIZE
 from foldline.values.edits import Fold
@@ -45,11 +45,11 @@ def _checked(state: SessionState, text: str) -> str:
         if size <= most:
             if any(sign.isalnum() for sign in kept):
                 return kept
-            raise InputError("the text for the session memory says nothing")
+            raise InputError("The text for the session memory says nothing")
     else:
         size = len(text) // 4
     raise InputError(
-        f"the text for the session memory takes about {size:,} tokens, and has room for {most:,}",
+        f"The text for the session memory takes about {size:,} tokens, and has room for {most:,}",
         hint="Shorten it, or raise summary.share or the target of a compaction.",
     )
 

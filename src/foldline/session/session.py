@@ -67,13 +67,14 @@ class Session(AsyncSession):
         output: int | None = None,
         tools: Iterable[Any] | None = None,
         system: str | None = None,
+        key: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
         Open a session, or start one when there is none of this name.
 
         Args:
-            path: The archive, a SQLite file; None with ``store``.
+            path: The archive, a SQLite file or a PostgreSQL URL; None with ``store``.
             name: Of the session.
             model: The model that will read the view; tells how to count, and its window.
             window: Its window in tokens, where the catalogue of models does not know it.
@@ -89,13 +90,14 @@ class Session(AsyncSession):
             output: Tokens reserved for the answer.
             tools: Tool schemas as they are sent; counted, never changed.
             system: A system prompt that is sent beside the messages; counted, never changed.
+            key: Of an encrypted archive; default what ``FOLDLINE_ARCHIVE_KEY`` holds.
             clock: Returns seconds since 1970.
 
         Raises:
             StoreError: The archive cannot be opened, or the session is in another format.
             BudgetError: Nothing is left for messages in the window.
         """
-        place = _archive(path) if store is None else store
+        place = _archive(path, key) if store is None else store
         try:
             state = open_state(
                 place,
@@ -351,9 +353,9 @@ class Session(AsyncSession):
         self.close()
 
 
-def _archive(path: str | os.PathLike[str] | None) -> Store:
+def _archive(path: str | os.PathLike[str] | None, key: str | None) -> Store:
     if path is None:
         raise StoreError("A session needs a place.", hint="Give a path, or a store.")
     from foldline.stores.opening import open_store
 
-    return open_store(os.fspath(path))
+    return open_store(os.fspath(path), key=key)

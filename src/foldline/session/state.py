@@ -19,6 +19,7 @@ from foldline.core.config import Config
 from foldline.core.strategy import Policy
 from foldline.engine.events import Level, Pressure
 from foldline.errors import FoldlineError, StoreError
+from foldline.session.checkpoint import shown_at
 from foldline.session.codec import Codec, restored
 from foldline.session.current_view import Anchor, CurrentView
 from foldline.session.damage import reading
@@ -88,10 +89,10 @@ class SessionState:
 
     def _restore(self, stored: StoredSession) -> None:
         self.generation = stored.generation
-        log = Log(stored, self._read, lambda: self.setting.store.load(self.name))
+        log = Log(stored, self._read, self._load)
         self.shown = CurrentView(self.setting.counter, log, self.setting.config.files)
         self.ids = MessageIds(log.positions)
-        self.history = restored_history(stored)
+        self.history = restored_history(stored, self._load)
         self.calibration = Calibration()
         self.pace = CompactionThrottle(rules=self.setting.config.pace)
         self.viewed = 0
@@ -99,7 +100,7 @@ class SessionState:
         with reading(self.name):
             self.codec.follow(self.known_dialect)
         if stored.messages:
-            self.shown.restore(self.history.steps())
+            self.show_again(stored)
             with reading(self.name):
                 self.pace.active = self._last_read(stored)
         self._resume()
@@ -107,6 +108,17 @@ class SessionState:
         self.level: Level = self.pressure.level
         # Last: what an exception left half read is read again.
         self.stale = False
+
+    def _load(self) -> StoredSession | None:
+        return self.setting.store.load(self.name)
+
+    def show_again(self, stored: StoredSession | None = None) -> None:
+        """Show what the compactions in effect leave, beginning at what the newest showed."""
+        stored = stored or self._load()
+        found = None if stored is None else stored.checkpoint
+        start = shown_at(self.shown.log, found)
+        number = 0 if found is None or start is None else found.number + 1
+        self.shown.restore(self.history.steps(number), start)
 
     def _read(self, item: StoredMessage) -> Message:
         return restored(self.codec.dialect, item).message
@@ -148,7 +160,7 @@ class SessionState:
     def refresh(self) -> None:
         """Read the session again from the store, if it was left half way."""
         if self.stale:
-            stored = self.setting.store.load(self.name)
+            stored = self._load()
             if stored is None:
                 raise StoreError(f"The session {self.name!r} is no longer in the store.")
             self._restore(stored)
@@ -193,7 +205,7 @@ class SessionState:
         usage = message.usage
         if usage is None or message.role != "assistant":
             return
-        given = usage.input + usage.cache_read + usage.cache_write
+        given = usage.read
         if given <= 0 or (self.shown.epoch and self.viewed != self.shown.epoch):
             return
         self.shown.anchor = Anchor(usage.total, tokens)

@@ -40,7 +40,7 @@ def undo(state: SessionState) -> Receipt | None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
         with state.recorded(_void(state, undone=batch.number)):
             state.history.undo(batch.number, at)
-            state.shown.replay(state.history.steps())
+            state.show_again()
             state.shelf.void(state.shown.tokens)
             # Otherwise the next view would make the same compaction again.
             state.attempted()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,34 @@ from foldline.core.config import Config
 from foldline.core.settings_codec import Leaf, leaves, optional
 from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_own_template
 from foldline.errors import BudgetError, InputError
-from foldline.settings.folders import config_folder
+
+HOME: Final = "FOLDLINE_HOME"
+"""The environment variable that names a folder for everything."""
+
+
+def data_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where content is kept."""
+    home = _home(environ)
+    if home:
+        return Path(home)
+    from platformdirs import user_data_path
+
+    return user_data_path("foldline", appauthor=False)
+
+
+def config_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the settings of the user are."""
+    home = _home(environ)
+    if home:
+        return Path(home)
+    from platformdirs import user_config_path
+
+    return user_config_path("foldline", appauthor=False)
+
+
+def _home(environ: Mapping[str, str] | None) -> str:
+    return (os.environ if environ is None else environ).get(HOME, "")
+
 
 PREFIX: Final = "FOLDLINE_"
 

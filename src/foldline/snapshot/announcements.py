@@ -42,6 +42,7 @@ _OPENS = re.compile(
     r"|i apologi[sz]e|of course|certainly|absolutely|now)\b",
     re.IGNORECASE,
 )
+_NOTHING = re.compile(r"\W*no response requested\W*", re.IGNORECASE)
 _TELLS = re.compile(
     r"\b(?:because|since|instead|not|never|only|must|cause[ds]?|due to|so that|rather than)\b"
     r"|n't\b|\d{2}",
@@ -65,7 +66,7 @@ def is_chatter(sentence: str) -> bool:
     sentence = sentence.replace("’", "'")
     if len(sentence) > SENTENCE:
         return False
-    if _LOOKING.match(sentence):
+    if _LOOKING.match(sentence) or _NOTHING.fullmatch(sentence):
         return True
     if _TELLS.search(sentence):
         return False

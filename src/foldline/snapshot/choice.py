@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
 from foldline.snapshot.densities import WORD
 from foldline.snapshot.ranking import Ranking, Statement
 from foldline.snapshot.sources import SourceText
+from foldline.snapshot.worth import QUOTED
 
 REPEATED, POWER = 0.65, 3.0
 """
 What a statement loses of its worth all of whose words stand elsewhere, and the power of their
 fraction by which one loses less.
 """
+
+SPREAD, SPREAD_POWER = 100.0, 0.5
+"""
+Tokens of one output or document after which another statement of it is worth less, and the power
+by which: several outputs tell more than much of one.
+"""
+
+SPREADING: Final = frozenset((*QUOTED, "document", "report"))
+"""Who is quoted from in that way."""
 
 SAME: Final = 0.999
 """The fraction of its worth from which on a statement counts as new."""
@@ -72,7 +83,7 @@ class Choice:
             The statements, the best first.
         """
         chosen: list[Statement] = []
-        found = _Known(space, self._known.copy(), self._lines.copy(), set())
+        found = _Known(space, self._known.copy(), self._lines.copy())
         for statement in self._best(found):
             source = self._sources[statement.source]
             lines = lines_of(source.text[statement.start : statement.end])
@@ -82,6 +93,7 @@ class Choice:
             found.words.update(self._words_of(statement))
             found.space -= self._needed(statement, found)
             found.steps.add(source.step)
+            found.taken[statement.source] += statement.cost
             chosen.append(statement)
         return chosen
 
@@ -122,17 +134,25 @@ class Choice:
         return statement.cost + (HANDLE_TOKENS if is_first else 0.0)
 
     def _added(self, statement: Statement, found: _Known) -> float:
-        """Return the worth over the size of a statement without what it repeats."""
+        """Return the worth over the size of a statement beside what is there already."""
+        density = statement.density * self._spread(statement, found)
         words = self._words_of(statement)
         if not words:
-            return statement.density
+            return density
         fresh = [word for word in words if word not in found.words]
         said = self._sources[statement.source].speaker == "agent"
         if said and not self._figures.isdisjoint(fresh):
             # A value that is new may be what replaces an older one.
-            return statement.density
+            return density
         share = 1 - len(fresh) / len(words)
-        return float(statement.density * (1 - REPEATED * share**POWER))
+        return density * float(1 - REPEATED * share**POWER)
+
+    def _spread(self, statement: Statement, found: _Known) -> float:
+        """Return what is left of a statement's worth where its text has told much already."""
+        taken = found.taken.get(statement.source, 0.0)
+        if not taken or self._sources[statement.source].speaker not in SPREADING:
+            return 1.0
+        return float((1 + taken / SPREAD) ** -SPREAD_POWER)
 
     def _words_of(self, statement: Statement) -> array[int]:
         key = (statement.source, statement.start)
@@ -155,12 +175,17 @@ class Choice:
 
 @dataclass(slots=True)
 class _Known:
-    """What is chosen so far or stands elsewhere, and the space that is left, in tokens."""
+    """
+    What is chosen so far or stands elsewhere, and the space that is left, in tokens.
+
+    ``taken`` is how many tokens of a source are chosen.
+    """
 
     space: float
     words: set[int]
     lines: set[str]
-    steps: set[int]
+    steps: set[int] = field(default_factory=set)
+    taken: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def lines_of(text: str) -> set[str]:

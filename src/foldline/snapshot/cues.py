@@ -13,6 +13,9 @@ from foldline.snapshot.worth import QUOTED
 SHORTEST, LONGEST, FLAG = 4, 80, 4
 """Characters of the shortest and longest names that are listed, and of a flag with one hyphen."""
 
+SIZE_POWER: Final = 0.9
+"""Names are listed by how likely they are over their size to this power."""
+
 EDGES: Final = "./-+~@"
 """Signs at the end of a word that do not belong to it."""
 
@@ -39,7 +42,7 @@ def likely_names(
     escaped = _escaped(sources)
     whole = _hyphenated(sources)
     ranked = sorted(
-        (-worth / (len(name) / 3.2 + 1.2) ** 0.7, name)
+        (-worth / (len(name) / 3.2 + 1.2) ** SIZE_POWER, name)
         for name, worth in likely.items()
         if name not in have
     )

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.condensing import condense
+from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
 from foldline.relevance.alarms import alarming
 from foldline.relevance.names import blanked, mentions
@@ -18,7 +19,7 @@ from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import Slice, prose
-from foldline.snapshot.worth import SIZE_POWER, Judge, cost
+from foldline.snapshot.worth import Judge, cost
 from foldline.values.part_text import text_lines
 from foldline.values.tokens import TokenCounter
 
@@ -45,6 +46,9 @@ OPENING_LINES, OPENING = 2, 3.0
 
 LINE_TOKENS = 1.0
 """What a line takes besides its text, in tokens."""
+
+SIZE_POWER = 0.55
+"""Lines and paragraphs are chosen by worth over size to this power."""
 
 LONGEST = 400
 """Characters of a line that an excerpt quotes, but for lines that are asked for."""
@@ -140,7 +144,7 @@ class _Source:
         # The beginning says what an output is.
         extra = {**dict.fromkeys(range(OPENING_LINES), OPENING), **offered.extra}
         offered = offered._replace(extra=extra)
-        lines = _chosen(offered, room, self._per_token, self.values)
+        lines = _chosen(offered, room, self._per_token, self.values, alarmed=not self._is_code)
         hint = f"[{self.tokens:,} tokens, shortened to these lines; recall {self.handle}]"
         return "\n".join((hint, *self._honest(lines)))
 
@@ -178,9 +182,13 @@ class _Source:
             return list(lines)
         return [*lines, self._failed]
 
+    @property
+    def _is_code(self) -> bool:
+        return self.made.kind == CODE
+
     @cached_property
     def _failed(self) -> str:
-        return first_failure(self.text)
+        return "" if self._is_code else first_failure(self.text)
 
 
 def _line_end(text: str, position: int) -> int:
@@ -215,14 +223,19 @@ def salient_lines(
 
 
 def _chosen(
-    offered: Offered, room: float, per_token: float, values: Mapping[str, float]
+    offered: Offered,
+    room: float,
+    per_token: float,
+    values: Mapping[str, float],
+    *,
+    alarmed: bool = True,
 ) -> list[str]:
     """Choose lines by what their names are worth and by what speaks for them besides."""
     lines = [
         line if number in offered.whole else line[:LONGEST]
         for number, line in enumerate(offered.lines)
     ]
-    alarms = alarming(lines)
+    alarms = alarming(lines) if alarmed else set[int]()
     named = _named(lines, values)
     ranked = sorted(
         (
@@ -254,7 +267,7 @@ def _named(lines: Sequence[str], values: Mapping[str, float]) -> list[float]:
 def _density(line: str, named: float, alarm: bool, extra: float) -> float:
     """Return what a line is worth for its size."""
     worth = log1p(named)
-    size: float = (len(line) + 40) ** 0.55
+    size: float = (len(line) + 40) ** SIZE_POWER
     return (worth + (ALARM if alarm else 0.0) + extra) / size
 
 

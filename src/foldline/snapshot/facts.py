@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from foldline.outputs.wrapping import unwrapped
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.plans import is_plan_tool, plan_lines
 from foldline.values.groups import Pairing, Site, pair
@@ -31,6 +32,9 @@ _FAILURE_WORDS = (
     *("<returncode>", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` finds."""
+
+_EXITED = re.compile(r"exit code \d{1,5}")
+"""Says nothing beside a line that tells what failed."""
 
 _SHOWS = re.compile(
     r"(?:cd \S{1,300} && )?(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|"
@@ -171,11 +175,12 @@ def _failures(
 
 def _telling(result: ToolResult) -> tuple[str, ...]:
     """Return the first and the last line of a result that say that something failed."""
-    lines = result.text[:100_000].split("\n")
+    lines = unwrapped(result.text[:100_000]).split("\n")
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _says_failure(lines[place])), None)
     if first is not None:
         last = next(place for place in reversed(near) if _says_failure(lines[place]))
+        last = first if _EXITED.fullmatch(lines[last]) else last
         return tuple(dict.fromkeys(_announced(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()
@@ -205,14 +210,19 @@ def _aim(call: ToolCall) -> tuple[str, str] | None:
         None when it only shows a file, whose text may speak of errors without being one.
     """
     value = arguments_of(call)
+    if reads(call, value):
+        return None
     for path, done in _touched(call, value):
-        if done == "read":
-            return None
         return (call.name, path) if done in CHANGES else signature(call)
     command = _command(value)
-    if only_shows(command):
-        return None
     return (call.name, command) if command else signature(call)
+
+
+def reads(call: ToolCall, arguments: Any) -> bool:
+    """Return True if a call only shows a file or what a command prints of it."""
+    for _, done in _touched(call, arguments):
+        return done == "read"
+    return only_shows(_command(arguments))
 
 
 def command_of(call: ToolCall) -> str:

@@ -27,7 +27,7 @@ HANDLE_DIGITS: Final = 10
 
 _HANDLE = re.compile(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
 _LINE_END = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+_HIDDEN = re.compile("\x1b\\[[0-9;?]{0,20}[A-Za-z]|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)

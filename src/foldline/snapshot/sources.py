@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
-from foldline.snapshot.calls import VERDICT, call_line, changes_something, long_arguments, outcome
-from foldline.snapshot.facts import arguments_of
+from foldline.outputs.wrapping import unwrapped
+from foldline.snapshot.calls import (
+    VERDICT,
+    call_line,
+    changes_something,
+    long_arguments,
+    outcome,
+    verdict,
+)
+from foldline.snapshot.facts import arguments_of, reads
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import is_plan_tool
@@ -178,12 +186,9 @@ class _Reader:
     def _text(self, position: int, place: int, text: str) -> None:
         role = self.messages[position].role
         if role == "assistant":
-            action = _ACTION.search(text) if self.observed else None
-            if action:
-                self._add(
-                    position, place + 1, "call", f"$ {' '.join(action[1].split())[:240]}", True
-                )
-                text = text[: action.start()]
+            text, command = without_action(text) if self.observed else (text, "")
+            if command:
+                self._add(position, place + 1, "call", f"$ {command[:240]}", True)
             self._add(position, place, "agent", text)
         elif position in self.observed:
             self._add(position, place, "result", text)
@@ -209,10 +214,11 @@ class _Reader:
         if site is not None and site.message in self.folded:
             result = self.messages[site.message].parts[site.part]
             if isinstance(result, ToolResult):
-                came, is_all = outcome(result.text)
+                inner = unwrapped(result_text(result.text))
+                came, is_all = outcome(inner)
                 if not is_all:
-                    self.verdicts[site] = came
-                    came = came[:VERDICT]
+                    self.verdicts[site] = came if inner is result.text else verdict(result.text)
+                    came = "" if reads(call, arguments) else came[:VERDICT]
                 line = f"{line}\n→ {came}" if came else line
                 if is_all:
                     self.covered.add(site)
@@ -235,7 +241,7 @@ class _Reader:
             speaker = "report"
         elif isinstance(part, ToolCall) and _GUIDES.search(part.arguments[:2_000]):
             speaker = "document"
-        self._add(position, place, speaker, result_text(result.text))
+        self._add(position, place, speaker, unwrapped(result_text(result.text)))
 
     def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
@@ -307,6 +313,12 @@ def _observations(messages: Sequence[Message]) -> Iterator[int]:
         # A shell shows the same prompt again and again.
         if prompts[_last_line(text)] >= PROMPTS or not is_prose(text):
             yield position
+
+
+def without_action(text: str) -> tuple[str, str]:
+    """Split what an agent without tool calls says from the command at its end, on one line."""
+    action = _ACTION.search(text)
+    return (text[: action.start()], " ".join(action[1].split())) if action else (text, "")
 
 
 def _acts(message: Message) -> bool:

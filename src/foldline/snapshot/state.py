@@ -22,7 +22,7 @@ from foldline.snapshot.format import handle_at, indented, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.phrasing import operation, plan_row, request_row
 from foldline.snapshot.plans import is_done
-from foldline.snapshot.sources import SourceText, observations
+from foldline.snapshot.sources import SourceText, observations, without_action
 from foldline.snapshot.statements import prose
 from foldline.snapshot.worth import Judge
 from foldline.values.frames import user_words
@@ -39,6 +39,9 @@ COMMANDS, COMMAND, VERDICT = 6, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
 ERRORS: Final = 4
+
+NOTHING: Final = -1
+"""The place of a statement that there is not."""
 
 INTERRUPTED: Final = "[Request interrupted by user"
 """How a client reports in the user's name that the user stopped it."""
@@ -86,6 +89,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[。！？])|\n")
+_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,7 @@ class _Found:
         self.view, self.need, self.folded, self.judge = view, need, folded, judge
         self.verdicts, self.phrases = verdicts, phrases
         self.messages = view.said
+        self.observed = observations(self.messages)
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
     def _handle(self, position: int) -> str:
@@ -199,11 +204,10 @@ class _Found:
 
     def requests(self) -> list[str]:
         """List the requests of the user, each with the last statement before the next one."""
-        observed = observations(self.messages)
         asked = [
             (index, words)
             for index, message in enumerate(self.messages)
-            if message.role == "user" and index not in observed
+            if message.role == "user" and index not in self.observed
             if not is_snapshot(self.view.messages[index])
             if (words := one_line(user_words(message))) and _asks(words)
         ]
@@ -213,30 +217,36 @@ class _Found:
             between = range(index + 1, end)
             if index in self.folded or not self.folded.isdisjoint(between):
                 latest = number + 1 == len(asked)
-                answer = self._answer(between, latest=latest)
+                said, answer = self._answer(between, latest=latest)
+                if index not in self.folded and said not in (*self.folded, NOTHING):
+                    continue  # The reader sees both.
                 whole = "" if index in self.folded else self.phrases.beside
                 found.append(f"{self._handle(index)} “{_cut(words, REQUEST)}”{whole}{answer}")
         return found[-REQUESTS_SHOWN:]
 
-    def _answer(self, between: range, *, latest: bool) -> str:
-        """Return the statement that says best what came of a request."""
-        announced = ""
+    def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
+        """Return where a statement stands that says best what came of a request, and a row."""
+        announced, place = "", NOTHING
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
+            if self.observed:
+                text = without_action(text)[0]
             if text.strip():
                 answer = one_line(self._telling(text[:20_000]))
                 working = latest and bool(message.calls or announced)
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{_cut(answer, ANSWER)}"
                 if not is_chatter(answer) and not answer.endswith((":", "：")):
-                    return row
+                    return index, row
                 # What it says next tells nothing; an earlier statement may.
-                announced = announced or row
-        return announced or (self.phrases.silent if latest else self.phrases.unanswered)
+                announced, place = (announced, place) if announced else (row, index)
+        return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
+        said = _FENCED.sub("\n", text)
+        text = said if said.strip() else text
         source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
         ranked = [

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 Slice: TypeAlias = tuple[int, int]
 """Where a statement begins and ends in its text."""
 
-PARAGRAPH: Final = 580
+PARAGRAPH: Final = 480
 """Characters of a paragraph that is not cut at its lines or sentences."""
 
 BLOCK: Final = 174

@@ -48,7 +48,7 @@ Factor of the logarithm of how many words give reasons, decisions or outcomes, a
 where one of them holds for long.
 """
 
-ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.3, 0.32
+ALARM, SENTENCE, NUMBER, SHORT, OPENING = 0.2, 0.55, 0.22, 1.7, 0.32
 """
 What is added where a statement tells of a failure; for lines of files and outputs also where it
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one.
@@ -88,7 +88,7 @@ AGING: Final = 0.16
 ROW_TOKENS: Final = 3.0
 """What a row takes besides its text, in tokens."""
 
-SIZE_POWER: Final = 0.55
+SIZE_POWER: Final = 0.6
 """Statements are taken by worth over size to this power: long ones are not worth less a word."""
 
 ROUNDING: Final = 1 + 1e-9

@@ -85,6 +85,11 @@ class SqliteDatabase:
             (number,) = self._open().execute("PRAGMA data_version").fetchone()
             return int(number)
 
+    def size(self) -> int:
+        """Return what the file and its log take, in bytes."""
+        files = (Path(f"{self.path}{end}") for end in ("", "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def shrink(self, share: float) -> None:
         """
         Overwrite what the log of the file still holds, and give free pages back.

@@ -1,17 +1,17 @@
-"""The messages of a session as the archive has them, read when they are asked for."""
+"""What the archive has of a session, in order, read when it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
-from typing import Final, TypeAlias, overload
+from typing import ClassVar, Final, TypeAlias, TypeVar, overload
 
 from foldline.errors import StoreError
 from foldline.sql import Connection
 from foldline.stores import rows
 from foldline.stores.blobs import damaged
-from foldline.stores.protocol import StoredMessage
+from foldline.stores.protocol import StoredBatch, StoredMessage
 
 PAGE: Final = 500
 """So many messages are read at once, so that a long log does not fill the memory."""
@@ -19,10 +19,12 @@ PAGE: Final = 500
 Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
 """Looks at one moment of the file."""
 
+Row = TypeVar("Row")
 
-class StoredIds(Sequence[str]):
+
+class StoredRows(Sequence[Row]):
     """
-    The ids of the first messages of a session, read when the first one is asked for.
+    The first rows of a session. What was recorded stays, so it may be read later.
 
     Args:
         reading: How to look into the archive.
@@ -30,56 +32,26 @@ class StoredIds(Sequence[str]):
         size: How many.
     """
 
-    def __init__(self, reading: Reading, session: int, size: int) -> None:
-        self._reading = reading
-        self._session = session
-        self._size = size
-
-    @cached_property
-    def _known(self) -> list[str]:
-        with self._reading() as connection:
-            known = rows.message_ids(connection, self._session, self._size)
-        if len(known) != self._size:
-            raise damaged(f"{len(known):,} of {self._size:,} messages")
-        return known
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        return self._known[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-
-class StoredLog(Sequence[StoredMessage]):
-    """
-    The first messages of a session. What was recorded never changes, so it may be read later.
-
-    Args:
-        reading: How to look into the archive.
-        session: The number of the session.
-        size: How many.
-    """
+    page: ClassVar[int] = PAGE
+    what: ClassVar[str] = "messages"
 
     def __init__(self, reading: Reading, session: int, size: int) -> None:
         self._reading = reading
         self._session = session
         self._size = size
 
+    @abstractmethod
+    def _select(self, connection: Connection, start: int, stop: int) -> Iterable[Row]:
+        """Yield the rows from ``start`` to before ``stop``, in order."""
+
     def __len__(self) -> int:
         return self._size
 
     @overload
-    def __getitem__(self, index: int) -> StoredMessage: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[StoredMessage]: ...
-    def __getitem__(self, index: int | slice) -> StoredMessage | Sequence[StoredMessage]:
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         if isinstance(index, slice):
             start, stop, step = index.indices(self._size)
             if step != 1:
@@ -88,20 +60,20 @@ class StoredLog(Sequence[StoredMessage]):
         position = range(self._size)[index]
         return self._read(position, position + 1)[0]
 
-    def __iter__(self) -> Iterator[StoredMessage]:
-        for start in range(0, self._size, PAGE):
-            yield from self._read(start, min(start + PAGE, self._size))
+    def __iter__(self) -> Iterator[Row]:
+        for start in range(0, self._size, self.page):
+            yield from self._read(start, min(start + self.page, self._size))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
 
-    def _read(self, start: int, stop: int) -> list[StoredMessage]:
+    def _read(self, start: int, stop: int) -> list[Row]:
         if start >= stop:
             return []
         with self._reading() as connection:
-            found = list(rows.messages(connection, self._session, start, stop))
+            found = list(self._select(connection, start, stop))
             is_there = rows.is_there(connection, self._session)
         if not is_there:
             raise StoreError(
@@ -109,5 +81,36 @@ class StoredLog(Sequence[StoredMessage]):
                 hint="Open it again; it begins anew.",
             )
         if len(found) != stop - start:
-            raise damaged(f"{len(found):,} of the {stop - start:,} messages from {start:,} on")
+            raise damaged(f"{len(found):,} of the {stop - start:,} {self.what} from {start:,} on")
         return found
+
+
+class StoredLog(StoredRows[StoredMessage]):
+    """The first messages of a session."""
+
+    def _select(self, connection: Connection, start: int, stop: int) -> Iterable[StoredMessage]:
+        return rows.messages(connection, self._session, start, stop)
+
+
+class StoredIds(StoredRows[str]):
+    """The ids of the first messages of a session."""
+
+    page: ClassVar[int] = 20_000
+
+    def _select(self, connection: Connection, start: int, stop: int) -> Iterable[str]:
+        return rows.message_ids(connection, self._session, start, stop)
+
+    def find(self, number: str) -> int | None:
+        """Return the position of the message with an id, None where there is none."""
+        with self._reading() as connection:
+            return rows.position(connection, self._session, number, self._size)
+
+
+class StoredBatches(StoredRows[StoredBatch]):
+    """The first batches of a session."""
+
+    page: ClassVar[int] = 16
+    what: ClassVar[str] = "compactions"
+
+    def _select(self, connection: Connection, start: int, stop: int) -> Iterable[StoredBatch]:
+        return rows.batches(connection, self._session, start, stop)

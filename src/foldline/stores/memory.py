@@ -14,6 +14,7 @@ from foldline.stores.protocol import (
     SessionHead,
     SessionInfo,
     StoredBatch,
+    StoredCheckpoint,
     StoredMemory,
     StoredMessage,
     StoredSession,
@@ -29,6 +30,7 @@ class _Kept:
     messages: list[StoredMessage] = field(default_factory=list)
     batches: list[StoredBatch] = field(default_factory=list)
     memory: StoredMemory | None = None
+    checkpoints: list[StoredCheckpoint] = field(default_factory=list)
 
 
 class MemoryStore:
@@ -62,6 +64,8 @@ class MemoryStore:
                 )
             kept.messages += change.messages
             kept.batches += change.batches
+            if change.checkpoint is not None:
+                kept.checkpoints = [*kept.checkpoints[-1:], change.checkpoint]
             _mark(kept, change)
             kept.size += size
             kept.generation += 1
@@ -109,7 +113,16 @@ class MemoryStore:
 def _snapshot(kept: _Kept) -> StoredSession:
     messages, batches = tuple(kept.messages), tuple(kept.batches)
     ids = tuple(message.id for message in messages)
-    return StoredSession(kept.head, kept.generation, ids, messages, batches, kept.memory)
+    return StoredSession(
+        kept.head, kept.generation, ids, messages, batches, kept.memory, _checkpoint(kept)
+    )
+
+
+def _checkpoint(kept: _Kept) -> StoredCheckpoint | None:
+    """Return the newest that holds; the others never will again."""
+    while kept.checkpoints and kept.batches[kept.checkpoints[-1].number].undone_at is not None:
+        kept.checkpoints.pop()
+    return kept.checkpoints[-1] if kept.checkpoints else None
 
 
 def _active(kept: _Kept) -> int:

@@ -85,7 +85,28 @@ _MEMORY: Final = (
     "ALTER TABLE batches ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1",
 )
 
-MIGRATIONS: Final = (_FIRST, _MEMORY)
+_CHECKPOINTS: Final = (
+    # What was shown after a batch.
+    """
+    CREATE TABLE checkpoints (
+        session INTEGER NOT NULL REFERENCES sessions (id),
+        number INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        hash BLOB NOT NULL,
+        codec INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (session, number)
+    )
+    """,
+)
+
+_LOCKS: Final = (
+    # What tells the key of an encrypted archive from another one; no row where nothing is.
+    "CREATE TABLE locks (check_value TEXT PRIMARY KEY)",
+)
+
+MIGRATIONS: Final = (_FIRST, _MEMORY, _CHECKPOINTS, _LOCKS)
 """The statements of each step; a file of version n has had the first n steps."""
 
 ARCHIVE: Final = Schema(APPLICATION_ID, MIGRATIONS, "archive")

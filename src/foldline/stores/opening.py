@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import os
+from typing import Final
 
+from foldline.errors import StoreError
 from foldline.sql import is_url
 from foldline.stores.protocol import Store
+from foldline.stores.sql import SqlStore
+
+KEY: Final = "FOLDLINE_ARCHIVE_KEY"
+"""The variable that holds the key of an encrypted archive, where none is given."""
 
 
-def open_store(place: str | os.PathLike[str]) -> Store:
+def open_store(
+    place: str | os.PathLike[str], *, key: str | None = None, takes_plain: bool = False
+) -> Store:
     """
     Open the store at a place.
 
     Args:
         place: The path of a file, created when it is missing, or the URL of a PostgreSQL
             database, as in ``postgresql://user@host/database``.
+        key: The key of an encrypted archive; default what ``FOLDLINE_ARCHIVE_KEY`` holds, "" for
+            none. An archive that is new is encrypted with it.
+        takes_plain: Whether an archive that is not encrypted is opened although there is a key.
 
     Raises:
-        StoreError: It cannot be opened, is no archive, or a newer Foldline's.
-        MissingExtra: The extra ``postgres`` is not installed.
+        StoreError: It cannot be opened, is no archive, a newer Foldline's, or encrypted with
+            another key.
+        MissingExtra: The extra ``postgres`` or ``encryption`` is not installed.
     """
+    key = os.environ.get(KEY, "") if key is None else key
+    store = _plain_store(place)
+    try:
+        return _unlocked(store, key, takes_plain=takes_plain)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _plain_store(place: str | os.PathLike[str]) -> SqlStore:
     if isinstance(place, str) and is_url(place):
         from foldline.stores.postgres import PostgresStore
 
@@ -27,3 +49,32 @@ def open_store(place: str | os.PathLike[str]) -> Store:
     from foldline.stores.sqlite import SqliteStore
 
     return SqliteStore(place)
+
+
+def _unlocked(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
+    check = store.locked_with()
+    if not key and not check:
+        return store
+    if not key:
+        raise StoreError(
+            "This archive is encrypted.", hint=f"Give its key as key=…, or in the variable {KEY}."
+        )
+    from foldline.stores.encrypted import EncryptedStore, Seal
+
+    seal = Seal(key)
+    check = check or (store.lock(seal.check) if not takes_plain else "")
+    if check == seal.check:
+        return EncryptedStore(store, seal)
+    if check:
+        raise StoreError(
+            "This archive is encrypted with another key.",
+            hint=f"Give its own as key=…, or in the variable {KEY}; without it nothing of the "
+            "archive can be read.",
+        )
+    if takes_plain:
+        return store
+    raise StoreError(
+        "This archive holds sessions that are not encrypted.",
+        hint="Copy it into a new one with foldline archive copy, and open that; or open it "
+        f'without the key: key="", and {KEY} not set.',
+    )

@@ -84,7 +84,32 @@ _FIRST: Final = (
     """,
 )
 
-ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST,), "archive")
+_CHECKPOINTS: Final = (
+    # What was shown after a batch.
+    """
+    CREATE TABLE checkpoints (
+        session bigint NOT NULL REFERENCES sessions (id),
+        number bigint NOT NULL,
+        at bigint NOT NULL,
+        hash bytea NOT NULL,
+        codec smallint NOT NULL,
+        size bigint NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (session, number)
+    )
+    """,
+    "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
+    # Sessions share messages, so an id alone may name thousands.
+    "CREATE INDEX messages_by_id_and_session ON messages (id, session, seq)",
+    "DROP INDEX messages_by_id",
+)
+
+_LOCKS: Final = (
+    # What tells the key of an encrypted archive from another one; no row where nothing is.
+    "CREATE TABLE locks (check_value text PRIMARY KEY)",
+)
+
+ARCHIVE: Final = PostgresSchema("foldline_archive", (_FIRST, _CHECKPOINTS, _LOCKS), "archive")
 
 
 class PostgresStore(SqlStore):
@@ -106,5 +131,6 @@ class PostgresStore(SqlStore):
     def _begin_delete(self, connection: Connection) -> None:
         # A writer must not point at a content that is being found to belong to nobody.
         connection.execute(
-            "LOCK TABLE sessions, messages, batches, memories, blobs IN SHARE ROW EXCLUSIVE MODE"
+            "LOCK TABLE sessions, messages, batches, memories, checkpoints, blobs"
+            " IN SHARE ROW EXCLUSIVE MODE"
         )

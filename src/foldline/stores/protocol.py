@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from foldline.values.messages import Role, Usage
 
@@ -86,21 +86,36 @@ class StoredBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """
+    What a session showed right after a compaction, so that opening it need not repeat them all.
+
+    ``number`` is that of the batch, ``at`` how many messages the log had. ``content`` is a JSON
+    value that the session reads. It holds as long as the batch is in effect.
+    """
+
+    number: int
+    at: int
+    content: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSession:
     """
     Everything that is kept of a session; ``generation`` counts the changes made to it.
 
-    ``ids`` are those of ``messages``. Both may be read only when they are asked for, as long as
-    the store is open: what was recorded never changes. ``memory`` is what is prepared for its
-    next compaction, None when nothing is.
+    ``ids`` are those of ``messages``. They and the batches may be read only when they are asked
+    for, as long as the store is open: what was recorded stays. ``memory`` is what is prepared for
+    its next compaction, None when nothing is; ``checkpoint`` the newest that holds.
     """
 
     head: SessionHead
     generation: int
     ids: Sequence[str] = field(repr=False)
     messages: Sequence[StoredMessage] = field(repr=False)
-    batches: tuple[StoredBatch, ...] = field(repr=False)
+    batches: Sequence[StoredBatch] = field(repr=False)
     memory: StoredMemory | None = None
+    checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +127,9 @@ class Change:
     ``undone`` is the number of a batch that is taken back when the log has ``at`` messages,
     ``again`` that of an attempt which was made once more. ``pinned`` is the id of a message that
     is pinned, ``dialect`` the dialect once it is known. ``memory`` takes the place of what was
-    prepared before; ``forgets`` says that it no longer holds. ``time`` is when it happened, in
-    seconds since 1970, where no message or batch says so.
+    prepared before; ``forgets`` says that it no longer holds. ``checkpoint`` is what is shown
+    after the newest batch. ``time`` is when it happened, in seconds since 1970, where no message
+    or batch says so.
     """
 
     at: int
@@ -126,6 +142,7 @@ class Change:
     memory: StoredMemory | None = None
     forgets: bool = False
     time: float = 0.0
+    checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +159,15 @@ class SessionInfo:
     messages: int
     batches: int
     size: int
+
+
+@runtime_checkable
+class FindableIds(Protocol):
+    """Ids of messages that are looked up in the store, without reading all of them."""
+
+    def find(self, number: str) -> int | None:
+        """Return the position of the message with an id, None where there is none."""
+        ...
 
 
 class Store(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from foldline.errors import StoreError
-from foldline.stores.protocol import Change, Store, StoredMemory
+from foldline.stores.protocol import Change, Store, StoredCheckpoint, StoredMemory
 
 Redact: TypeAlias = Callable[[Any], Any]
 """Returns a JSON value without what must not be kept; it must not change the one it is given."""
@@ -62,6 +62,7 @@ class RedactingStore:
                     for one in change.batches
                 ),
                 memory=self._prepared(change.memory),
+                checkpoint=self._shown(change.checkpoint),
             )
         except Exception as error:  # noqa: BLE001  # a hook is a stranger's code
             raise StoreError(
@@ -72,3 +73,8 @@ class RedactingStore:
 
     def _prepared(self, memory: StoredMemory | None) -> StoredMemory | None:
         return None if memory is None else replace(memory, content=self._redact(memory.content))
+
+    def _shown(self, checkpoint: StoredCheckpoint | None) -> StoredCheckpoint | None:
+        if checkpoint is None:
+            return None
+        return replace(checkpoint, content=self._redact(checkpoint.content))

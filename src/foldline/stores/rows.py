@@ -105,6 +105,7 @@ def delete_sessions(connection: Connection, names: Collection[str]) -> int:
             "DELETE FROM messages WHERE session = ?",
             "DELETE FROM batches WHERE session = ?",
             "DELETE FROM memories WHERE session = ?",
+            "DELETE FROM checkpoints WHERE session = ?",
             "DELETE FROM sessions WHERE id = ?",
         ):
             connection.execute(statement, (row[0],))
@@ -221,12 +222,22 @@ def length(connection: Connection, session: int) -> int:
     return last + 1
 
 
-def message_ids(connection: Connection, session: int, size: int) -> list[str]:
-    """Read the ids of the first ``size`` messages of a session, in order."""
+def message_ids(connection: Connection, session: int, start: int, stop: int) -> list[str]:
+    """Read the ids of messages from position ``start`` to before ``stop``, in order."""
     found = connection.execute(
-        "SELECT id FROM messages WHERE session = ? AND seq < ? ORDER BY seq", (session, size)
+        "SELECT id FROM messages WHERE session = ? AND seq >= ? AND seq < ? ORDER BY seq",
+        (session, start, stop),
     )
     return [_id(number) for (number,) in found]
+
+
+def position(connection: Connection, session: int, number: str, size: int) -> int | None:
+    """Find a message by its id among the first ``size`` of a session."""
+    row = connection.execute(
+        "SELECT seq FROM messages WHERE id = ? AND session = ? AND seq < ?",
+        (number, session, size),
+    ).fetchone()
+    return None if row is None else whole(row[0], "a position of a message")
 
 
 def messages(
@@ -256,8 +267,14 @@ def messages(
         )
 
 
-def batches(connection: Connection, session: int) -> Iterator[StoredBatch]:
-    """Read the batches of a session, in order."""
+def batch_count(connection: Connection, session: int) -> int:
+    """Return how many batches a session has."""
+    row = connection.execute("SELECT count(*) FROM batches WHERE session = ?", (session,))
+    return int(row.fetchone()[0])
+
+
+def batches(connection: Connection, session: int, start: int, stop: int) -> Iterator[StoredBatch]:
+    """Read the batches of a session from number ``start`` to before ``stop``, in order."""
     rows = connection.execute(
         """
         SELECT b.number, b.at, b.kind, b.time, b.undone_at, b.repeats,
@@ -265,9 +282,9 @@ def batches(connection: Connection, session: int) -> Iterator[StoredBatch]:
             m.until, m.digest, m.at, m.generation, m.time, m.hash, m.codec, m.size, m.data
         FROM batches b LEFT JOIN blobs e ON e.id = b.edits LEFT JOIN blobs r ON r.id = b.receipt
             LEFT JOIN memories m ON m.id = b.memory
-        WHERE b.session = ? ORDER BY b.number
+        WHERE b.session = ? AND b.number >= ? AND b.number < ? ORDER BY b.number
         """,
-        (session,),
+        (session, start, stop),
     )
     for number, at, kind, moment, undone_at, repeats, *content in rows:
         edits = receipt = prepared = None

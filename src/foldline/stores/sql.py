@@ -13,8 +13,8 @@ from typing import Final
 
 from foldline.errors import StoreError
 from foldline.sql import Connection, Database
-from foldline.stores import blobs, rows
-from foldline.stores.log import StoredIds, StoredLog
+from foldline.stores import blobs, checkpoints, rows
+from foldline.stores.log import StoredBatches, StoredIds, StoredLog
 from foldline.stores.protocol import Change, SessionHead, SessionInfo, StoredSession
 
 FOUND_AT_MOST: Final = 100
@@ -56,14 +56,19 @@ class SqlStore:
             ).fetchone()
             if row is None:
                 return None
-            session, size = row[6], rows.length(connection, row[6])
+            session, size, reading = (
+                row[6],
+                rows.length(connection, row[6]),
+                self._database.reading,
+            )
             return StoredSession(
                 rows.head(row[:5]),
                 rows.whole(row[5], "the generation of a session"),
-                StoredIds(self._database.reading, session, size),
-                StoredLog(self._database.reading, session, size),
-                tuple(rows.batches(connection, session)),
+                StoredIds(reading, session, size),
+                StoredLog(reading, session, size),
+                StoredBatches(reading, session, rows.batch_count(connection, session)),
                 rows.memory(connection, session),
+                checkpoints.newest(connection, session),
             )
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -84,6 +89,7 @@ class SqlStore:
         ]
         made = [(blobs.pack(b.edits), blobs.pack(b.receipt)) for b in change.batches]
         prepared = b"" if change.memory is None else blobs.pack(change.memory.content)
+        shown = b"" if change.checkpoint is None else blobs.pack(change.checkpoint.content)
         with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
             for position, message in enumerate(change.messages):
@@ -94,6 +100,8 @@ class SqlStore:
                 rows.insert_batch(connection, session, batch, edits, receipt)
             if change.memory is not None or change.forgets:
                 rows.replace_memory(connection, session, change.memory, prepared)
+            if change.checkpoint is not None:
+                checkpoints.insert(connection, session, change.checkpoint, shown)
             rows.mark(connection, session, change)
         return generation + 1
 
@@ -146,6 +154,33 @@ class SqlStore:
     def close(self) -> None:
         """Let go of the database; closing twice is allowed."""
         self._database.close()
+
+    # --- encryption ------------------------------------------------------------------------
+
+    def locked_with(self) -> str:
+        """Return what tells the key of an encrypted archive, "" where nothing is encrypted."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT check_value FROM locks").fetchone()
+        return "" if row is None else str(row[0])
+
+    def lock(self, check: str) -> str:
+        """
+        Say with which key an archive is encrypted, as long as nothing is in it.
+
+        Args:
+            check: What tells the key.
+
+        Returns:
+            What tells its key now: another one if somebody else was first, "" if it has sessions.
+        """
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO locks (check_value) SELECT ? WHERE NOT EXISTS"
+                " (SELECT 1 FROM locks) AND NOT EXISTS (SELECT 1 FROM sessions)",
+                (check,),
+            )
+            row = connection.execute("SELECT check_value FROM locks").fetchone()
+        return "" if row is None else str(row[0])
 
     def _insert(self, connection: Connection, head: SessionHead) -> None:
         """Add a session unless there is one of its name; its number was never used before."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from foldline.errors import StoreError
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
 CHUNK = 500
 """Messages that are written in one transaction."""
+
+BATCHES = 16
+"""Compactions that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +61,26 @@ def _copy(stored: StoredSession, target: Store) -> SessionCopy:
     name = stored.head.name
     there = target.begin(stored.head)
     size, done = len(there.ids), len(there.batches)
-    if list(there.ids) != list(stored.ids[:size]) or there.batches != stored.batches[:done]:
+    same = list(there.ids) == list(stored.ids[:size])
+    if not same or list(there.batches) != list(stored.batches[:done]):
         raise StoreError(
             f"The target holds another session {name!r}: it does not begin like this one.",
             hint="Copy into an empty archive, or delete that session there first.",
         )
     generation, at = there.generation, size
-    messages = iter(stored.messages[size:])
-    while chunk := tuple(islice(messages, CHUNK)):
-        generation = target.commit(name, generation, Change(at=at, messages=chunk))
+    for start in range(size, len(stored.messages), CHUNK):
+        chunk = tuple(stored.messages[start : start + CHUNK])
+        generation = target.commit(name, generation, Change(at=start, messages=chunk))
         at += len(chunk)
-    batches = stored.batches[done:]
+    batches = len(stored.batches) - done
+    for start in range(done, len(stored.batches), BATCHES):
+        some = tuple(stored.batches[start : start + BATCHES])
+        generation = target.commit(name, generation, Change(at=at, batches=some))
     memory = stored.memory if there.memory is None else None
-    if batches or memory is not None:
-        target.commit(name, generation, Change(at=at, batches=batches, memory=memory))
-    return SessionCopy(name, at - size, len(batches))
+    checkpoint = None if there.checkpoint == stored.checkpoint else stored.checkpoint
+    if memory is not None or checkpoint is not None:
+        target.commit(name, generation, Change(at=at, memory=memory, checkpoint=checkpoint))
+    return SessionCopy(name, at - size, batches)
 
 
 def check_sessions(store: Store) -> Iterator[SessionCheck]:

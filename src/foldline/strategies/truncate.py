@@ -46,7 +46,7 @@ UNREAD_SHARE = 0.28
 FULL = 0.93
 """Fraction of the target that all messages together may take; a note or two comes on top."""
 
-RESULT_SHARE, LAST_SHARE = 0.3, 0.8
+RESULT_SHARE, LAST_SHARE = 0.26, 0.8
 """
 Fractions of the target that what has to stay may take once it is too large: before the user's
 words are shortened for it, and where nothing else is left to shorten.
@@ -203,7 +203,7 @@ def _cut(view: View, need: CompactionContext, site: CutSite, cap: int, style: St
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
         count, values = view.counter, view.names
-        if style == "salient" and _is_written(part, rest):
+        if style == "salient" and _is_written(part, site.rank, rest):
             text = paragraphs(rest, inside, count, values, handle=handle)
         else:
             asked = Query.of(view.messages, need.focus) if style == "salient" else None
@@ -226,8 +226,9 @@ def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
     return None
 
 
-def _is_written(part: Part, text: str) -> bool:
-    return isinstance(part, Text) or is_report(text)
+def _is_written(part: Part, rank: Rank, text: str) -> bool:
+    """Return True if somebody wrote a text: agents without tools get outputs as text parts too."""
+    return (isinstance(part, Text) and rank != "tool") or is_report(text)
 
 
 def leading(message: Message, part: int) -> str:

@@ -17,12 +17,12 @@ from foldline.core.asks import Ask, Reply
 from foldline.summary.cleanup import (
     is_bare,
     is_placeholder,
+    neutralize,
     repeats_itself,
     unwrap,
     without_courtesies,
     without_repeats,
 )
-from foldline.summary.forgery import neutralize
 from foldline.summary.prompt import SummaryPrompt
 from foldline.summary.templates import Template
 

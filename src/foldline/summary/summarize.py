@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.core.summary_settings import ModelSummary, SummarySettings
+from foldline.relevance.language import LANGUAGES, Language, language
 from foldline.snapshot.compose import compose
 from foldline.snapshot.format import snapshot_id
 from foldline.snapshot.phrasing import phrases_for
 from foldline.strategies.tail import TAIL, Keep, TailSelection
 from foldline.strategies.truncate import shorten_staying
-from foldline.summary.conversation_language import conversation_language
 from foldline.values.edits import Edit, Fold, Rewrite
+from foldline.values.frames import has_words, user_words
 from foldline.values.messages import Message, Text
 from foldline.values.tokens import MESSAGE_TOKENS
 from foldline.values.view import View
@@ -116,7 +117,7 @@ def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: s
     if summary.marked:
         words.append(f"claims of success that no result shows: {summary.marked}")
     if summary.text:
-        from foldline.summary.coverage import coverage, wanted
+        from foldline.summary.account import coverage, wanted
 
         words.append(str(coverage(wanted(view, positions), summary.text, snapshot)))
     return "; ".join(words)
@@ -126,3 +127,27 @@ def _fold(view: View, positions: list[int], text: str) -> Fold:
     ids = tuple(view.messages[index].id for index in positions)
     number = snapshot_id(ids)
     return Fold(ids, Message("user", (Text(text),), id=number, origin="snapshot"))
+
+
+AUTO = "auto"
+"""The setting for the language of the user."""
+
+
+def conversation_language(view: View, setting: str = AUTO) -> Language | None:
+    """
+    Return the language of what is written about a conversation.
+
+    Args:
+        view: What is shown of it; only the user's own words count.
+        setting: "auto", or the code or name of a language that is wanted.
+
+    Returns:
+        The language; None where the user's script does not tell it.
+    """
+    if setting != AUTO:
+        return LANGUAGES.get(setting.casefold(), Language("", setting))
+    return language(
+        user_words(view.original(index))
+        for index, shown in enumerate(view.messages)
+        if has_words(shown)
+    )

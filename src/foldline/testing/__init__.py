@@ -21,17 +21,6 @@ An AssertionError names the promise that is broken, the message and what is wron
 `promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
 """
 
-from __future__ import annotations
+from foldline.lazy_names import attach_stub
 
-from typing import TYPE_CHECKING
-
-from foldline.lazy_names import export_lazily
-
-if TYPE_CHECKING:
-    from foldline.testing.checks import check_compaction as check_compaction
-    from foldline.testing.checks import check_policy as check_policy
-    from foldline.testing.checks import check_run as check_run
-    from foldline.testing.checks import check_transcript as check_transcript
-    from foldline.testing.scripted import ScriptedServer as ScriptedServer
-
-__getattr__, __dir__, __all__ = export_lazily(__name__)
+__getattr__, __dir__ = attach_stub(__name__)

@@ -25,6 +25,7 @@ from foldline.memory.knowledge import (
     Knowledge,
     KnowledgeResult,
 )
+from foldline.sql import is_url
 from foldline.tools.arguments import check_arguments, object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -109,7 +110,7 @@ class RAGTool:
     A knowledge base with the calls of a tool.
 
     Args:
-        knowledge_base_path: A folder, which is made, with the file in it; or a file ``….db``.
+        knowledge_base_path: A folder, which is made, with the file in it; a file ``….db``; a URL.
         rag_namespace: The documents that are meant where a call names no others.
         model: Answers questions; without one, "ask" returns the evidence.
         knowledge: A store that is open, instead of the path and the namespace.
@@ -132,8 +133,9 @@ class RAGTool:
         **options: Any,
     ) -> None:
         if knowledge is None:
-            file = _file(Path(knowledge_base_path))
-            knowledge = Knowledge.open(file, namespace=rag_namespace, **options)
+            given = knowledge_base_path
+            place = given if is_url(given) else _file(Path(given))
+            knowledge = Knowledge.open(place, namespace=rag_namespace, **options)
         self.knowledge = knowledge
         """The store itself, with typed methods."""
         self._model = model

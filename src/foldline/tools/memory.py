@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final, Self
 
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.memory import FoundMemory, Memory, MemoryItem
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 from foldline.tools.arguments import object_schema, text_schema
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
@@ -107,7 +106,7 @@ class MemoryTool:
         **options: Any,
     ) -> None:
         if memory is None:
-            memory = Memory.open(_file(path), user=user_id, **options)
+            memory = Memory.open(_place(path), user=user_id, **options)
         self.memory = memory
         """The memory itself, with typed methods."""
         self._actions: Mapping[str, Callable[..., ToolOutput]] = {
@@ -242,9 +241,9 @@ class MemoryTool:
         return ToolOutput(f"Erased {_count(count)} for good.", data={"count": count})
 
 
-def _file(path: str | os.PathLike[str] | None) -> Path:
+def _place(path: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
     if path is not None:
-        return Path(path)
+        return path
     folder = data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -119,7 +119,20 @@ class Usage:
     @property
     def total(self) -> int:
         """Tokens in the window after the answer: everything read plus everything written."""
-        return self.input + self.output + self.cache_read + self.cache_write
+        return self.read + self.output
+
+    @property
+    def read(self) -> int:
+        """Everything that the request took, from the cache or not, in tokens."""
+        return self.input + self.cache_read + self.cache_write
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
 
 
 @dataclass(frozen=True, slots=True)

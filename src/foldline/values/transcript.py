@@ -57,7 +57,7 @@ class Transcript:
             return self.messages[message].id
         if not any(message == known.id for known in self.messages):
             raise InputError(
-                f"there is no message {str(message)[:40]}",
+                f"There is no message {str(message)[:40]}",
                 hint=f"Give a position from 0 to {size - 1}, or the id of a message.",
             )
         return str(message)
@@ -80,7 +80,7 @@ class Transcript:
         missing = sorted(map(str, wanted - known))
         if missing:
             raise InputError(
-                f"there is no message to pin at {', '.join(missing)}",
+                f"There is no message to pin at {', '.join(missing)}",
                 hint=f"Give positions from 0 to {size - 1}, or ids of messages.",
             )
         return self.with_messages(

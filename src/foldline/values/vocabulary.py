@@ -16,6 +16,7 @@ from math import exp, log
 from typing import Any, Final
 
 from foldline.relevance.names import blanked, mentions
+from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
 
@@ -73,7 +74,7 @@ class Vocabulary:
         quoted = is_snapshot(message)
         for part in message.parts:
             if isinstance(part, Text):
-                text = _unnumbered(part.text) if quoted else part.text
+                text = _unnumbered(part.text) if quoted else _said(part.text, message.role)
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
                 found.update(mentions(blanked(_written(part)[:MAX_TEXT])))
@@ -103,9 +104,20 @@ class Vocabulary:
         return {
             name: (1 + 0.6 * log(times))
             * (0.35 + exp((self.last[name] - self.steps) / fading))
-            * (1.0 if not name.isdigit() else 0.5 if name in self.prose else 0.2)
+            * (1.0 if not _is_number(name) else 0.5 if name in self.prose else 0.2)
             for name, times in self.uses.items()
         }
+
+
+def _is_number(name: str) -> bool:
+    return name.replace(".", "").isdigit()
+
+
+def _said(text: str, role: str) -> str:
+    """Return a text without what a client put around the words of a user."""
+    if role != "user":
+        return text
+    return "\n".join(one.text for one in segments(text) if one.kind in ("words", "summary"))
 
 
 def _unnumbered(snapshot: str) -> str:

@@ -27,6 +27,28 @@ def test_an_archive_is_copied_and_checked(place, tmp_path):
     assert "1 session, 2 messages: all of it readable." in checked.stderr
 
 
+def test_an_archive_is_encrypted_and_its_key_changed_by_copying_it(place, tmp_path, monkeypatch):
+    def key():
+        return foldline("archive", "key").stdout.strip()
+
+    one, other = key(), key()
+    assert one != other
+    (tmp_path / "new-key.txt").write_text(other + "\n")
+    monkeypatch.setenv("FOLDLINE_ARCHIVE_KEY", one)
+    foldline("archive", "copy", place, tmp_path / "one.db")
+    new = ("--key-file", tmp_path / "new-key.txt")
+    copied = foldline("archive", "copy", tmp_path / "one.db", tmp_path / "two.db", *new)
+    assert "2 messages added" in copied.stderr
+    refused = foldline("archive", "check", tmp_path / "two.db")
+    assert refused.exit_code == 5
+    assert "encrypted with another key" in refused.stderr
+    monkeypatch.setenv("FOLDLINE_ARCHIVE_KEY", other)
+    assert "all of it readable" in foldline("archive", "check", tmp_path / "two.db").stderr
+    foldline("archive", "copy", tmp_path / "two.db", tmp_path / "plain.db", "--plain")
+    monkeypatch.delenv("FOLDLINE_ARCHIVE_KEY")
+    assert "all of it readable" in foldline("archive", "check", tmp_path / "plain.db").stderr
+
+
 def test_damage_is_named_and_told_by_the_exit_code(place):
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE blobs SET data = zeroblob(3)")

@@ -10,22 +10,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.cli.sample import foldline
 
-from foldline.cli.main import SUMMARIES
+from foldline.cli.main import SUMMARIES, cli
 from foldline.core.config import POLICY_NAMES
 
 
 def offered(*words: str) -> list[str]:
     """Ask as the script for bash does: the last word is the one that is being typed."""
     environment = {
-        **os.environ,
         "_FOLDLINE_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("foldline", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    command = [sys.executable, "-m", "foldline"]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ran = CliRunner().invoke(cli, env=environment, prog_name="foldline")
     assert ran.stderr == ""
     return [line.split(",", 1)[1] for line in ran.stdout.splitlines()]
 

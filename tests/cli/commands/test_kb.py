@@ -46,6 +46,17 @@ def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -
     assert (tmp_path / "kept" / "knowledge.db").exists()
 
 
+def test_documents_are_kept_in_a_database_by_its_url(docs: Path, postgres_url: str) -> None:
+    foldline("kb", "--file", postgres_url, "add", docs)
+    found = told("search", "窗口 计数", "--file", postgres_url)
+    assert [row["document"] for row in found["results"]] == [str(docs / "zh.txt")]
+    assert told("stats", "--file", postgres_url)["bytes"] > 0
+    built = foldline(
+        "context", "build", "--query", "how often is a request tried again?", "--kb", postgres_url
+    )
+    assert "three times" in built.stdout
+
+
 def test_a_document_without_text_is_not_counted_as_added(tmp_path: Path) -> None:
     empty, blank = tmp_path / "empty.md", tmp_path / "blank.md"
     empty.write_text("")

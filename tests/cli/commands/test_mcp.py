@@ -12,7 +12,7 @@ import pytest
 from tests.cli.sample import PLANTED, foldline, start
 
 pytest.importorskip("mcp")
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 from mcp import Client, StdioServerParameters, stdio_client
 
 

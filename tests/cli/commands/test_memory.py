@@ -29,6 +29,14 @@ def test_what_is_added_is_found_in_another_process(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "memory.db").exists()
 
 
+def test_memories_are_kept_in_a_database_by_its_url(postgres_url: str) -> None:
+    foldline("memory", "--file", postgres_url, "add", "The launch moved to May")
+    found = foldline("memory", "search", "launch", "--file", postgres_url, "--json")
+    assert json.loads(found.stdout)["results"][0]["content"] == "The launch moved to May"
+    counted = foldline("memory", "stats", "--file", postgres_url, "--json")
+    assert json.loads(counted.stdout)["count"] == 1
+
+
 def test_filters_narrow_down_a_search_and_a_list() -> None:
     for day, kind in (("2026-01-05", "episodic"), ("2026-02-05", "semantic")):
         told("add", f"apples on {day}", "--kind", kind, "--happened", day, "--session", day)

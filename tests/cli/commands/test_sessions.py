@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.sample import PLANTED, conversation, foldline, write_conversation
 
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 
 @pytest.fixture

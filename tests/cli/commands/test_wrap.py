@@ -13,7 +13,7 @@ import pytest
 from tests.cli.sample import foldline, start
 
 from foldline.cli.commands.wrap import savings_sentence
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 from foldline.testing import ScriptedServer
 
 CLIENT = """#!{python}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.formats.anthropic.rules import body_violations, violations
+from foldline.formats.anthropic import AnthropicDialect
 
 TEXT = {"type": "text", "text": "hi"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
@@ -113,25 +113,25 @@ REJECTED = {
 
 @pytest.mark.parametrize("messages", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_what_the_api_accepts_breaks_no_rule(messages: list) -> None:
-    assert violations(messages) == []
+    assert AnthropicDialect().validate(messages) == []
 
 
 @pytest.mark.parametrize(("messages", "rule"), REJECTED.values(), ids=REJECTED.keys())
 def test_what_the_api_rejects_breaks_the_rule_named(messages: list, rule: str) -> None:
-    assert rule in {violation.rule for violation in violations(messages)}
+    assert rule in {violation.rule for violation in AnthropicDialect().validate(messages)}
 
 
 def test_a_violation_tells_where_it_is() -> None:
-    found = violations([user(), model(TEXT, use()), user(), model()])
+    found = AnthropicDialect().validate([user(), model(TEXT, use()), user(), model()])
     assert [(v.index, v.field, v.rule) for v in found] == [(1, "content[1].id", "pairing")]
 
 
 @pytest.mark.parametrize("wire", [None, 3, "hello", {}, {"messages": "hello"}])
 def test_something_else_than_a_conversation_is_a_violation(wire: object) -> None:
-    assert [violation.rule for violation in body_violations(wire)] == ["type"]
+    assert [violation.rule for violation in AnthropicDialect().validate(wire)] == ["type"]
 
 
 def test_a_body_is_checked_with_its_system_prompt() -> None:
-    assert body_violations({"system": "Be brief.", "messages": [user()]}) == []
-    found = body_violations({"system": 3, "messages": [user()]})
+    assert AnthropicDialect().validate({"system": "Be brief.", "messages": [user()]}) == []
+    found = AnthropicDialect().validate({"system": 3, "messages": [user()]})
     assert [(v.field, v.rule) for v in found] == [("system", "type")]

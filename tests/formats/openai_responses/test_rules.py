@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.formats.openai_responses.rules import body_violations, violations
+from foldline.formats.openai_responses import OpenAIResponsesDialect
 
 USER = {"role": "user", "content": "go"}
 SAID = {
@@ -95,24 +95,26 @@ REJECTED = {
 
 @pytest.mark.parametrize("items", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_what_the_api_accepts_breaks_no_rule(items: list) -> None:
-    assert violations(items) == []
+    assert OpenAIResponsesDialect().validate(items) == []
 
 
 @pytest.mark.parametrize(("items", "rule"), REJECTED.values(), ids=REJECTED.keys())
 def test_what_the_api_rejects_breaks_the_rule_named(items: list, rule: str) -> None:
-    assert rule in {violation.rule for violation in violations(items)}
+    assert rule in {violation.rule for violation in OpenAIResponsesDialect().validate(items)}
 
 
 def test_a_violation_tells_where_it_is() -> None:
-    found = violations([USER, call(), USER])
+    found = OpenAIResponsesDialect().validate([USER, call(), USER])
     assert [(v.index, v.field, v.rule) for v in found] == [(1, "call_id", "pairing")]
 
 
 @pytest.mark.parametrize("wire", [None, 3, "hello", {}, {"input": 3}])
 def test_something_else_than_a_conversation_is_a_violation(wire: object) -> None:
-    assert [violation.rule for violation in body_violations(wire)] == ["type"]
+    assert [violation.rule for violation in OpenAIResponsesDialect().validate(wire)] == ["type"]
 
 
 def test_a_body_may_hold_a_string() -> None:
-    assert body_violations({"input": "hello"}) == []
-    assert [violation.rule for violation in body_violations({"input": " "})] == ["empty"]
+    assert OpenAIResponsesDialect().validate({"input": "hello"}) == []
+    assert [violation.rule for violation in OpenAIResponsesDialect().validate({"input": " "})] == [
+        "empty"
+    ]

@@ -17,7 +17,7 @@ from tests.formats.transcripts.editing import (
 
 from foldline.errors import InputError
 from foldline.formats.files import file_format, read_file
-from foldline.formats.transcripts.gemini_contents import GeminiContents
+from foldline.formats.transcripts.embedded import GeminiContents
 from foldline.values.edits import Rewrite
 from foldline.values.groups import group
 

@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.transcripts.langgraph import LangGraph
+from foldline.formats.transcripts.embedded import LangGraph
 from foldline.values.edits import Rewrite
 
 FORMAT = LangGraph()

@@ -16,7 +16,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.transcripts.mini_swe_agent import MiniSweAgent
+from foldline.formats.transcripts.embedded import MiniSweAgent
 from foldline.values.edits import Drop, Rewrite
 from foldline.values.messages import Thinking, Usage
 

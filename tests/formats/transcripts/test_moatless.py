@@ -13,7 +13,7 @@ from tests.formats.transcripts.editing import (
 )
 
 from foldline.errors import InputError
-from foldline.formats.transcripts.moatless import Moatless
+from foldline.formats.transcripts.embedded import Moatless
 
 FORMAT = Moatless()
 

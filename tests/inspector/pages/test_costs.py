@@ -6,15 +6,15 @@ from tests.cli.sample import write_conversation
 from tests.inspector.sample import from_our_archive, from_our_file, quiet
 
 from foldline.core.config import POLICY_NAMES
-from foldline.inspector.pages.cost import alternatives, asked, counted, paid, usd
+from foldline.inspector.pages.cost import alternatives, counted, paid, requests_made, usd
 
 
 def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     whole = paid(trace)
-    assert whole.requests == len(asked(trace)) == len(trace.timeline.points) - 1
+    assert whole.requests == len(requests_made(trace)) == len(trace.timeline.points) - 1
     assert whole.usd is not None
-    each = [usd(trace, point.usage) or 0.0 for point in asked(trace)]
+    each = [usd(trace, point.usage) or 0.0 for point in requests_made(trace)]
     assert abs(whole.usd - sum(each)) < 1e-9
     assert whole.usage == counted(trace).usage
 

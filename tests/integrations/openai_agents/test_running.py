@@ -397,11 +397,14 @@ def test_a_session_without_a_run_says_what_to_give_instead():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [OpenAIChatCompletionsModel, OpenAIResponsesModel])
+@pytest.mark.parametrize(
+    ("model", "turns"),
+    [(OpenAIChatCompletionsModel, scenario.TURNS), (OpenAIResponsesModel, scenario.FEWER)],
+)
 @pytest.mark.requirement("K38", "H8")
-def test_a_hundred_turns_with_a_fault_at_every_request(model):
+def test_many_turns_with_a_fault_at_every_request(model, turns):
     async def conversation(talk: Talk) -> None:
-        said = await scenario.arun(talk.say)
+        said = await scenario.arun(talk.say, turns)
         receipts = talk.session.session.receipts
         assert compactions(talk.session.session) >= 3
         check_spending(trouble, receipts)

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from foldline.atomic_files import replace_file
 from foldline.errors import InputError, StoreError
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 _ODD: Final = re.compile(r"[^\w-]+")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final, TextIO
 
 import click
 
@@ -16,6 +18,11 @@ from foldline.sql import is_url
 from foldline.stores.opening import open_store
 from foldline.stores.protocol import Store
 from foldline.stores.transfer import check_sessions, copy_sessions
+
+KEY_BYTES: Final = 32
+
+KEY_MOST: Final = 1_000
+"""No key is longer, in characters."""
 
 EPILOG = """\b
 Examples:
@@ -29,12 +36,7 @@ given in PGPASSWORD or ~/.pgpass than in the URL, which other users of the machi
 """
 
 
-@click.group(
-    "archive",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Copy and check whole archives.",
-)
+@click.group("archive", cls=NamingGroup, epilog=EPILOG)
 def command() -> None:
     """Copy archives between SQLite files and PostgreSQL databases, and check what is in them."""
 
@@ -42,17 +44,31 @@ def command() -> None:
 @command.command("copy", short_help="Copy every session to another archive.")
 @click.argument("source", metavar="SRC")
 @click.argument("target", metavar="DST")
+@click.option(
+    "--key-file",
+    type=click.File(),
+    help="Encrypt DST with the key in this file, not with that of SRC.",
+)
+@click.option("--plain", is_flag=True, help="Leave DST without encryption.")
 @options.output
-def copy(source: str, target: str, output: Output) -> None:
+def copy(
+    source: str, target: str, key_file: TextIO | None, output: Output, *, plain: bool
+) -> None:
     """
     Copy every session of the archive SRC to the archive DST.
 
     What is there already stays, and an interrupted copy goes on where it ended. Handles,
     receipts and compactions come along: every one is recalled from DST as from SRC.
+
+    FOLDLINE_ARCHIVE_KEY holds the key of SRC, where that is encrypted; DST, where it is new, is
+    encrypted with the same key, or with that in --key-file.
     """
     _refuse_same(source, target)
+    if plain and key_file is not None:
+        raise click.UsageError("Give --plain or --key-file.")
+    key = key_file.read(KEY_MOST).strip() if key_file else "" if plain else None
     sessions = messages = batches = 0
-    with closing(_open(source)) as old, closing(open_store(target)) as new:
+    with closing(_open(source)) as old, closing(open_store(target, key=key)) as new:
         for copied in copy_sessions(old, new):
             sessions += 1
             messages += copied.messages
@@ -63,6 +79,17 @@ def copy(source: str, target: str, output: Output) -> None:
             "archive.copy/1", {"sessions": sessions, "messages": messages, "batches": batches}
         )
     output.note(f"{plural(sessions, 'session')}, {plural(messages, 'message')} added.")
+
+
+@command.command("key", short_help="Make a key for an encrypted archive.")
+def make_key() -> None:
+    """
+    Print a new random key.
+
+    Keep it where only those read it who may read the archive, in FOLDLINE_ARCHIVE_KEY or a file:
+    without it nothing of an archive that is encrypted with it can be read again.
+    """
+    click.echo(secrets.token_urlsafe(KEY_BYTES))
 
 
 @command.command("check", short_help="Read everything, and name what is damaged.")
@@ -105,7 +132,7 @@ def _conclude(output: Output, sessions: int, messages: int, damaged: int) -> Non
 def _open(place: str) -> Store:
     if not is_url(place) and not Path(place).is_file():
         raise StoreError(f"There is no archive {place}.", hint="Name a file, or a URL.")
-    return open_store(place)
+    return open_store(place, takes_plain=True)
 
 
 def _refuse_same(source: str, target: str) -> None:

@@ -11,7 +11,7 @@ import click
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun
 from foldline.cli.errors import OutputError
-from foldline.cli.option_types import WINDOW, IntegerType
+from foldline.cli.options import WINDOW, IntegerType
 from foldline.cli.output import Output, plural, write_json, write_text
 from foldline.cli.policy_options import build_policy
 from foldline.core.budget import Amount
@@ -40,7 +40,7 @@ Nothing is changed or sent.
 """
 
 
-@click.command("bench", epilog=EPILOG, short_help="Measure what is kept, on your own sessions.")
+@click.command("bench", epilog=EPILOG)
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
 @click.option(

@@ -9,9 +9,10 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 from foldline.errors import InputError
+from foldline.models.endpoint import split_url
 
 NAME: Final = "foldline"
 """What the MCP server is called in the clients."""
@@ -64,14 +65,10 @@ def split_address(address: str) -> tuple[str, str]:
     Raises:
         InputError: It is no address.
     """
-    try:
-        read = urlsplit(address)
-        fits = read.scheme in ("http", "https") and bool(read.hostname) and read.port != 0
-    except ValueError:
-        fits = False
-    if not fits or read.query or read.fragment or read.username is not None:
+    read = split_url(address)
+    if read is None or read.query or read.fragment or read.username is not None:
         raise InputError(
-            "the address of the provider is none",
+            "The address of the provider is none",
             hint="Give a URL such as https://host/v1, without user and query.",
         )
     return urlunsplit((read.scheme, read.netloc, "", "", "")), read.path.rstrip("/")
@@ -105,7 +102,7 @@ def _codex_providers(env: Mapping[str, str]) -> Mapping[str, str]:
 
 def _has_subscription(env: Mapping[str, str]) -> bool:
     try:
-        asked = subprocess.run(  # the program that is run next, found in the same way
+        status = subprocess.run(  # the program that is run next, found in the same way
             ["codex", "login", "status"],  # noqa: S607
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -115,7 +112,7 @@ def _has_subscription(env: Mapping[str, str]) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return b"ChatGPT" in asked.stdout + asked.stderr
+    return b"ChatGPT" in status.stdout + status.stderr
 
 
 def _codex(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) -> ClientSetup:

@@ -12,7 +12,7 @@ import click
 from foldline.api import Compaction, answering, compact_transcript
 from foldline.cli import options, stores
 from foldline.cli.commands.receipt import CompactionResult, keep_in_archive
-from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
+from foldline.cli.options import BUDGET, WINDOW, IntegerType
 from foldline.cli.output import Output, json_text, write_bytes, write_json, write_text
 from foldline.cli.policy_options import (
     SummarizerOptions,
@@ -29,7 +29,7 @@ from foldline.core.strategy import Policy, forced
 from foldline.engine.receipt import Receipt
 from foldline.errors import CannotFit
 from foldline.formats.files import file_format
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import dialect
 from foldline.repair.repair import repair
 from foldline.session.model_choice import sized
 from foldline.settings import load
@@ -77,7 +77,7 @@ class CompactRequest:
     archive: Path | None
 
 
-@click.command("compact", epilog=EPILOG, short_help="Bring a conversation within a budget.")
+@click.command("compact", epilog=EPILOG)
 @options.input_file
 @options.from_format
 @options.max_bytes
@@ -85,7 +85,7 @@ class CompactRequest:
     "--to",
     "target_format",
     metavar="FMT",
-    type=click.Choice(tuple(DIALECTS)),
+    type=options.FORMAT,
     help="Write messages in this wire format; unless given, the kind of file that FILE is.",
 )
 @click.option("--budget", metavar="N", type=BUDGET, help="Tokens: 8000, 8k, or 25% of FILE.")
@@ -98,13 +98,7 @@ class CompactRequest:
     multiple=True,
     help="A setting of the policy, or one that 'foldline config' prints.",
 )
-@click.option(
-    "--keep",
-    metavar="N",
-    type=IntegerType(0),
-    default=0,
-    help="Pin the newest N messages.",
-)
+@options.number("--keep", IntegerType(0), 0, "Pin the newest N messages.")
 @click.option(
     "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
 )

@@ -20,7 +20,7 @@ VARIABLE = "_FOLDLINE_COMPLETE"
 """Set by the script when it asks foldline what could come next."""
 
 
-@click.command("completion", epilog=EPILOG, short_help="Print the script for a shell.")
+@click.command("completion", epilog=EPILOG)
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @options.output
 def command(shell: str, output: Output) -> None:

@@ -22,7 +22,7 @@ that beats foldline.toml of the user, and that the defaults.
 """
 
 
-@click.command("config", epilog=EPILOG, short_help="Show the settings, and where they come from.")
+@click.command("config", epilog=EPILOG)
 @click.argument("action", metavar="[show]", type=click.Choice(("show",)), default="show")
 @click.option("--changed", is_flag=True, help="Only what is not the default.")
 @options.output

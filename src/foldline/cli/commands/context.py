@@ -14,9 +14,9 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line, plural, write_json, write_text
-from foldline.context.built_context import Context
+from foldline.context.builder import Context
 from foldline.context.comparison import Case
 from foldline.context.settings import ContextConfig
 from foldline.context.sources import ContextSource, files, source
@@ -28,13 +28,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 MOST_BYTES: Final = 2_000_000
 """Bytes of a prompt or a list of queries."""
 
-_FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+_STORE: Final = PlaceType(path_type=Path, exists=True, dir_okay=False)
 
 OPTIONS: Final = (
     click.option("--notes", type=click.Path(path_type=Path, exists=True, file_okay=False),
                  metavar="DIR", help="A folder of notes."),
-    click.option("--kb", type=_FILE, metavar="FILE", help="A knowledge base."),
-    click.option("--memory", type=_FILE, metavar="FILE", help="A file of memories."),
+    click.option("--kb", type=_STORE, metavar="FILE|URL", help="A knowledge base."),
+    click.option("--memory", type=_STORE, metavar="FILE|URL", help="A memory."),
     click.option("--user", metavar="NAME", default="default", help="Whose memories (default)."),
     click.option("--file", "paths", multiple=True, metavar="PATH",
                  type=click.Path(path_type=Path, exists=True),
@@ -307,10 +307,10 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 query, facts = value["query"], value.get("facts", [])
             except (ValueError, KeyError, RecursionError) as error:
                 raise InputError(
-                    f"line {number} is no question", hint='Write {"query": "…"} or plain text.'
+                    f"Line {number} is no question", hint='Write {"query": "…"} or plain text.'
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
-            raise InputError(f"line {number}: the query and its facts are texts")
+            raise InputError(f"Line {number}: the query and its facts are texts")
         cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 
@@ -350,12 +350,7 @@ Examples:
 """
 
 
-@click.group(
-    "context",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Build, judge and compare contexts.",
-)
+@click.group("context", cls=NamingGroup, epilog=EPILOG)
 def command() -> None:
     """Build what a model sees for one question, judge a prompt, compare two ways to build."""
 

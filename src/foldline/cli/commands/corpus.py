@@ -9,14 +9,13 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.option_types import BUDGET, WINDOW
+from foldline.cli.options import BUDGET, WINDOW
 from foldline.cli.output import Output, console, plural, shorten_path
 from foldline.core.budget import Amount
 from foldline.corpus import BuildIndex, Compact, CorpusReport, MeasureRetention, Scan, run, search
 from foldline.corpus.operation import Operation
 from foldline.corpus.runner import Progress
 from foldline.errors import InputError
-from foldline.formats.registry import DIALECTS
 from foldline.settings import load
 
 EPILOG = """\b
@@ -36,7 +35,7 @@ MOST_TOLD = 5
 """Failures that are named; the tables have them all."""
 
 
-@click.group("corpus", epilog=EPILOG, short_help="Work on many sessions, on many cores.")
+@click.group("corpus", epilog=EPILOG)
 def command() -> None:
     """Work on many sessions at once, on the cores of this machine or on a Dask cluster."""
 
@@ -77,7 +76,7 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
 @click.option(
     "--to",
     metavar="FMT",
-    type=click.Choice(tuple(DIALECTS)),
+    type=options.FORMAT,
     default="openai-chat",
     help="Write messages in this wire format (openai-chat).",
 )
@@ -160,7 +159,7 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
         report = run(operation, progress=progress, **rest)
     _report(report, output)
     if report.sessions == report.failed:
-        raise InputError(f"no session of {report.sessions:,} could be read")
+        raise InputError(f"No session of {report.sessions:,} could be read")
     totals = _readable(report.totals)
     rows = [
         (name, f"{value:,.4f}" if isinstance(value, float) else value) for name, value in totals

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -32,17 +33,9 @@ Exit code 0: everything works, 1: something needs repair.
 
 Health: TypeAlias = Literal["ok", "note", "problem"]
 
-NEEDED: Final = (
-    "click",
-    "filelock",
-    "httpx2",
-    "platformdirs",
-    "python-jsonpath",
-    "pyyaml",
-    "regex",
-    "rich",
-    "stamina",
-)
+_REQUIRED: Final = re.compile(r"[\w.-]+")
+"""The name of a package that Foldline requires."""
+
 EXTRAS: Final = {
     "splintr-rs": "counts tokens with real vocabularies, offline: pip install 'foldline[tokens]'",
     "tiktoken": "the same with OpenAI's own package: pip install 'foldline[tiktoken]'",
@@ -67,7 +60,7 @@ class Check:
     words: str
 
 
-@click.command("doctor", epilog=EPILOG, short_help="Check this installation.")
+@click.command("doctor", epilog=EPILOG)
 @options.archive
 @options.output
 def command(archive_path: Path | None, output: Output) -> int:
@@ -97,11 +90,13 @@ def _checks(archive: Path) -> Iterator[Check]:
 
 
 def _packages() -> Iterator[Check]:
-    for name in (*NEEDED, *EXTRAS):
+    every = [_REQUIRED.match(line) for line in requires("foldline") or ()]
+    required = [found[0] for found in every if found and "extra ==" not in found.string]
+    for name in (*required, *EXTRAS):
         try:
             yield Check(name, "ok", version(name))
         except PackageNotFoundError:
-            needed = name in NEEDED
+            needed = name in required
             words = f"missing; run: pip install {name}" if needed else f"missing; {EXTRAS[name]}"
             yield Check(name, "problem" if needed else "note", words)
 

@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command("formats", epilog=EPILOG, short_help="List the formats that are read and written.")
+@click.command("formats", epilog=EPILOG)
 @options.output
 def command(output: Output) -> None:
     """

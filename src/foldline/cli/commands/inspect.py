@@ -57,7 +57,7 @@ class Target:
     handle: str = ""
 
 
-@click.command("inspect", epilog=EPILOG, short_help="See what the model sees, and what not.")
+@click.command("inspect", epilog=EPILOG)
 @click.argument("what", metavar="[FILE|DIR|ARCHIVE|HANDLE]", required=False)
 @options.from_format
 @options.conversation

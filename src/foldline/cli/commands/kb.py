@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import (
     Output,
     console,
@@ -25,11 +24,12 @@ from foldline.cli.output import (
     write_text,
 )
 from foldline.cli.stores import existing, make_folder
+from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge, KnowledgeResult
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
 from foldline.memory.knowledge.values import Outcome
-from foldline.settings.folders import data_folder
+from foldline.settings.sources import data_folder
 
 EPILOG = """\b
 Examples:
@@ -49,27 +49,15 @@ Nothing is sent anywhere. Documents that have not changed are left as they are.
 class KnowledgeTarget:
     """Which knowledge is meant."""
 
-    file: Path
+    file: Path | str
     namespace: str
 
 
-@click.group(
-    "kb",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Search documents, with their sources.",
-)
-@click.option(
-    "--file",
-    "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the knowledge (default: knowledge.db in FOLDLINE_HOME, or in the data "
-    "folder of the user).",
-)
+@click.group("kb", cls=NamingGroup, epilog=EPILOG)
+@options.store_file("knowledge")
 @click.option("--namespace", metavar="NAME", default="default", show_default=True)
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, namespace: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, namespace: str) -> None:
     """Put documents into a store, and find what they say."""
     ctx.obj = KnowledgeTarget(file or data_folder() / "knowledge.db", namespace)
 
@@ -132,11 +120,7 @@ def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
     if not name:
         raise click.UsageError("stdin needs a --name.", click.get_current_context())
     limits = ReadLimits()
-    data = sys.stdin.buffer.read(limits.bytes + 1)
-    if len(data) > limits.bytes:
-        raise InputError(f"stdin has more than {limits.bytes:,} bytes")
-    reading = read_document(data, name, limits)
-    return knowledge.add_reading(name, reading)
+    return knowledge.add_reading(name, read_document(read_stdin(limits.bytes), name, limits))
 
 
 def _summary(report: IngestReport) -> str:
@@ -160,14 +144,8 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 @command.command("search", short_help="Find what documents say.")
 @click.argument("query")
 @click.option("--limit", metavar="N", type=IntegerType(1, 200), default=5, show_default=True)
-@click.option(
-    "--min-strength",
-    "threshold",
-    metavar="X",
-    type=NumberType(0, 1),
-    default=THRESHOLD,
-    show_default=True,
-    help="What it takes to be evidence, 0 to 1.",
+@options.number(
+    "--min-strength", options.FRACTION, THRESHOLD, "What it takes to be evidence, 0 to 1.", "X"
 )
 @click.option(
     "--budget",
@@ -182,18 +160,18 @@ def search(
     /,
     query: str,
     limit: int,
-    threshold: float,
+    min_strength: float,
     budget: int | None,
     output: Output,
 ) -> None:
     """Find the passages that QUERY means, the best first, with their sources."""
     with _open(target) as knowledge:
         if budget is not None:
-            packed = knowledge.evidence(query, budget, limit=limit, threshold=threshold)
+            packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
             found = packed.findings
             text = packed.text
         else:
-            found, text = knowledge.search(query, limit, threshold=threshold), ""
+            found, text = knowledge.search(query, limit, threshold=min_strength), ""
     if output.json:
         extra = {} if budget is None else {"text": text}
         rows = [passage.to_dict() for passage in found]
@@ -258,7 +236,7 @@ def remove(target: KnowledgeTarget, /, names: tuple[str, ...], output: Output) -
     output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
     if missing:
         hint = "'foldline kb ls' lists the names."
-        raise InputError(f"there is no document {missing[0][:80]!r}", hint=hint)
+        raise InputError(f"There is no document {missing[0][:80]!r}", hint=hint)
 
 
 @command.command("stats", short_help="Show what the store holds.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from foldline.cli import options
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.options import IntegerType, NumberType
 from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.errors import FoldlineError, InputError
 
@@ -43,7 +43,7 @@ QUESTIONS = {
 """What is asked where nobody says what."""
 
 
-@click.command("maintain", epilog=EPILOG, short_help="Explore, analyze and plan for a codebase.")
+@click.command("maintain", epilog=EPILOG)
 @click.argument("path", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("question", required=False)
 @click.option(
@@ -68,23 +68,12 @@ QUESTIONS = {
 )
 @click.option("--resume", is_flag=True, help="Go on with a question that was broken off.")
 @click.option("--project", metavar="NAME", help="Its name (default: that of the folder).")
+@click.option("--home", metavar="DIR", type=options.FOLDER, help="Where what is known is kept.")
 @click.option(
-    "--home",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where what is known is kept.",
+    "--notes", metavar="DIR", type=options.FOLDER, help="Where the notes are, if elsewhere."
 )
 @click.option(
-    "--notes",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where the notes are, if elsewhere.",
-)
-@click.option(
-    "--page",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the report as a page of HTML, too.",
+    "--page", metavar="FILE", type=options.FILE, help="Write the report as a page of HTML, too."
 )
 @options.output
 def command(path: Path, question: str | None, output: Output, **rest: Any) -> None:
@@ -108,8 +97,8 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
         if talks and not output.json:
             talk(one, output, mode, resume=resume)
             return
-        asked = None if resume else question or QUESTIONS[mode]
-        _show(one, answer(one, output, asked, mode), output, page)
+        wanted = None if resume else question or QUESTIONS[mode]
+        _show(one, answer(one, output, wanted, mode), output, page)
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:

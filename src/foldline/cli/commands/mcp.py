@@ -44,27 +44,23 @@ LIMIT: Final = MOST
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 
-@click.command("mcp", epilog=EPILOG, short_help="Offer recall and search to agents, over MCP.")
+@click.command("mcp", epilog=EPILOG)
 @click.option("--write", is_flag=True, help="Allow compact, and changes of notes and memory.")
 @click.option(
     "--notes",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
 @click.option(
     "--memory",
     metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     help="The file of the memory (default: beside the archive of the user).",
 )
 @click.option("--user", metavar="NAME", default="default", help="Whose memory.")
-@click.option(
-    "--max-tokens",
-    metavar="N",
-    type=click.IntRange(200, 100_000),
-    default=LIMIT,
-    help=f"The most that an answer takes ({LIMIT:,}).",
+@options.number(
+    "--max-tokens", click.IntRange(200, 100_000), LIMIT, "The most that an answer takes."
 )
 @click.option("--http", "port", metavar="PORT", type=click.IntRange(1, 65_535), help="Over HTTP.")
 @click.option("--host", metavar="ADDRESS", default=LOCAL[0], help=f"To bind to ({LOCAL[0]}).")

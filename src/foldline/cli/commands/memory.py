@@ -13,7 +13,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType, NumberType
+from foldline.cli.options import IntegerType, NumberType
 from foldline.cli.output import Output, moment
 from foldline.cli.stores import existing, make_folder, memory_file
 from foldline.errors import InputError
@@ -25,7 +25,7 @@ from foldline.memory.items import KINDS
 class MemoryTarget:
     """Which memory is meant."""
 
-    file: Path
+    file: Path | str
     user: str
 
 
@@ -59,12 +59,8 @@ def _filter_options(taking: Command) -> Command:
         click.option("--session", metavar="NAME", help="Only of this conversation."),
         click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until then."),
         click.option("--since", metavar="DATE", type=click.DateTime(), help="Only from then on."),
-        click.option(
-            "--min-importance",
-            metavar="X",
-            type=NumberType(0, 1),
-            default=0.0,
-            help="Only what is at least so important, 0 to 1.",
+        options.number(
+            "--min-importance", options.FRACTION, 0.0, "Only what matters so much, 0 to 1.", "X"
         ),
         click.option(
             "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind."
@@ -77,12 +73,12 @@ def _filter_options(taking: Command) -> Command:
 @click.command("search", short_help="Find what has to do with a question.")
 @click.argument("query")
 @click.option("--limit", metavar="N", type=IntegerType(1, 1000), default=10, show_default=True)
-@click.option(
+@options.number(
     "--min-strength",
-    metavar="X",
-    type=NumberType(0, 1),
-    default=0.0,
-    help="Only what is at least so strong evidence, 0 to 1.",
+    options.FRACTION,
+    0.0,
+    "Only what is at least so strong evidence, 0 to 1.",
+    "X",
 )
 @_filter_options
 @options.output
@@ -181,7 +177,7 @@ MOST_READ: Final = 1 << 20
 @click.command("add", short_help="Remember something.")
 @click.argument("content", metavar="TEXT|-")
 @click.option("--kind", type=click.Choice(KINDS), default="episodic", show_default=True)
-@click.option("--importance", metavar="X", type=NumberType(0, 1), default=0.5, show_default=True)
+@click.option("--importance", metavar="X", type=options.FRACTION, default=0.5, show_default=True)
 @click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
 @click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
 @click.option("--author", metavar="NAME", default="", help="Who said it.")
@@ -222,30 +218,9 @@ def remove(target: MemoryTarget, /, id: str, output: Output) -> None:  # noqa: A
     default="importance",
     show_default=True,
 )
-@click.option(
-    "--below",
-    metavar="X",
-    type=NumberType(0, 1),
-    default=0.1,
-    show_default=True,
-    help="Importance below which a memory goes.",
-)
-@click.option(
-    "--older-than",
-    metavar="DAYS",
-    type=NumberType(0),
-    default=30.0,
-    show_default=True,
-    help="Days after which a memory goes.",
-)
-@click.option(
-    "--keep",
-    metavar="N",
-    type=IntegerType(0),
-    default=1000,
-    show_default=True,
-    help="How many stay, the most important first.",
-)
+@options.number("--below", options.FRACTION, 0.1, "Importance below which a memory goes.", "X")
+@options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
+@options.number("--keep", IntegerType(0), 1000, "How many stay, the most important first.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
 @options.output
 @click.pass_obj
@@ -273,7 +248,7 @@ def undo(target: MemoryTarget, /, batch: int, output: Output) -> None:
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @click.option(
-    "--min-importance", metavar="X", type=NumberType(0, 1), default=0.7, show_default=True
+    "--min-importance", metavar="X", type=options.FRACTION, default=0.7, show_default=True
 )
 @options.output
 @click.pass_obj
@@ -324,25 +299,13 @@ Nothing is overwritten or erased, except by 'clear'.
 """
 
 
-@click.group(
-    "memory",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Remember, search and forget.",
-)
-@click.option(
-    "--file",
-    "file",
-    metavar="PATH",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the memory (default: memory.db in FOLDLINE_HOME, or in the data folder of "
-    "the user).",
-)
+@click.group("memory", cls=NamingGroup, epilog=EPILOG)
+@options.store_file("memory")
 @click.option("--user", metavar="NAME", default="default", show_default=True, help="Whose memory.")
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, user: str) -> None:
+def command(ctx: click.Context, file: Path | str | None, user: str) -> None:
     """Look into a memory, and change it."""
-    ctx.obj = MemoryTarget(memory_file(file), user)
+    ctx.obj = MemoryTarget(file if isinstance(file, str) else memory_file(file), user)
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,9 +10,10 @@ import click
 
 from foldline.cli.commands.note_tasks import folder_option, on_notes, short_id, task, tasks, tidy
 from foldline.cli.groups import NamingGroup
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, local_time, one_line, plural, write_json, write_text
 from foldline.cli.stores import open_notes
+from foldline.cli.streams import read_stdin
 from foldline.errors import InputError
 from foldline.notes import KINDS, LEVELS, STATUSES, Note, NoteMetadata, NoteSummary, SkippedFile
 from foldline.notes.note import Level
@@ -106,7 +106,7 @@ def show(note_id: str, version: int | None, history: bool, output: Output, **res
         known = {one.number: one.note for one in past} | {note.version: note}
         if version not in known:
             listed = ", ".join(map(str, sorted(known)))
-            raise InputError(f"there is no version {version} of it", hint=f"Known: {listed}.")
+            raise InputError(f"There is no version {version} of it", hint=f"Known: {listed}.")
         note = known[version]
     show_note(note, output)
 
@@ -272,10 +272,7 @@ def rm(note_ids: tuple[str, ...], undo: bool, output: Output, **rest: Any) -> No
 def _content(given: str) -> str:
     if given != "-":
         return given
-    data = sys.stdin.buffer.read(LARGEST_INPUT + 1)
-    if len(data) > LARGEST_INPUT:
-        raise InputError(f"stdin has more than {LARGEST_INPUT:,} bytes", field="content")
-    return data.decode("utf-8", "replace").removesuffix("\n")
+    return read_stdin(LARGEST_INPUT, "content").decode("utf-8", "replace").removesuffix("\n")
 
 
 def _edit_content(content: str) -> dict[str, Any]:
@@ -298,12 +295,7 @@ names another.
 """
 
 
-@click.group(
-    "note",
-    cls=NamingGroup,
-    epilog=EPILOG,
-    short_help="Keep notes and tasks in files that people can edit.",
-)
+@click.group("note", cls=NamingGroup, epilog=EPILOG)
 @folder_option
 def command(folder: Path | None) -> None:  # its subcommands take it
     """Keep notes, and tasks that need each other, in Markdown files that people can edit."""

@@ -27,7 +27,7 @@ folder_option = click.option(
     "--notes",
     "folder",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     callback=_or_before,
     help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
@@ -76,13 +76,12 @@ BECOMES: Final[Mapping[str, Status]] = {
 @on_notes
 def task(what: str, note_id: str, words: tuple[str, ...], output: Output, **rest: Any) -> None:
     """Say what became of a task, or which tasks it needs."""
-    outcome = " ".join(words)
     with open_notes(rest["folder"]) as notes:
         one, on = notes.resolve(note_id), notes.tasks
         if what == "need":
             note = on.need(one, *(notes.resolve(word) for word in words))
         else:
-            note = on.progress(one, BECOMES[what], outcome)
+            note = on.progress(one, BECOMES[what], " ".join(words))
         free = [metadata for metadata in on.ready() if one in metadata.needs]
     output.result(
         "note-task/1",

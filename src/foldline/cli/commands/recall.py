@@ -10,7 +10,7 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.commands.sessions import list_sessions
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, json_text, write_json, write_text
 from foldline.session.codec import freeze
 
@@ -25,7 +25,7 @@ Examples:
 """
 
 
-@click.command("recall", epilog=EPILOG, short_help="Show what a compaction removed.")
+@click.command("recall", epilog=EPILOG)
 @click.argument("handle", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the sessions of the archive instead.")
 @click.option("--session", metavar="NAME", help="Look in this session only.")
@@ -38,13 +38,7 @@ Examples:
 @click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
 @click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
 @click.option("--max-tokens", metavar="N", type=IntegerType(1), help="The most to show.")
-@click.option(
-    "--start",
-    metavar="N",
-    type=IntegerType(0),
-    default=0,
-    help="Go on from this match or character.",
-)
+@options.number("--start", IntegerType(0), 0, "Go on from this match or character.")
 @options.archive
 @options.output
 def command(

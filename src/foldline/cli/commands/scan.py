@@ -12,7 +12,7 @@ import click
 from foldline.api import compact_transcript
 from foldline.cli import options
 from foldline.cli.agent_sessions import MeasuringRun, SessionFile, homes, project_folder
-from foldline.cli.option_types import BUDGET, WINDOW, IntegerType
+from foldline.cli.options import BUDGET, WINDOW, IntegerType
 from foldline.cli.output import (
     Output,
     console,
@@ -121,7 +121,7 @@ _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
 }
 
 
-@click.command("scan", epilog=EPILOG, short_help="Find agent sessions, and what could be saved.")
+@click.command("scan", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--budget", metavar="N", type=BUDGET, help="Compact to: 8k, or 20% of each (20%).")
 @click.option("--window", metavar="N", type=WINDOW, help="Or for a window: 200k.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from foldline.cli import options, stores
-from foldline.cli.option_types import PERIOD, SIZE
+from foldline.cli.options import PERIOD, SIZE
 from foldline.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
 """
 
 
-@click.command("serve", epilog=EPILOG, short_help="Run a proxy that compacts what agents send.")
+@click.command("serve", epilog=EPILOG)
 @click.option(
     "--upstream",
     metavar="NAME|URL",
@@ -45,9 +45,8 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
 )
 @click.option(
     "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where sessions are kept (default: archive.db in FOLDLINE_HOME, or in the data folder "
-    "of the user).",
+    type=options.FILE,
+    help=f"Where sessions are kept (default: archive.db {options.DATA_FOLDER}).",
 )
 @click.option(
     "--window", type=click.IntRange(1_000), help="Tokens of the window; default the model's own."

@@ -11,7 +11,7 @@ import click
 
 from foldline.archive import Archive
 from foldline.cli import options, stores
-from foldline.cli.option_types import PERIOD, SIZE
+from foldline.cli.options import PERIOD, SIZE
 from foldline.cli.output import (
     Output,
     console,
@@ -125,12 +125,7 @@ overwritten in the file; copies and backups of it are yours to delete.
 """
 
 
-@click.group(
-    "sessions",
-    epilog=EPILOG,
-    short_help="List, show, export and delete what the archive holds.",
-    invoke_without_command=True,
-)
+@click.group("sessions", epilog=EPILOG, invoke_without_command=True)
 @options.archive
 @click.pass_context
 def command(ctx: click.Context, archive_path: Path | None) -> None:
@@ -247,7 +242,7 @@ def _check_names(archive: Archive, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in there:
             raise InputError(
-                f"there is no session {name[:80]!r}; nothing was deleted",
+                f"There is no session {name[:80]!r}; nothing was deleted",
                 hint="'foldline sessions' lists them.",
             )
     return tuple(dict.fromkeys(names))

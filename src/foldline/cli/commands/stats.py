@@ -10,7 +10,7 @@ import click
 
 from foldline.cli import options
 from foldline.cli.bars import STYLES, BarSegment, bar
-from foldline.cli.option_types import IntegerType
+from foldline.cli.options import IntegerType
 from foldline.cli.output import (
     Output,
     console,
@@ -37,7 +37,7 @@ Examples:
 """
 
 
-@click.command("stats", epilog=EPILOG, short_help="Show where the tokens of a conversation go.")
+@click.command("stats", epilog=EPILOG)
 @options.input_file
 @options.from_format
 @options.max_bytes

@@ -27,7 +27,7 @@ from foldline.cli.commands.coding_agents import (
     shell_commands,
     split_address,
 )
-from foldline.cli.option_types import WINDOW
+from foldline.cli.options import WINDOW
 from foldline.cli.output import Output, write_text
 from foldline.core.budget import Amount
 from foldline.errors import FoldlineError, InputError
@@ -45,7 +45,7 @@ with every request, and the proxy passes them on. The agent's exit code is the o
 """
 
 
-@click.command("wrap", epilog=EPILOG, short_help="Run Claude Code, Codex or opencode through it.")
+@click.command("wrap", epilog=EPILOG)
 @click.argument("client", type=click.Choice(tuple(CLIENTS)))
 @click.argument("arguments", metavar="[-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option("--print", "printed", is_flag=True, help="Show how to do it by hand instead.")

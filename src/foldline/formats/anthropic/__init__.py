@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.anthropic.read import NAME, ROLES, read_message, system_text
-from foldline.formats.anthropic.rules import body_violations
-from foldline.formats.anthropic.write import built_blocks, changed_message
-from foldline.formats.dialect import Violation, body, bounded_nesting
-from foldline.formats.foreign import START, adapt, is_own, wire_ids
+from foldline.formats.anthropic.rules import SYSTEM, violations
+from foldline.formats.anthropic.write import built_message, changed_message
+from foldline.formats.dialect import Dialect, Violation, check_fields
+from foldline.formats.foreign import START, leading_system, write_messages
 from foldline.formats.tool_json import tool_schemas
-from foldline.values.groups import Site
 from foldline.values.messages import Message, Role
 from foldline.values.transcript import Transcript
 
@@ -21,7 +20,7 @@ _OWN_TYPES = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinkin
 _OWN_KEYS = frozenset({"anthropic_version", "anthropic_beta", "max_tokens", "stop_sequences"})
 
 
-class AnthropicDialect:
+class AnthropicDialect(Dialect):
     """
     The Messages dialect.
 
@@ -52,43 +51,27 @@ class AnthropicDialect:
             return 0.8
         return 0.45
 
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of messages, or a request body with ``messages``, ``system``, ``tools``."""
-        items, envelope = body(wire, "messages")
-        with bounded_nesting():
-            messages = [read_message(item, index) for index, item in enumerate(items)]
-            around = envelope or {}
-            tools = around.get("tools")
-            return Transcript.of(
-                messages,
-                NAME,
-                system=system_text(around.get("system")),
-                tools=tuple(tools) if isinstance(tools, list) else (),
-                envelope=envelope,
-            )
+    read = staticmethod(read_message)
 
-    def encode(self, transcript: Transcript) -> Any:
-        """
-        Write a conversation in the shape in which it came.
+    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        """Return the text of the system prompt, and the tools."""
+        return system_text(around.get("system")), super().surroundings(around)[1]
 
-        A conversation of another dialect becomes a request body when it has a system prompt,
-        which Anthropic keeps outside the messages, or tools; else a list.
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
-        if transcript.dialect == NAME:
+        Write a list, or a request body where there are tools or a system prompt.
+
+        Anthropic keeps the system prompt outside the messages, and a user speaks first.
+        """
+        if own:
             items = self.messages(transcript.messages)
-            envelope = transcript.envelope
-            if isinstance(envelope, dict) and "messages" in envelope:
-                return {**envelope, "messages": items}
             return _body(transcript.system, list(transcript.tools), items)
-        spoken = list(transcript.messages)
-        system = [transcript.system] if transcript.system else []
-        while spoken and spoken[0].role == "system":
-            system.append(spoken.pop(0).text)
-        tools = [schema.as_anthropic() for schema in tool_schemas(transcript.tools)]
+        system, spoken = leading_system(transcript)
         items = self.messages(spoken)
         if items and items[0]["role"] == "assistant":
             items.insert(0, {"role": "user", "content": START})
-        return _body("\n\n".join(system), tools, items)
+        tools = [schema.as_object("input_schema") for schema in tool_schemas(transcript.tools)]
+        return _body(system, tools, items)
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """
@@ -99,32 +82,12 @@ class AnthropicDialect:
         and neighbouring tool messages, of other origin become one wire message. System messages
         in the middle, which this wire does not have, become user text.
         """
-        ready = adapt(messages, NAME)
-        numbers = wire_ids(ready, NAME)
-        out: list[Any] = []
-        growing: Role | None = None
-        for index, message in enumerate(ready):
-            if is_own(message, NAME):
-                wire = message.raw if message.intact else changed_message(message)
-                out += [wire] if wire is not None else []
-                growing = None
-                continue
-            blocks = built_blocks(message, _numbers(message, index, numbers))
-            if blocks and message.role == growing:
-                out[-1]["content"] += blocks
-            elif blocks:
-                role = "assistant" if message.role == "assistant" else "user"
-                out.append({"role": role, "content": blocks})
-                growing = message.role if message.role in ("assistant", "tool") else None
-        return out
+        joined: tuple[Role, ...] = ("assistant", "tool")
+        return write_messages(messages, NAME, changed_message, built_message, "content", joined)
 
-    def validate(self, wire: Any) -> list[Violation]:
+    def violations(self, items: list[Any], around: dict[str, Any]) -> list[Violation]:
         """Check the strict rules of the API."""
-        return body_violations(wire)
-
-
-def _numbers(message: Message, index: int, numbers: dict[Site, str]) -> list[str]:
-    return [numbers.get(Site(index, position), "") for position in range(len(message.parts))]
+        return [*violations(items), *check_fields(around, SYSTEM, 0)]
 
 
 def _body(system: str, tools: list[Any], items: list[Any]) -> Any:

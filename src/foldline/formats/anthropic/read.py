@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, read_content
 from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.opaque import opaque, unknown_role
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
@@ -19,8 +19,8 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
+from foldline.values.usage import read_usage
 
 NAME = "anthropic"
 
@@ -40,19 +40,11 @@ def read_message(item: Any, index: int) -> Message:
     role = ROLES.get(named)
     if role is None:
         return unknown_role(wire, named, NAME, index)
-    parts = _parts(wire.get("content"), index)
+    content = wire.get("content")
+    parts: tuple[Part, ...] = read_content(content, index, "content", _part, (str, list))
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
-    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
-
-
-def _usage(value: Any) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    keys = ("input_tokens", "output_tokens", "cache_read_input_tokens")
-    counts = [value.get(key) for key in (*keys, "cache_creation_input_tokens")]
-    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
-    return Usage(*numbers) if any(numbers) else None
+    return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
 
 
 def system_text(value: Any) -> str:
@@ -64,15 +56,7 @@ def system_text(value: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _parts(content: Any, index: int) -> tuple[Part, ...]:
-    content = expect(content, (str, list), index, "content")
-    if isinstance(content, str):
-        return (Text(content, raw=content),) if content else ()
-    return tuple(_part(block, index, f"content[{at}]") for at, block in enumerate(content))
-
-
-def _part(block: Any, index: int, field: str) -> Part:
-    wire = expect(block, dict, index, field)
+def _part(wire: dict[str, Any], index: int, field: str) -> Part:
     match wire.get("type"):
         case "tool_use":
             number = expect(wire.get("id"), str, index, f"{field}.id")
@@ -93,15 +77,8 @@ def _part(block: Any, index: int, field: str) -> Part:
 
 def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
     number = expect(wire.get("tool_use_id"), str, index, f"{field}.tool_use_id")
-    content = expect(wire.get("content"), (str, list, type(None)), index, f"{field}.content")
-    pieces: tuple[Content, ...] = ()
-    if isinstance(content, list):
-        pieces = tuple(
-            _content(expect(block, dict, index, f"{field}.content[{at}]"), index, field)
-            for at, block in enumerate(content)
-        )
-    elif content:
-        pieces = (Text(content, raw=content),)
+    content, at = wire.get("content"), f"{field}.content"
+    pieces = read_content(content, index, at, lambda block, *_: _content(block, index, field))
     return ToolResult(number, pieces, is_error=bool(wire.get("is_error")), raw=wire)
 
 
@@ -117,4 +94,4 @@ def _content(wire: dict[str, Any], index: int, field: str) -> Content:
             return media
     if kind == "document" and isinstance(source, dict) and isinstance(source.get("data"), str):
         return Opaque(kind, f"{wire.get('title') or ''}\n{source['data']}".strip(), raw=wire)
-    return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), raw=wire)
+    return opaque(wire)

@@ -3,32 +3,63 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from foldline.errors import InputError
-from foldline.formats.dialect import Violation, body
+from foldline.formats.dialect import FieldCheck, Violation, check_fields, is_a, is_filled
 
 Place: TypeAlias = tuple[int, str, dict[str, Any]]
 """A block: position of its message, its path there, the block."""
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+_PROOFS = {"thinking": "signature", "redacted_thinking": "data"}
+"""Where reasoning of a type proves that it is the model's."""
+
+_THOUGHTS = frozenset(_PROOFS)
 _CLIENT_SIDE = frozenset({"text", "image", "document", "tool_use", "tool_result", *_THOUGHTS})
 
 
-def body_violations(wire: Any) -> list[Violation]:
-    """Check a list of messages or a request body; a value that is neither is a violation."""
-    try:
-        messages, around = body(wire, "messages")
-    except InputError as error:
-        return [Violation(0, error.field, "type", error.message)]
-    found = violations(messages)
-    system = (around or {}).get("system")
-    if not isinstance(system, (str, list, type(None))):
-        found.append(Violation(0, "system", "type", "the system prompt is no string or list"))
-    return found
+SYSTEM = (
+    ("system", is_a(str, list, type(None)), "type", "the system prompt is no string or list"),
+)
+
+
+def _is_not_blank(value: Any) -> bool:
+    return not isinstance(value, str) or bool(value.strip())
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+_SOURCE: tuple[FieldCheck, ...] = (("source", is_a(dict), "type", "the source is not an object"),)
+_CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
+    "text": (
+        ("text", is_a(str), "type", "the text is not a string"),
+        ("text", _is_not_blank, "empty", "the text is blank"),
+    ),
+    "tool_use": (
+        ("id", _is_id, "type", "the id is not made of a-z, 0-9, _ and -"),
+        ("name", is_filled, "type", "the call names no tool"),
+        ("input", is_a(dict), "arguments", "the input is not an object"),
+    ),
+    "tool_result": (
+        ("tool_use_id", is_a(str), "pairing", "the result names no call"),
+        ("content", is_a(str, list, type(None)), "type", "the content is no string or list"),
+    ),
+    "image": _SOURCE,
+    "document": _SOURCE,
+}
+"""What has to hold of the blocks of a type."""
+
+_SPEAKERS = {
+    "tool_use": ("assistant", "only the assistant calls tools"),
+    "tool_result": ("user", "only a user message holds tool results"),
+    "thinking": ("assistant", "only the assistant thinks"),
+    "redacted_thinking": ("assistant", "only the assistant thinks"),
+}
+"""Who may send blocks of a type."""
 
 
 def violations(messages: Sequence[Any]) -> list[Violation]:
@@ -78,64 +109,25 @@ def _shape(message: Any, index: int) -> Iterator[Violation]:
 
 def _block(place: Place, role: str) -> Iterator[Violation]:
     index, path, block = place
-    match block.get("type"):
-        case "text":
-            yield from _text(block, index, path)
-        case "tool_use":
-            yield from _call(block, index, path, role)
-        case "tool_result":
-            yield from _result(block, index, path, role)
-        case "thinking" | "redacted_thinking" as kind:
-            proof = block.get("signature" if kind == "thinking" else "data")
-            if role != "assistant":
-                yield Violation(index, path, "role", "only the assistant thinks")
-            elif not isinstance(proof, str) or not proof:
-                yield Violation(index, path, "signature", "the reasoning is not signed")
-        case "image" | "document":
-            if not isinstance(block.get("source"), dict):
-                yield Violation(index, f"{path}.source", "type", "the source is not an object")
-        case str():
-            return
-        case _:
-            yield Violation(index, f"{path}.type", "type", "the block has no type")
-
-
-def _text(block: dict[str, Any], index: int, path: str) -> Iterator[Violation]:
-    text = block.get("text")
-    if not isinstance(text, str):
-        yield Violation(index, f"{path}.text", "type", "the text is not a string")
-    elif not text.strip():
-        yield Violation(index, f"{path}.text", "empty", "the text is blank")
-
-
-def _call(block: dict[str, Any], index: int, path: str, role: str) -> Iterator[Violation]:
-    number = block.get("id")
-    if role != "assistant":
-        yield Violation(index, path, "role", "only the assistant calls tools")
-    if not isinstance(number, str) or not _ID.fullmatch(number):
-        yield Violation(index, f"{path}.id", "type", "the id is not made of a-z, 0-9, _ and -")
-    if not isinstance(block.get("name"), str) or not block["name"]:
-        yield Violation(index, f"{path}.name", "type", "the call names no tool")
-    if not isinstance(block.get("input"), dict):
-        yield Violation(index, f"{path}.input", "arguments", "the input is not an object")
-
-
-def _result(block: dict[str, Any], index: int, path: str, role: str) -> Iterator[Violation]:
-    content = block.get("content")
-    if role != "user":
-        yield Violation(index, path, "role", "only a user message holds tool results")
-    if not isinstance(block.get("tool_use_id"), str):
-        yield Violation(index, f"{path}.tool_use_id", "pairing", "the result names no call")
-    if not isinstance(content, (str, list, type(None))):
-        yield Violation(index, f"{path}.content", "type", "the content is no string or list")
-    if block.get("is_error") and not content:
+    kind = block.get("type")
+    if not isinstance(kind, str):
+        yield Violation(index, f"{path}.type", "type", "the block has no type")
+        return
+    speaker, problem = _SPEAKERS.get(kind, (role, ""))
+    if role != speaker:
+        yield Violation(index, path, "role", problem)
+    elif kind in _THOUGHTS and not is_filled(block.get(_PROOFS[kind])):
+        yield Violation(index, path, "signature", "the reasoning is not signed")
+    yield from check_fields(block, _CHECKS.get(kind, ()), index, path)
+    content = block.get("content") if kind == "tool_result" else None
+    if block.get("is_error") and kind == "tool_result" and not content:
         yield Violation(index, f"{path}.content", "empty", "a failed result has to say something")
     for position, inner in enumerate(content if isinstance(content, list) else ()):
         inside = f"{path}.content[{position}]"
         if not isinstance(inner, dict):
             yield Violation(index, inside, "type", "the block is not an object")
         elif inner.get("type") == "text":
-            yield from _text(inner, index, inside)
+            yield from check_fields(inner, _CHECKS["text"], index, inside)
 
 
 # --- turns ---------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ SILENT_ERROR = "The tool failed without a message."
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
-def changed_message(message: Message) -> dict[str, Any] | None:
+def changed_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message of this dialect that an edit changed.
 
@@ -35,7 +35,7 @@ def changed_message(message: Message) -> dict[str, Any] | None:
     and so does the ``cache_control`` of a block whose text is another one.
 
     Returns:
-        The wire message, or None when nothing of it is left.
+        The wire message, if anything of it is left.
     """
     raw: dict[str, Any] = message.raw
     before = raw.get("content")
@@ -44,68 +44,58 @@ def changed_message(message: Message) -> dict[str, Any] | None:
         olds = [None] * len(message.parts)
     blocks = []
     for part, old in zip(message.parts, olds, strict=True):
-        block = _block(part, _number(part), own=True)
+        block = _block(part, own=True)
         if block is None:
             continue
         moved = isinstance(part, Text) and part.raw is None and isinstance(old, dict)
         if moved and "cache_control" in old:
             block = {**block, "cache_control": old["cache_control"]}
         blocks.append(block)
-    if not blocks:
-        return None
     if isinstance(before, str) and all(block.get("type") == "text" for block in blocks):
-        return {**raw, "content": "\n".join(block["text"] for block in blocks)}
-    return {**raw, "content": blocks}
+        return [{**raw, "content": "\n".join(block["text"] for block in blocks)}][: len(blocks)]
+    return [{**raw, "content": blocks}] if blocks else []
 
 
-def built_blocks(message: Message, numbers: Sequence[str]) -> list[dict[str, Any]]:
+def built_message(message: Message) -> list[dict[str, Any]]:
     """
-    Write the content of a message that was made elsewhere.
-
-    Args:
-        message: A message of another dialect, or one that Foldline made.
-        numbers: For each part its call id, "" for parts that need none.
+    Write a message that was made elsewhere.
 
     Returns:
-        Blocks with the tool results first, none when nothing in the message can be written.
-        Reasoning is left out: only the provider that signed it can read it.
+        A message with the tool results first, if anything in it can be written. Reasoning is left
+        out: only the provider that signed it can read it.
     """
-    written = (_block(p, n, own=False) for p, n in zip(message.parts, numbers, strict=True))
+    written = (_block(part, own=False) for part in message.parts)
     blocks = [block for block in written if block is not None]
-    return sorted(blocks, key=lambda block: block["type"] != "tool_result")
+    blocks.sort(key=lambda block: block["type"] != "tool_result")
+    role = "assistant" if message.role == "assistant" else "user"
+    return [{"role": role, "content": blocks}] if blocks else []
 
 
-def _block(part: Part, number: str, *, own: bool) -> dict[str, Any] | None:
+def _block(part: Part, *, own: bool) -> dict[str, Any] | None:
     """Write one part: its own block with what changed, else a new one; None for nothing."""
     raw = part.raw if own and not isinstance(part, Omitted) else None
     raw = raw if isinstance(raw, dict) else None
     match part:
         case ToolCall():
-            return _call(part, raw, number)
+            return _call(part, raw)
         case ToolResult():
-            return _result(part, raw, number)
+            return _result(part, raw)
         case Thinking() | Omitted():
             return raw
         case _:
             return raw or _content_block(part)
 
 
-def _call(call: ToolCall, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+def _call(call: ToolCall, raw: dict[str, Any] | None) -> dict[str, Any]:
+    number = call.id or ""
     wire = raw or {"type": "tool_use", "id": number, "name": call.name}
     if raw is None or arguments_text(raw.get("input")) != call.arguments:
         wire = {**wire, "input": arguments_object(call.arguments)}
     return wire if wire.get("id") == number else {**wire, "id": number}
 
 
-def _number(part: Part) -> str:
-    match part:
-        case ToolCall(id=number) | ToolResult(call_id=number):
-            return number or ""
-        case _:
-            return ""
-
-
-def _result(result: ToolResult, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+def _result(result: ToolResult, raw: dict[str, Any] | None) -> dict[str, Any]:
+    number = result.call_id or ""
     wire = raw or {"type": "tool_result", "tool_use_id": number, "content": ""}
     if wire.get("tool_use_id") != number:
         wire = {**wire, "tool_use_id": number}

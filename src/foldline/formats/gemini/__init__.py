@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.errors import InputError
-from foldline.formats.dialect import Violation, body, bounded_nesting
-from foldline.formats.foreign import START, adapt, is_own
+from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.foreign import START, adapt, is_own, leading_system
 from foldline.formats.gemini.read import NAME, get, match_ids, read_message, read_surroundings
 from foldline.formats.gemini.rules import violations
 from foldline.formats.gemini.write import write_content
-from foldline.formats.tool_json import (
-    ToolSchema,
-    tool_schemas,
-)
+from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
 
-class GeminiDialect:
+class GeminiDialect(Dialect):
     """The contents of ``generateContent``."""
 
     name = NAME
     title = "Gemini contents"
     provider = "gemini"
+    key = "contents"
 
     def recognises(self, wire: Any) -> float:
         """Return how sure it is that this value is in the dialect, from 0 to 1."""
@@ -35,36 +32,26 @@ class GeminiDialect:
             return 1.0
         return 1.0 if any(map(_is_content, items)) else 0.0
 
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of contents, or a request with ``contents``, its system text and tools."""
-        items, envelope = body(wire, "contents")
-        system, tools = read_surroundings(envelope or {})
-        with bounded_nesting():
-            messages = match_ids([read_message(item, index) for index, item in enumerate(items)])
-            return Transcript.of(
-                messages, self.name, system=system, tools=tools, envelope=envelope
-            )
+    read = staticmethod(read_message)
+    link = staticmethod(match_ids)
+    surroundings = staticmethod(read_surroundings)
 
-    def encode(self, transcript: Transcript) -> Any:
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
-        Write a conversation in the shape in which it came.
+        Write a list of contents, or a request where there are tools or a system text.
 
-        One of another dialect becomes a list of contents, or a request when it has tools or a
-        system text, which have no place among contents.
+        These have no place among contents.
         """
-        if transcript.dialect == self.name:
-            items = self.messages(transcript.messages)
-            envelope = transcript.envelope
-            return {**envelope, "contents": items} if isinstance(envelope, dict) else items
-        lead, rest = _leading_system(transcript.messages)
+        if own:
+            return self.messages(transcript.messages)
+        system, rest = leading_system(transcript)
         items = self.messages(rest)
         if items and items[0]["role"] == "model":
             items.insert(0, {"role": "user", "parts": [{"text": START}]})
-        system = "\n\n".join(filter(None, (transcript.system, *lead)))
         around: dict[str, Any] = {}
         if system:
             around["systemInstruction"] = {"parts": [{"text": system}]}
-        declared = [_declaration(schema) for schema in tool_schemas(transcript.tools)]
+        declared = [schema.as_object("parameters") for schema in tool_schemas(transcript.tools)]
         if declared:
             around["tools"] = [{"functionDeclarations": declared}]
         return {**around, "contents": items} if around else items
@@ -86,32 +73,14 @@ class GeminiDialect:
             last = message
         return out
 
-    def validate(self, wire: Any) -> list[Violation]:
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
         """Check the strict rules of the API."""
-        try:
-            return violations(body(wire, "contents")[0])
-        except InputError as error:
-            return [Violation(0, error.field, "type", error.message)]
+        return violations(items)
 
 
 def _is_content(item: Any) -> bool:
     # Pydantic AI's messages have parts too, and a kind.
     return isinstance(item, dict) and isinstance(item.get("parts"), list) and "kind" not in item
-
-
-def _declaration(schema: ToolSchema) -> dict[str, Any]:
-    return {
-        "name": schema.name,
-        "description": schema.description,
-        "parameters": schema.parameters,
-    }
-
-
-def _leading_system(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
-    count = 0
-    while count < len(messages) and messages[count].role == "system":
-        count += 1
-    return [message.text for message in messages[:count]], messages[count:]
 
 
 def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, read_objects
 from foldline.formats.media import media_part
 from foldline.formats.opaque import unknown_role
 from foldline.formats.tool_json import arguments_text, json_text
@@ -29,10 +29,10 @@ NAME = "gemini"
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "tool"}
 
 
-def read_surroundings(envelope: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+def read_surroundings(around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
     """Return the system text and the tools; the Python SDK has both under ``config``."""
-    config = envelope.get("config")
-    places = [envelope, config] if isinstance(config, dict) else [envelope]
+    config = around.get("config")
+    places = [around, config] if isinstance(config, dict) else [around]
     system = next((_system(p) for p in places if get(p, "systemInstruction") is not None), "")
     tools: Any = next((p["tools"] for p in places if p.get("tools") is not None), [])
     return system, tuple(expect(tools, list, None, "tools"))
@@ -60,16 +60,10 @@ def read_message(item: Any, index: int) -> Message:
     role = ROLES.get(expect(wire.get("role"), str, index, "role"))
     if role is None:
         return unknown_role(wire, wire["role"], NAME, index)
-    blocks = expect(wire.get("parts"), (list, type(None)), index, "parts") or []
-    parts = tuple(_part(block, index, position) for position, block in enumerate(blocks))
+    parts = tuple(read_objects(wire.get("parts"), index, "parts", read_part))
     if role == "user" and parts and all(isinstance(part, ToolResult) for part in parts):
         role = "tool"
     return Message(role, parts, wire, NAME)
-
-
-def _part(block: Any, index: int, position: int) -> Part:
-    field = f"parts[{position}]"
-    return read_part(expect(block, dict, index, field), index, field)
 
 
 def match_ids(messages: list[Message]) -> list[Message]:
@@ -164,10 +158,10 @@ def _other(wire: dict[str, Any], signed: bool) -> Part:
         inner = get(wire, field)
         if isinstance(inner, dict):
             return Opaque(field, _text(inner.get(key)), wire)
-    told = [key for key, value in wire.items() if value is not None]
-    if signed and set(told) <= {"thought", "thoughtSignature", "thought_signature"}:
+    named = [key for key, value in wire.items() if value is not None]
+    if signed and set(named) <= {"thought", "thoughtSignature", "thought_signature"}:
         return Thinking("", True, wire)
-    return Opaque(told[0] if told and isinstance(told[0], str) else "empty", raw=wire)
+    return Opaque(named[0] if named and isinstance(named[0], str) else "empty", raw=wire)
 
 
 def _text(value: Any) -> str:

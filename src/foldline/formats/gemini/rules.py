@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Violation
-from foldline.formats.gemini.read import get
+from foldline.formats.dialect import Violation, check_fields, is_a, is_filled
+from foldline.formats.gemini.read import ROLES, get
 
-ROLES = frozenset({"user", "model", "function"})
 _BESIDE = frozenset(
     {"thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"}
 )
@@ -76,10 +75,12 @@ def _shape(parts: list[Any], index: int) -> list[Violation]:
 
 
 def _is_empty(part: dict[str, Any]) -> bool:
-    told = {key: value for key, value in part.items() if value is not None}
+    given = {key: value for key, value in part.items() if value is not None}
     if get(part, "thoughtSignature") is not None:
         return False
-    return told.keys() <= _BESIDE or (told.get("text") == "" and told.keys() <= _BESIDE | {"text"})
+    return given.keys() <= _BESIDE or (
+        given.get("text") == "" and given.keys() <= _BESIDE | {"text"}
+    )
 
 
 def _function(value: Any, data: str, index: int, field: str) -> list[Violation]:
@@ -87,14 +88,12 @@ def _function(value: Any, data: str, index: int, field: str) -> list[Violation]:
         return []
     if not isinstance(value, dict):
         return [Violation(index, field, "type", "the function is not an object")]
-    found = []
-    if not isinstance(value.get("name"), str) or not value["name"]:
-        found.append(Violation(index, f"{field}.name", "type", "the function has no name"))
-    if not isinstance(value.get(data, {}), (dict, type(None))):
-        found.append(Violation(index, f"{field}.{data}", "arguments", f"{data} is not an object"))
-    if not isinstance(value.get("id"), (str, type(None))):
-        found.append(Violation(index, f"{field}.id", "type", "the id is not a string"))
-    return found
+    checks = (
+        ("name", is_filled, "type", "the function has no name"),
+        (data, is_a(dict, type(None)), "arguments", f"{data} is not an object"),
+        ("id", is_a(str, type(None)), "type", "the id is not a string"),
+    )
+    return list(check_fields(value, checks, index, field))
 
 
 def _order(role: str, before: str, calls: list[Any], index: int) -> list[Violation]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import Violation, bounded_nesting, expect
+from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.fields import expect
 from foldline.formats.foreign import is_own
 from foldline.formats.langchain.read import NAME, read_message
 from foldline.formats.langchain.rules import violations
@@ -29,7 +30,7 @@ class ThreadState:
     shape: Shape
 
 
-class LangChainDialect:
+class LangChainDialect(Dialect):
     """The messages of LangChain and LangGraph."""
 
     name = NAME
@@ -48,20 +49,25 @@ class LangChainDialect:
         known = any(TYPES.get(str(fields_of(item).get("type"))) in spoken for item in items)
         return 1.0 if known or shape_of(items[0]) != "dict" else 0.4
 
+    read = staticmethod(read_message)
+
     def decode(self, wire: Any) -> Transcript:
         """Read a list of messages, ``{"messages": [...]}`` or a thread state with ``values``."""
         items = _items(wire)
         shape = shape_of(items[0]) if items else None
         state = ThreadState(wire if isinstance(wire, dict) else None, shape or "dict")
-        with bounded_nesting():
-            messages = [read_message(item, index) for index, item in enumerate(items)]
-            return Transcript.of(messages, self.name, envelope=state)
+        return replace(super().decode(items), envelope=state)
 
     def encode(self, transcript: Transcript) -> Any:
         """Write a conversation in the shape in which it came; a foreign one becomes a list."""
         state = transcript.envelope
         if isinstance(state, ThreadState):
             return _put(state.wire, write_messages(transcript.messages, state.shape))
+        return self.convert(transcript, own=transcript.dialect == self.name)
+
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
+        """Write a list; a system prompt becomes the first message."""
+        del own
         items = self.messages(transcript.messages)
         if transcript.system:
             items.insert(0, new_message("system", {"content": transcript.system}, "dict"))
@@ -78,6 +84,10 @@ class LangChainDialect:
             items = _items(wire)
         except InputError as error:
             return [Violation(0, error.field, "type", error.message)]
+        return self.violations(items, {})
+
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
+        """Check what providers demand of a conversation."""
         return violations([fields_of(item) if shape_of(item) else None for item in items])
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, read_objects, token_counts
+from foldline.formats.fields import read_content as read_content_blocks
 from foldline.formats.langchain_shapes import CLASSES, ROLES, TYPES, fields_of, shape_of
 from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text
+from foldline.formats.opaque import opaque
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
@@ -102,16 +104,10 @@ def _thinking(fields: Mapping[str, Any]) -> tuple[Part, ...]:
 def _usage(value: Any) -> Usage | None:
     if not isinstance(value, dict):
         return None
-    details = value.get("input_token_details")
-    details = details if isinstance(details, dict) else {}
-    read, write = _tokens(details.get("cache_read")), _tokens(details.get("cache_creation"))
+    read, write = token_counts(value.get("input_token_details"), "cache_read", "cache_creation")
+    given, output = token_counts(value, "input_tokens", "output_tokens")
     # LangChain counts cached tokens as input too.
-    fresh = max(0, _tokens(value.get("input_tokens")) - read - write)
-    return Usage(fresh, _tokens(value.get("output_tokens")), read, write)
-
-
-def _tokens(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return Usage(max(0, given - read - write), output, read, write)
 
 
 BLOCKS: Mapping[str, str] = {
@@ -137,11 +133,11 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     Raises:
         InputError: An entry has a wrong type.
     """
-    calls = []
-    for key in LISTS:
-        entries = expect(fields.get(key), (list, type(None)), index, key) or []
-        for position, entry in enumerate(entries):
-            calls.append(_parse_call(key, entry, index, f"{key}[{position}]"))
+    calls = [
+        call
+        for key in LISTS
+        for call in read_objects(fields.get(key), index, key, partial(_parse_call, key))
+    ]
     sent = _sent(fields)
     if not calls:
         return [_from_sent(item, index) for item in sent]
@@ -170,8 +166,7 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
     return ToolCall(number, name, arguments, raw={"block": block})
 
 
-def _parse_call(key: str, entry: Any, index: int, field: str) -> ToolCall:
-    wire = expect(entry, dict, index, field)
+def _parse_call(key: str, wire: dict[str, Any], index: int, field: str) -> ToolCall:
     number = expect(wire.get("id"), (str, type(None)), index, f"{field}.id")
     # The parser leaves the name of an invalid call open.
     name = expect(wire.get("name") or "", str, index, f"{field}.name")
@@ -222,12 +217,9 @@ def read_content(
     Raises:
         InputError: A known block has a wrong type.
     """
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Text(content, content),)
-    blocks = expect(content, (str, list), index, "content")
-    return tuple(_block(block, calls, index, f"content[{i}]") for i, block in enumerate(blocks))
+    read = partial(_block, calls)
+    content = None if content == "" else content
+    return read_content_blocks(content, index, "content", read, strings=True)
 
 
 def read_answer(content: Any, index: int) -> tuple[Content, ...]:
@@ -239,11 +231,8 @@ def read_answer(content: Any, index: int) -> tuple[Content, ...]:
 
 
 def _block(
-    block: Any, calls: Sequence[ToolCall], index: int, field: str
+    calls: Sequence[ToolCall], wire: dict[str, Any], index: int, field: str
 ) -> Content | Thinking | ToolCall:
-    if isinstance(block, str):
-        return Text(block, block)
-    wire = expect(block, dict, index, field)
     kind = wire.get("type")
     if kind in ("text", "input_text", "output_text"):
         return Text(expect(wire.get("text"), str, index, f"{field}.text"), wire)
@@ -252,8 +241,7 @@ def _block(
         return Thinking(_reasoning(wire), signed, wire)
     if isinstance(kind, str) and kind in BLOCKS:
         return in_block(wire, calls, index, field)
-    label = kind if isinstance(kind, str) else "unknown"
-    return media_part(wire) or Opaque(label, opaque_text(wire), wire)
+    return media_part(wire) or opaque(wire)
 
 
 def _reasoning(wire: dict[str, Any]) -> str:

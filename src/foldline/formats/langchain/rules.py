@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
-from foldline.formats.dialect import PairingTurn, Violation, pairing_violations
+from foldline.formats.dialect import (
+    FieldCheck,
+    PairingTurn,
+    Violation,
+    check_fields,
+    check_pairing,
+    is_a,
+    is_filled,
+)
 from foldline.formats.langchain.read import BLOCKS, LISTS
 from foldline.formats.langchain_shapes import TYPES
+
+_CONTENT = (("content", is_a(str, list), "type", "the content must be a string or a list"),)
+_ENTRY: tuple[FieldCheck, ...] = (
+    ("name", is_a(str), "type", "the call names no tool"),
+    ("args", is_a(dict), "arguments", "the arguments are not an object"),
+)
 
 
 def violations(messages: Sequence[dict[str, Any] | None]) -> list[Violation]:
@@ -20,23 +35,26 @@ def violations(messages: Sequence[dict[str, Any] | None]) -> list[Violation]:
     Args:
         messages: The fields of each message, None for what is no message.
     """
-    found: list[Violation] = []
-    turns: list[PairingTurn] = []
-    for index, fields in enumerate(messages):
-        said = fields.get("type") if fields else None
-        kind = TYPES.get(said) if isinstance(said, str) else None
-        if fields is None or kind is None or kind == "remove":
-            found.append(Violation(index, "type", "type", f"unknown type {said!r}"))
-            continue
-        if kind == "tool":
-            found += _answer(fields, index, turns)
-            continue
-        calls, broken = _calls(fields, index) if kind == "ai" else ((), [])
-        found += broken
-        turns.append(PairingTurn(index, calls))
-        if not calls and not broken and not _says_something(fields):
-            found.append(Violation(index, "content", "empty", "the message says nothing"))
-    return sorted([*found, *pairing_violations(turns)], key=lambda violation: violation.index)
+    return check_pairing(f for index, one in enumerate(messages) for f in _message(one, index))
+
+
+def _message(fields: dict[str, Any] | None, index: int) -> Iterator[Violation | PairingTurn]:
+    named = fields.get("type") if fields else None
+    kind = TYPES.get(named) if isinstance(named, str) else None
+    if fields is None or kind is None or kind == "remove":
+        yield Violation(index, "type", "type", f"unknown type {named!r}")
+    elif kind == "tool":
+        if is_filled(fields.get("tool_call_id")):
+            yield PairingTurn(index, answers=fields["tool_call_id"])
+            yield from check_fields(fields, _CONTENT, index)
+        else:
+            yield Violation(index, "tool_call_id", "pairing", "the result names no call")
+    else:
+        found = list(_calls(fields, index)) if kind == "ai" else []
+        yield from (one for one in found if isinstance(one, Violation))
+        yield PairingTurn(index, tuple(one for one in found if isinstance(one, tuple)))
+        if not found and not _says_something(fields):
+            yield Violation(index, "content", "empty", "the message says nothing")
 
 
 def _says_something(fields: dict[str, Any]) -> bool:
@@ -50,45 +68,25 @@ def _says_something(fields: dict[str, Any]) -> bool:
     return isinstance(content, str) and bool(content)
 
 
-def _answer(fields: dict[str, Any], index: int, turns: list[PairingTurn]) -> list[Violation]:
-    number = fields.get("tool_call_id")
-    if not isinstance(number, str) or not number:
-        return [Violation(index, "tool_call_id", "pairing", "the result names no call")]
-    turns.append(PairingTurn(index, answers=number))
-    if not isinstance(fields.get("content"), (str, list)):
-        return [Violation(index, "content", "type", "the content must be a string or a list")]
-    return []
-
-
-def _calls(
-    fields: dict[str, Any], index: int
-) -> tuple[tuple[tuple[str, str], ...], list[Violation]]:
-    """Return the ids of the calls, each once, and what is wrong with the entries."""
-    found, calls = [], []
+def _calls(fields: dict[str, Any], index: int) -> Iterator[tuple[str, str] | Violation]:
+    """Yield the ids of the calls, each once, and what is wrong with the entries."""
+    known: set[str] = set()
     for key in LISTS:
         entries = fields.get(key)
         if not isinstance(entries, (list, type(None))):
-            found.append(Violation(index, key, "type", f"{key} is not a list"))
+            yield Violation(index, key, "type", f"{key} is not a list")
             continue
         for position, entry in enumerate(entries or ()):
             field = f"{key}[{position}]"
             number = entry.get("id") if isinstance(entry, dict) else None
-            if isinstance(number, str) and number:
-                calls.append((number, f"{field}.id"))
-                found += _entry(entry, key, index, field)
-            else:
-                found.append(Violation(index, f"{field}.id", "type", "the call has no id"))
-    return (*calls, *_elsewhere(fields, {number for number, _ in calls})), found
-
-
-def _entry(entry: dict[str, Any], key: str, index: int, field: str) -> list[Violation]:
-    if key != "tool_calls":
-        return []
-    if not isinstance(entry.get("name"), str):
-        return [Violation(index, f"{field}.name", "type", "the call names no tool")]
-    if not isinstance(entry.get("args"), dict):
-        return [Violation(index, f"{field}.args", "arguments", "the arguments are not an object")]
-    return []
+            if not isinstance(number, str) or not number:
+                yield Violation(index, f"{field}.id", "type", "the call has no id")
+                continue
+            known.add(number)
+            yield number, f"{field}.id"
+            if key == "tool_calls":
+                yield from islice(check_fields(entry, _ENTRY, index, field), 1)
+    yield from _elsewhere(fields, known)
 
 
 def _elsewhere(fields: dict[str, Any], known: set[str]) -> list[tuple[str, str]]:

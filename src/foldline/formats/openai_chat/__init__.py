@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.errors import InputError
-from foldline.formats.dialect import Violation, body, bounded_nesting, expect
-from foldline.formats.foreign import adapt, is_own, wire_ids
+from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.fields import expect
+from foldline.formats.foreign import write_messages
 from foldline.formats.openai_chat.read import NAME, ROLES, read_message
 from foldline.formats.openai_chat.rules import violations
 from foldline.formats.openai_chat.write import built_messages, changed_message
@@ -24,7 +24,7 @@ _OWN_BLOCKS = frozenset({"text", "image_url", "input_audio", "file", "refusal"})
 _ANTHROPIC_KEYS = frozenset({"system", "anthropic_version", "anthropic_beta", "stop_sequences"})
 
 
-class OpenAIChatDialect:
+class OpenAIChatDialect(Dialect):
     """The chat completions dialect."""
 
     name = NAME
@@ -46,60 +46,32 @@ class OpenAIChatDialect:
             return 0.3 if _is_anthropic_body(wire) else 0.9
         return 0.6
 
-    def decode(self, wire: Any) -> Transcript:
-        """Read a list of messages, or a request body with ``messages`` and ``tools``."""
-        items, envelope = body(wire, "messages")
-        tools = expect((envelope or {}).get("tools") or [], list, None, "tools")
-        with bounded_nesting():
-            messages = [read_message(item, index) for index, item in enumerate(items)]
-            return Transcript.of(messages, NAME, tools=tuple(tools), envelope=envelope)
+    read = staticmethod(read_message)
 
-    def encode(self, transcript: Transcript) -> Any:
-        """
-        Write a conversation in the shape in which it came.
+    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        """Return the tools; the system prompt is a message."""
+        return "", tuple(expect(around.get("tools") or [], list, None, "tools"))
 
-        A conversation of another dialect becomes a list, or a request body when it has tools; its
-        system prompt becomes the first message.
-        """
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
+        """Write a list, or a request body where there are tools; a system prompt comes first."""
         items = self.messages(transcript.messages)
-        if transcript.dialect == NAME:
-            envelope = transcript.envelope
-            return {**envelope, "messages": items} if isinstance(envelope, dict) else items
+        if own:
+            return items
         if transcript.system:
             items.insert(0, {"role": "system", "content": transcript.system})
         tools = [
-            {
-                "type": "function",
-                "function": {
-                    "name": schema.name,
-                    "description": schema.description,
-                    "parameters": schema.parameters,
-                },
-            }
+            {"type": "function", "function": schema.as_object("parameters")}
             for schema in tool_schemas(transcript.tools)
         ]
         return {"messages": items, "tools": tools} if tools else items
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """Write messages; one that holds several tool results becomes several."""
-        ready = adapt(messages, NAME)
-        numbers = wire_ids(ready, NAME)
-        out: list[Any] = []
-        for index, message in enumerate(ready):
-            if not is_own(message, NAME):
-                out += built_messages(message, index, numbers)
-            elif message.intact:
-                out.append(message.raw)
-            else:
-                out += changed_message(message)
-        return out
+        return write_messages(messages, NAME, changed_message, built_messages)
 
-    def validate(self, wire: Any) -> list[Violation]:
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
         """Check the strict rules of the API."""
-        try:
-            return violations(body(wire, "messages")[0])
-        except InputError as error:
-            return [Violation(0, error.field, "type", error.message)]
+        return violations(items)
 
 
 def _speaks(item: Any) -> bool:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, read_content, read_objects, text_or
 from foldline.formats.media import KINDS, media_part
-from foldline.formats.opaque import opaque_text, unknown_role
+from foldline.formats.opaque import opaque, unknown_role
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,
     Media,
     Message,
-    Opaque,
     Part,
     Role,
     Text,
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
 
 NAME = "openai-chat"
@@ -56,25 +54,17 @@ def read_message(item: Any, index: int) -> Message:
 
 def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
     for key in ("reasoning_content", "reasoning"):
-        text = wire.get(key)
-        if isinstance(text, str) and text:
+        text = text_or(wire.get(key), "")
+        if text:
             return (Thinking(text, raw={key: text}),)
     return ()
 
 
 def _content(content: Any, index: int) -> tuple[Content, ...]:
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Text(content, raw=content),)
-    blocks = expect(content, (str, list, type(None)), index, "content")
-    return tuple(_block(block, index, f"content[{at}]") for at, block in enumerate(blocks))
+    return read_content(content, index, "content", _block, strings=True)
 
 
-def _block(block: Any, index: int, field: str) -> Content:
-    if isinstance(block, str):
-        return Text(block, raw=block)
-    wire = expect(block, dict, index, field)
+def _block(wire: dict[str, Any], index: int, field: str) -> Content:
     kind = wire.get("type")
     if kind in ("text", "input_text", "output_text", "refusal"):
         key = "refusal" if "text" not in wire and kind == "refusal" else "text"
@@ -84,7 +74,7 @@ def _block(block: Any, index: int, field: str) -> Content:
         address = image.get("url") if isinstance(image, dict) else image
         expect(address, str, index, f"{field}.image_url.url")
     media: Media | None = media_part(wire) if isinstance(kind, str) and kind in KINDS else None
-    return media or Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
+    return media or opaque(wire)
 
 
 def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
@@ -92,12 +82,10 @@ def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
     if calls is None:
         legacy = wire.get("function_call")
         return (_function(legacy, None, wire, index, "function_call"),) if legacy else ()
-    listed = expect(calls, list, index, "tool_calls")
-    return tuple(_call(item, index, f"tool_calls[{at}]") for at, item in enumerate(listed))
+    return tuple(read_objects(calls, index, "tool_calls", _call))
 
 
-def _call(item: Any, index: int, field: str) -> ToolCall:
-    call = expect(item, dict, index, field)
+def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
     number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
     if call.get("type") == "custom":
         custom = expect(call.get("custom"), dict, index, f"{field}.custom")
@@ -126,29 +114,3 @@ def _result(wire: dict[str, Any], index: int) -> ToolResult:
         )
     label = name if isinstance(name, str) else ""
     return ToolResult(number or None, _content(wire.get("content"), index), label, raw=wire)
-
-
-def reported_usage(value: Any) -> Usage | None:
-    """
-    Read a ``usage`` object.
-
-    Args:
-        value: Anything; ``prompt_tokens`` includes what was read from the cache.
-
-    Returns:
-        The usage, or None when there is none that makes sense.
-    """
-    if not isinstance(value, dict):
-        return None
-    prompt, output = _tokens(value, "prompt_tokens"), _tokens(value, "completion_tokens")
-    details = value.get("prompt_tokens_details")
-    cached = _tokens(details, "cached_tokens") if isinstance(details, dict) else 0
-    if not prompt and not output:
-        return None
-    cached = min(cached, prompt)
-    return Usage(input=prompt - cached, output=output, cache_read=cached)
-
-
-def _tokens(value: dict[str, Any], key: str) -> int:
-    number = value.get(key)
-    return number if isinstance(number, int) and number > 0 else 0

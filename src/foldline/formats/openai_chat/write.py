@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from foldline.formats.foreign import note
 from foldline.formats.media import media_source
 from foldline.formats.tool_json import arguments_json, arguments_text
-from foldline.values.groups import Site
 from foldline.values.messages import (
     Media,
     Message,
@@ -46,27 +45,22 @@ def changed_message(message: Message) -> list[Any]:
     return [_with_calls(wire, [part for part in kept if isinstance(part, ToolCall)])]
 
 
-def built_messages(message: Message, index: int, numbers: Mapping[Site, str]) -> list[Any]:
+def built_messages(message: Message) -> list[Any]:
     """
     Write a message that was made elsewhere.
-
-    Args:
-        message: A message of another dialect, or one that Foldline made.
-        index: Its position.
-        numbers: The call ids of calls and results by their site.
 
     Returns:
         One message for each tool result, then one for the rest; none when nothing is said.
     """
-    out: list[Any] = []
-    calls = []
-    for position, part in enumerate(message.parts):
-        number = numbers.get(Site(index, position), "")
-        if isinstance(part, ToolResult):
-            text = "\n".join(map(_plain, part.content))
-            out.append({"role": "tool", "tool_call_id": number, "content": text})
-        elif isinstance(part, ToolCall):
-            calls.append(_call(part, None, number))
+    out: list[Any] = [
+        {
+            "role": "tool",
+            "tool_call_id": result.call_id or "",
+            "content": "\n".join(map(_plain, result.content)),
+        }
+        for result in message.results
+    ]
+    calls = [_call(call, None) for call in message.calls]
     content = _content([p for p in message.parts if _is_content(p)], own=False)
     if content is None and not calls:
         return out
@@ -93,7 +87,7 @@ def _with_calls(wire: dict[str, Any], calls: Sequence[ToolCall]) -> dict[str, An
     wire.pop("function_call", None)
     wire.pop("tool_calls", None)
     if calls:
-        return {**wire, "tool_calls": [_call(call, call.raw, call.id or "") for call in calls]}
+        return {**wire, "tool_calls": [_call(call, call.raw) for call in calls]}
     return {**wire, "content": wire["content"] or ""}
 
 
@@ -101,13 +95,13 @@ def _is_legacy(call: ToolCall) -> bool:
     return isinstance(call.raw, dict) and isinstance(call.raw.get("function_call"), dict)
 
 
-def _call(call: ToolCall, raw: dict[str, Any] | None, number: str) -> dict[str, Any]:
+def _call(call: ToolCall, raw: dict[str, Any] | None) -> dict[str, Any]:
     """Write a call: its own entry with what changed, else a new one."""
     if raw is None:
         function = {"name": call.name, "arguments": arguments_json(call.arguments)}
-        return {"id": number, "type": "function", "function": function}
-    if number and raw.get("id") != number:
-        raw = {**raw, "id": number}
+        return {"id": call.id or "", "type": "function", "function": function}
+    if call.id and raw.get("id") != call.id:
+        raw = {**raw, "id": call.id}
     key, field = ("custom", "input") if raw.get("type") == "custom" else ("function", "arguments")
     if arguments_text(raw[key].get(field)) == call.arguments:
         return raw

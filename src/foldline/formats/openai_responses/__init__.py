@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from foldline.formats.dialect import Violation, bounded_nesting, expect
+from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.fields import expect
 from foldline.formats.openai_responses.items import KINDS, OUTPUTS
 from foldline.formats.openai_responses.read import ROLES, SERVER_ITEMS, read_message
-from foldline.formats.openai_responses.rules import body_violations
+from foldline.formats.openai_responses.rules import violations
 from foldline.formats.openai_responses.write import NAME, items
 from foldline.formats.tool_json import tool_schemas
 from foldline.values.messages import Message
@@ -17,7 +19,7 @@ from foldline.values.transcript import Transcript
 _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
 
-class OpenAIResponsesDialect:
+class OpenAIResponsesDialect(Dialect):
     """
     The Responses dialect: one message an item.
 
@@ -29,6 +31,7 @@ class OpenAIResponsesDialect:
     name = NAME
     title = "OpenAI Responses items"
     provider = "openai"
+    key = "input"
 
     def recognises(self, wire: Any) -> float:
         """Return how sure it is that this value is in the dialect, from 0 to 1."""
@@ -48,47 +51,42 @@ class OpenAIResponsesDialect:
         plain = all(_is_easy(item) for item in wire)
         return sure if plain else 0.0
 
+    read = staticmethod(read_message)
+
+    def surroundings(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        """Return the instructions and the tools."""
+        system = expect(around.get("instructions"), (str, type(None)), None, "instructions")
+        return system or "", super().surroundings(around)[1]
+
     def decode(self, wire: Any) -> Transcript:
-        """Read a list of items, or a request body with ``input``, ``instructions``, ``tools``."""
-        envelope = wire if isinstance(wire, dict) else None
-        around = envelope or {}
-        given = expect(
-            wire if envelope is None else around.get("input"),
-            list if envelope is None else (list, str),
-            None,
-            "" if envelope is None else "input",
-        )
+        """Read a list of items, or a request body, whose input may be a text of the user."""
+        if not isinstance(wire, dict):
+            return super().decode(wire)
+        given = expect(wire.get("input"), (list, str), None, "input")
         if isinstance(given, str):
             given = [{"role": "user", "content": given}]
-        system = expect(around.get("instructions"), (str, type(None)), None, "instructions")
-        tools = around.get("tools")
-        with bounded_nesting():
-            return Transcript.of(
-                [read_message(item, index) for index, item in enumerate(given)],
-                NAME,
-                system=system or "",
-                tools=tuple(tools) if isinstance(tools, list) else (),
-                envelope=envelope,
-            )
+        return replace(super().decode({**wire, "input": given}), envelope=wire)
 
     def encode(self, transcript: Transcript) -> Any:
-        """
-        Write a conversation in the shape in which it came.
+        """Write a conversation in the shape in which it came; see `Dialect.encode`."""
+        written = super().encode(transcript)
+        own = transcript.dialect == self.name and isinstance(transcript.envelope, dict)
+        before = transcript.envelope.get("input") if own else None
+        if isinstance(before, str) and written["input"] == [{"role": "user", "content": before}]:
+            return {**written, "input": before}
+        return written
 
-        A conversation of another dialect becomes a request body when it has a system prompt
-        outside its messages, or tools; else a list.
-        """
-        written = self.messages(transcript.messages)
-        envelope, tools = transcript.envelope, list(transcript.tools)
-        if transcript.dialect == NAME:
-            if isinstance(envelope, dict) and "input" in envelope:
-                return {**envelope, "input": _as_given(envelope["input"], written)}
-        else:
-            tools = [schema.as_responses() for schema in tool_schemas(tools)]
-        if not transcript.system and not tools:
-            return written
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
+        """Write a list, or a request body where there are tools or a system prompt."""
+        tools = list(transcript.tools)
+        if not own:
+            more = {"strict": False}
+            schemas = tool_schemas(tools)
+            tools = [{"type": "function", **s.as_object("parameters"), **more} for s in schemas]
         named = {"instructions": transcript.system, "tools": tools}
-        return {**{key: value for key, value in named.items() if value}, "input": written}
+        around = {key: value for key, value in named.items() if value}
+        written = self.messages(transcript.messages)
+        return {**around, "input": written} if around else written
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
         """
@@ -101,15 +99,19 @@ class OpenAIResponsesDialect:
         return items(messages)
 
     def validate(self, wire: Any) -> list[Violation]:
+        """Check the strict rules of the API; a value that is no conversation breaks one."""
+        around = wire if isinstance(wire, dict) else {self.key: wire}
+        given = around.get(self.key)
+        if isinstance(given, str) and isinstance(wire, dict):
+            return [] if given.strip() else [Violation(0, "input", "empty", "the input is blank")]
+        if not isinstance(given, list):
+            name = "input" if isinstance(wire, dict) else ""
+            return [Violation(0, name, "type", "the input is not a list of items")]
+        return self.violations(given, around)
+
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
         """Check the strict rules of the API."""
-        return body_violations(wire)
-
-
-def _as_given(before: Any, written: list[Any]) -> Any:
-    """Return the string that stood for a single user message, while it still says the same."""
-    if isinstance(before, str) and written == [{"role": "user", "content": before}]:
-        return before
-    return written
+        return violations(items)
 
 
 def _is_own_item(item: dict[str, Any]) -> bool:

@@ -94,34 +94,31 @@ def changed_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
     return {**raw, kind.field: changed}
 
 
-def new_call(call: ToolCall, number: str) -> dict[str, Any]:
+def new_call(call: ToolCall) -> dict[str, Any]:
     """Write a call that another wire made, as a function call."""
     return {
         "type": "function_call",
-        "call_id": number,
+        "call_id": call.id or "",
         "name": call.name,
         "arguments": arguments_json(call.arguments),
     }
 
 
-def output_item(
-    kind: CallKind, result: ToolResult, number: str, blocks: Sequence[Any]
-) -> dict[str, Any]:
+def output_item(kind: CallKind, result: ToolResult, blocks: Sequence[Any]) -> dict[str, Any]:
     """
     Write the output of a call.
 
     Args:
         kind: What was called.
         result: The answer; its ``raw`` item, if it is of this kind, keeps its other fields.
-        number: The id of the call.
         blocks: The content of the answer as blocks of this dialect.
     """
     own = isinstance(result.raw, dict) and result.raw.get("type") == kind.output
     raw: dict[str, Any] = dict(result.raw) if own else {"type": kind.output}
     if kind.output != LOCAL_SHELL or "call_id" in raw:
-        raw["call_id"] = number
+        raw["call_id"] = result.call_id or ""
     else:
-        raw["id"] = number
+        raw["id"] = result.call_id or ""
     if kind.type == "tool_search_call":
         return {"execution": "client", "status": "completed", **raw, "tools": []}
     if kind.type == "apply_patch_call":

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, read_content
 from foldline.formats.media import media_from_url, media_part
-from foldline.formats.opaque import opaque_text, unknown_message, unknown_role
+from foldline.formats.opaque import opaque, opaque_text, unknown_message, unknown_role
 from foldline.formats.openai_responses.items import KINDS, OUTPUTS, call_arguments, call_number
 from foldline.formats.openai_responses.write import NAME
 from foldline.values.messages import (
     Content,
-    Media,
     Message,
     Opaque,
     Part,
@@ -62,7 +61,7 @@ def read_message(item: Any, index: int) -> Message:
     if kind == "reasoning":
         part: Part = _thinking(wire, index)
     elif kind in SERVER_ITEMS or paired:
-        part = Opaque(kind, opaque_text(wire), raw=wire)
+        part = opaque(wire)
     else:
         return unknown_message(wire, kind, NAME)
     return Message("user" if kind == "mcp_approval_response" else "assistant", (part,), wire, NAME)
@@ -73,8 +72,7 @@ def _spoken(wire: dict[str, Any], index: int) -> Message:
     role = ROLES.get(named)
     if role is None:
         return unknown_role(wire, named, NAME, index)
-    content = expect(wire.get("content"), (str, list, type(None)), index, "content")
-    return Message(role, _content(content, index, "content"), wire, NAME)
+    return Message(role, read_content(wire.get("content"), index, "content", _block), wire, NAME)
 
 
 def _thinking(wire: dict[str, Any], index: int) -> Thinking:
@@ -100,21 +98,14 @@ def _output(wire: dict[str, Any], index: int) -> Message:
         content: tuple[Content, ...] = (Opaque("tools", opaque_text(wire), raw=wire),)
     else:
         value = expect(wire.get("output"), (str, list, dict, type(None)), index, "output")
-        content = _content([value] if isinstance(value, dict) else value, index, "output")
+        value = [value] if isinstance(value, dict) else value
+        content = read_content(value, index, "output", _block)
     failed = wire.get("status") == "failed"
     result = ToolResult(number, content, is_error=failed, raw=wire)
     return Message("tool", (result,), wire, NAME)
 
 
-def _content(content: Any, index: int, field: str) -> tuple[Content, ...]:
-    if isinstance(content, str):
-        return (Text(content, raw=content),) if content else ()
-    blocks = enumerate(content or ())
-    return tuple(_block(block, index, f"{field}[{position}]") for position, block in blocks)
-
-
-def _block(block: Any, index: int, field: str) -> Content:
-    wire = expect(block, dict, index, field)
+def _block(wire: dict[str, Any], index: int, field: str) -> Content:
     kind = wire.get("type")
     if isinstance(kind, str) and kind in _TEXTS:
         return Text(expect(wire.get("text"), str, index, f"{field}.text"), raw=wire)
@@ -127,7 +118,4 @@ def _block(block: Any, index: int, field: str) -> Content:
         errors = wire.get("stderr")
         shown = [wire["stdout"], errors if isinstance(errors, str) else ""]
         return Text("\n".join(text for text in shown if text), raw=wire)
-    media: Media | None = media_part(wire)
-    return media or Opaque(
-        kind if isinstance(kind, str) else "unknown", opaque_text(wire), raw=wire
-    )
+    return media_part(wire) or opaque(wire)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from foldline.formats.dialect import Violation
+from foldline.formats.dialect import FieldCheck, Violation, check_fields, is_a, is_filled
 from foldline.formats.openai_responses.items import KINDS, LOCAL_SHELL, OUTPUTS, call_number
+from foldline.formats.openai_responses.read import ROLES
 
-ROLES = frozenset({"user", "assistant", "system", "developer"})
-
-_SAID = frozenset({"output_text", "refusal"})
-_HEARD = frozenset({"input_text", "input_image", "input_file", "input_audio"})
+_WRITTEN = frozenset({"output_text", "refusal"})
+_GIVEN = frozenset({"input_text", "input_image", "input_file", "input_audio"})
 
 
-def body_violations(wire: Any) -> list[Violation]:
-    """Check a list of items or a request body; a value that is neither is a violation."""
-    given = wire.get("input") if isinstance(wire, dict) else wire
-    if isinstance(given, str) and isinstance(wire, dict):
-        return [] if given.strip() else [Violation(0, "input", "empty", "the input is blank")]
-    if not isinstance(given, list):
-        name = "input" if isinstance(wire, dict) else ""
-        return [Violation(0, name, "type", "the input is not a list of items")]
-    return violations(given)
+_OUTPUT = (("output", is_a(str, list), "type", "the output is neither string nor list"),)
+_CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
+    "function_call_output": _OUTPUT,
+    "custom_tool_call_output": _OUTPUT,
+    "reasoning": (("summary", is_a(list), "type", "the summary is not a list"),),
+    "item_reference": (("id", is_a(str), "type", "the reference names no item"),),
+    **{
+        kind: (
+            ("name", is_filled, "type", "the call names no tool"),
+            (field, is_a(str), "arguments", f"the {field} is not a string"),
+        )
+        for kind, field in (("function_call", "arguments"), ("custom_tool_call", "input"))
+    },
+}
+"""What has to hold of the items of a type."""
 
 
 def violations(items: Sequence[Any]) -> list[Violation]:
@@ -56,18 +61,13 @@ def _item(item: Any, index: int) -> Iterator[Violation]:
     kind = _kind(item)
     if kind == "message":
         yield from _message(item, index)
-    elif kind in KINDS:
-        yield from _call(item, kind, index)
-    elif kind in ("function_call_output", "custom_tool_call_output"):
-        if not isinstance(item.get("output"), (str, list)):
-            yield Violation(index, "output", "type", "the output is neither string nor list")
-    elif kind == "reasoning":
-        if not isinstance(item.get("summary"), list):
-            yield Violation(index, "summary", "type", "the summary is not a list")
     elif not kind:
         yield Violation(index, "type", "type", "the type is not a string")
-    elif kind == "item_reference" and not isinstance(item.get("id"), str):
-        yield Violation(index, "id", "type", "the reference names no item")
+    yield from check_fields(item, _CHECKS.get(kind, ()), index)
+    if kind in KINDS:
+        number = call_number(item)
+        if not is_filled(number) and not (kind == "tool_search_call" and number is None):
+            yield Violation(index, "call_id", "type", "the call has no call_id")
 
 
 def _message(item: dict[str, Any], index: int) -> Iterator[Violation]:
@@ -80,7 +80,7 @@ def _message(item: dict[str, Any], index: int) -> Iterator[Violation]:
         return
     if not content:
         yield Violation(index, "content", "empty", "the message says nothing")
-    allowed = _SAID if role == "assistant" else _HEARD
+    allowed = _WRITTEN if role == "assistant" else _GIVEN
     for position, block in enumerate(content if isinstance(content, list) else ()):
         kind = block.get("type") if isinstance(block, dict) else None
         path = f"content[{position}]"
@@ -91,20 +91,6 @@ def _message(item: dict[str, Any], index: int) -> Iterator[Violation]:
             yield Violation(index, f"{path}.type", "type", text)
         elif kind.endswith("_text") and not isinstance(block.get("text"), str):
             yield Violation(index, f"{path}.text", "type", "the text is not a string")
-
-
-def _call(item: dict[str, Any], kind: str, index: int) -> Iterator[Violation]:
-    named = kind in ("function_call", "custom_tool_call")
-    if named and not (isinstance(item.get("name"), str) and item["name"]):
-        yield Violation(index, "name", "type", "the call names no tool")
-    field = KINDS[kind].field
-    if named and not isinstance(item.get(field), str):
-        yield Violation(index, field, "arguments", f"the {field} is not a string")
-    number = call_number(item)
-    if kind == "tool_search_call" and number is None:
-        return
-    if not isinstance(number, str) or not number:
-        yield Violation(index, "call_id", "type", "the call has no call_id")
 
 
 # --- the order of items --------------------------------------------------------------------

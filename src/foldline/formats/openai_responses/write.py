@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from foldline.formats.foreign import adapt, is_own, note, wire_ids
+from foldline.formats.foreign import adapt, is_own, note
 from foldline.formats.media import media_source
 from foldline.formats.openai_responses.items import (
     KINDS,
@@ -16,7 +16,6 @@ from foldline.formats.openai_responses.items import (
     new_call,
     output_item,
 )
-from foldline.values.groups import Site
 from foldline.values.messages import (
     Content,
     Media,
@@ -38,9 +37,9 @@ def items(messages: Sequence[Message]) -> list[Any]:
     if all(message.intact and is_own(message, NAME) for message in messages):
         return [message.raw for message in messages]
     ready = adapt(messages, NAME)
-    writer = _Writer(wire_ids(ready, NAME), _kinds_by_id(ready))
-    for index, message in enumerate(ready):
-        writer.write(message, index)
+    writer = _Writer(_kinds_by_id(ready))
+    for message in ready:
+        writer.write(message)
     return writer.out
 
 
@@ -63,16 +62,15 @@ class _Writer:
     ``thought`` is what became of the reasoning that the coming assistant items belong to.
     """
 
-    numbers: dict[Site, str]
     called: dict[str, CallKind]
     out: list[Any] = field(default_factory=list)
     thought: Literal["none", "kept", "left out"] = "none"
 
-    def write(self, message: Message, index: int) -> None:
+    def write(self, message: Message) -> None:
         if message.role != "assistant":
             self.thought = "none"
         if not is_own(message, NAME):
-            self._build(message, index)
+            self._build(message)
         elif _item_type(message) == "reasoning":
             kept = message.intact or any(isinstance(part, Thinking) for part in message.parts)
             self.thought = "kept" if kept else "left out"
@@ -102,7 +100,7 @@ class _Writer:
             case ToolCall(raw=dict()):
                 return [changed_call(part.raw, part)]
             case ToolResult():
-                return [self._answer(part, part.call_id or "", own=True)]
+                return [self._answer(part, own=True)]
             case Opaque(raw=dict()):
                 return [part.raw]
             case Text() if part.text.strip():
@@ -110,22 +108,21 @@ class _Writer:
             case _:
                 return []
 
-    def _answer(self, result: ToolResult, number: str, *, own: bool) -> dict[str, Any]:
+    def _answer(self, result: ToolResult, *, own: bool) -> dict[str, Any]:
         raw = result.raw if own and isinstance(result.raw, dict) else {}
-        kind = OUTPUTS.get(raw.get("type", "")) or self.called.get(number)
+        kind = OUTPUTS.get(raw.get("type", "")) or self.called.get(result.call_id or "")
         blocks = [_block(part, "tool", own=own) for part in result.content]
-        return output_item(kind or KINDS["function_call"], result, number, blocks)
+        return output_item(kind or KINDS["function_call"], result, blocks)
 
-    def _build(self, message: Message, index: int) -> None:
+    def _build(self, message: Message) -> None:
         """Write a message that was made elsewhere: results, then what was said, in order."""
         said: list[Any] = []
         later: list[Any] = []
-        for position, part in enumerate(message.parts):
-            number = self.numbers.get(Site(index, position), "")
+        for part in message.parts:
             if isinstance(part, ToolResult):
-                self.out.append(self._answer(part, number, own=False))
+                self.out.append(self._answer(part, own=False))
             elif isinstance(part, ToolCall):
-                later += [*_spoken(message, said), new_call(part, number)]
+                later += [*_spoken(message, said), new_call(part)]
                 said = []
             elif _is_content(part):
                 said.append(_block(part, message.role, own=False))

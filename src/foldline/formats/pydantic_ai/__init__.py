@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from foldline.formats.dialect import Violation, bounded_nesting, expect
-from foldline.formats.foreign import adapt, is_own, wire_ids
+from foldline.formats.dialect import Dialect, Violation
+from foldline.formats.fields import expect
+from foldline.formats.foreign import write_messages
 from foldline.formats.pydantic_ai.read import KINDS, NAME, read_message
 from foldline.formats.pydantic_ai.rules import violations
 from foldline.formats.pydantic_ai.write import built_message, changed_message
-from foldline.values.groups import Site
-from foldline.values.messages import Message
+from foldline.values.messages import Message, Role
 from foldline.values.transcript import Transcript
 
 
-class PydanticAIDialect:
+class PydanticAIDialect(Dialect):
     """
     The Pydantic AI dialect: requests that may hold prompts and tool returns, and responses.
 
@@ -32,16 +32,16 @@ class PydanticAIDialect:
             return 0.0
         return 1.0 if all(_is_message(item) for item in wire) else 0.0
 
+    read = staticmethod(read_message)
+
     def decode(self, wire: Any) -> Transcript:
         """Read a list of serialized messages."""
-        items = expect(wire, list, None, "")
-        with bounded_nesting():
-            return Transcript.of([read_message(item, i) for i, item in enumerate(items)], NAME)
+        return super().decode(expect(wire, list, None, ""))
 
-    def encode(self, transcript: Transcript) -> Any:
-        """Write a conversation; a system prompt of another wire becomes a request at the start."""
+    def convert(self, transcript: Transcript, *, own: bool) -> Any:
+        """Write a list; a system prompt of another wire becomes a request at the start."""
         items = self.messages(transcript.messages)
-        if not transcript.system or transcript.dialect == NAME:
+        if not transcript.system or own:
             return items
         part = {"content": transcript.system, "part_kind": "system-prompt"}
         return [{"parts": [part], "kind": "request"}, *items]
@@ -53,29 +53,18 @@ class PydanticAIDialect:
         Messages of this dialect stay one wire message each; neighbouring tool messages of other
         origin become one request, as their calls stand in one response.
         """
-        if all(message.intact and is_own(message, NAME) for message in messages):
-            return [message.raw for message in messages]
-        ready = adapt(messages, NAME)
-        numbers = wire_ids(ready, NAME)
-        out: list[Any] = []
-        growing = False
-        for index, message in enumerate(ready):
-            if is_own(message, NAME):
-                wire = message.raw if message.intact else changed_message(message)
-            else:
-                places = range(len(message.parts))
-                wire = built_message(message, [numbers.get(Site(index, at), "") for at in places])
-            answers = message.role == "tool" and not is_own(message, NAME)
-            if wire is not None and answers and growing:
-                out[-1]["parts"] += wire["parts"]
-            elif wire is not None:
-                out.append(wire)
-                growing = answers
-        return out
+        joined: tuple[Role, ...] = ("tool",)
+        return write_messages(messages, NAME, changed_message, built_message, "parts", joined)
 
     def validate(self, wire: Any) -> list[Violation]:
         """Check what providers demand of a conversation."""
-        return violations(wire)
+        if not isinstance(wire, list):
+            return [Violation(0, "", "type", "the messages are no list")]
+        return self.violations(wire, {})
+
+    def violations(self, items: list[Any], _: dict[str, Any]) -> list[Violation]:
+        """Check what providers demand of a conversation."""
+        return violations(items)
 
 
 def _is_message(item: Any) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, token_counts
 from foldline.formats.media import media_part
-from foldline.formats.opaque import opaque_text
+from foldline.formats.opaque import opaque, opaque_text
 from foldline.formats.tool_json import arguments_text, json_text
 from foldline.values.messages import (
     Content,
@@ -82,12 +82,12 @@ def _usage(response: dict[str, Any]) -> Usage | None:
     if not isinstance(value, dict):
         return None
     keys = ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")
-    read_, write, given, output = (_tokens(value.get(key)) for key in keys)
+    read, write, given, output = token_counts(value, *keys)
     held = _context(response.get("metadata"))
     if held is not None:
         return Usage(held, output) if held else None
     # Pydantic AI counts cached tokens as input too.
-    usage = Usage(max(0, given - read_ - write), output, read_, write)
+    usage = Usage(max(0, given - read - write), output, read, write)
     return usage if usage.total else None
 
 
@@ -95,11 +95,7 @@ def _context(metadata: Any) -> int | None:
     """Return what the window really held, where the usage adds up several requests."""
     marks = metadata.get(MARKS) if isinstance(metadata, dict) else None
     held = marks.get("context_input_tokens") if isinstance(marks, dict) else None
-    return _tokens(held) if held is not None else None
-
-
-def _tokens(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return token_counts(marks, "context_input_tokens")[0] if held is not None else None
 
 
 URLS = {"image-url": "image", "audio-url": "audio", "video-url": "video", "document-url": "file"}
@@ -156,8 +152,7 @@ def _item(item: Any, index: int, field: str) -> Content:
     kind = wire.get("kind")
     if kind == "text-content":
         return Text(expect(wire.get("content"), str, index, f"{field}.content"), wire)
-    label = kind if isinstance(kind, str) else "unknown"
-    return _media(wire) or Opaque(label, opaque_text(wire), wire)
+    return _media(wire) or opaque(wire, "kind")
 
 
 def _media(item: Mapping[str, Any]) -> Media | None:

@@ -24,7 +24,7 @@ from foldline.values.messages import (
 _URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
 
 
-def changed_message(message: Message) -> dict[str, Any] | None:
+def changed_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message of this dialect that an edit changed.
 
@@ -32,12 +32,12 @@ def changed_message(message: Message) -> dict[str, Any] | None:
     lose the ids that bind them to it.
 
     Returns:
-        The wire message, or None when nothing of it is left.
+        The wire message, if anything of it is left.
     """
     raw: dict[str, Any] = message.raw
     before = [(place, part) for place, part in read_parts(raw["parts"], 0)]
     if len(before) != len(message.parts):
-        return built_message(message, [""] * len(message.parts))
+        return built_message(message)
     unbound = any(
         isinstance(old, Thinking) and isinstance(part, Omitted)
         for (_, old), part in zip(before, message.parts, strict=True)
@@ -52,7 +52,7 @@ def changed_message(message: Message) -> dict[str, Any] | None:
         written = _own(old, pieces)
         if written is not None:
             parts.append({**written, "id": None} if unbound and written.get("id") else written)
-    return {**raw, "parts": parts} if parts else None
+    return [{**raw, "parts": parts}] if parts else []
 
 
 def _own(
@@ -71,9 +71,9 @@ def _own(
         case Omitted():
             return None
         case ToolCall():
-            return _call(part, old, part.id or "")
+            return _call(part, old)
         case ToolResult():
-            return _result(part, old, part.call_id or "")
+            return _result(part, old)
         case Text(text) if part.raw is None:
             return _with_text(text, old)
         case _:
@@ -101,35 +101,35 @@ def _is_text(item: Any) -> bool:
     return isinstance(item, dict) and item.get("kind") == "text-content"
 
 
-def _call(call: ToolCall, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+def _call(call: ToolCall, old: dict[str, Any] | None) -> dict[str, Any]:
     """Write a call: its own part with what changed, else a new one."""
     if old is None:
         return {
             "tool_name": call.name,
             "args": arguments_object(call.arguments),
-            "tool_call_id": number,
+            "tool_call_id": call.id or "",
             "part_kind": "tool-call",
         }
-    if number and old.get("tool_call_id") != number:
-        old = {**old, "tool_call_id": number}
+    if call.id and old.get("tool_call_id") != call.id:
+        old = {**old, "tool_call_id": call.id}
     if arguments_text(old.get("args")) == call.arguments:
         return old
     args = call.arguments if isinstance(old.get("args"), str) else arguments_object(call.arguments)
     return {**old, "args": args}
 
 
-def _result(result: ToolResult, old: dict[str, Any] | None, number: str) -> dict[str, Any]:
+def _result(result: ToolResult, old: dict[str, Any] | None) -> dict[str, Any]:
     """Write what a tool returned: its own part with what changed, else a new one."""
     if old is None:
         return {
             "tool_name": result.name or "tool",
             "content": _answer(result),
-            "tool_call_id": number,
+            "tool_call_id": result.call_id or "",
             "outcome": "failed" if result.is_error else "success",
             "part_kind": "tool-return",
         }
-    if number and old.get("tool_call_id") != number:
-        old = {**old, "tool_call_id": number}
+    if result.call_id and old.get("tool_call_id") != result.call_id:
+        old = {**old, "tool_call_id": result.call_id}
     if tuple(read_answer(old.get("content"), 0, "")) == result.content:
         return old
     # A typed return demands content of its own shape, and the digests are of what was there.
@@ -174,36 +174,24 @@ def _describe(source: MediaSource) -> dict[str, Any] | None:
 # --- from neutral parts ----------------------------------------------------------------------
 
 
-def built_message(message: Message, numbers: Sequence[str]) -> dict[str, Any] | None:
+def built_message(message: Message) -> list[dict[str, Any]]:
     """
     Write a message that was made elsewhere.
 
-    Args:
-        message: A message of another dialect, or one that Foldline made.
-        numbers: For each part its call id, "" for parts that need none.
-
     Returns:
-        A request with the tool returns first, or a response; None when nothing can be written.
+        A request with the tool returns first, or a response, if anything can be written.
     """
     if message.role == "assistant":
-        said = zip(message.parts, numbers, strict=True)
-        parts = [
-            wire for part, number in said if (wire := _response_part(part, number)) is not None
-        ]
-        return {"parts": parts, "kind": "response"} if parts else None
-    returns = [
-        _result(part, None, number or part.call_id or "")
-        for part, number in zip(message.parts, numbers, strict=True)
-        if isinstance(part, ToolResult)
-    ]
-    parts = [*returns, *_prompt_parts(message)]
-    return {"parts": parts, "kind": "request"} if parts else None
+        parts = [wire for part in message.parts if (wire := _response_part(part)) is not None]
+        return [{"parts": parts, "kind": "response"}] if parts else []
+    parts = [*(_result(result, None) for result in message.results), *_prompt_parts(message)]
+    return [{"parts": parts, "kind": "request"}] if parts else []
 
 
-def _response_part(part: Part, number: str) -> dict[str, Any] | None:
+def _response_part(part: Part) -> dict[str, Any] | None:
     match part:
         case ToolCall():
-            return _call(part, None, number or part.id or "")
+            return _call(part, None)
         case Text(text) if text.strip():
             return {"content": text, "part_kind": "text"}
         case Thinking(text, signed) if text.strip() and not signed:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from foldline.formats.arrangement import Slot, arrange
 from foldline.formats.foreign import flat_text
-from foldline.formats.jsonl import Lines
+from foldline.formats.jsonl import Lines, SessionDraft
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource, decode_text
 from foldline.values.messages import Message, Omitted, Role, Text
@@ -153,29 +152,19 @@ def mark(text: str, speaker: Speaker) -> list[str]:
     return [*(f" {t}" if t.startswith(foreign) else t for t in text.split("\n")), ""]
 
 
-def written(recording: Recording) -> bytes:
-    """Write the file; see ``Aider.encode``."""
-    history: AiderHistory = recording.document
-    draft = _Draft(history)
-    for chat, there in zip(history.chats, recording.conversations, strict=True):
-        draft.apply(chat, there.transcript.messages)
-    return history.lines.joined(draft.lines())
-
-
-class _Draft:
-    """The file in the making: its slots, and the lines that changed or left."""
+class _Draft(SessionDraft):
+    """The file in the making, with the lines that changed or left."""
 
     def __init__(self, history: AiderHistory) -> None:
+        super().__init__(history.lines)
         self.history = history
-        self.slots: tuple[Slot, ...] = tuple(range(len(history.lines.data)))
         self.changed: dict[int, bytes] = {}
         first = history.lines.data[0] if history.lines.data else b""
         self.ending = "\r\n" if first.endswith("\r\n".encode(history.lines.encoding)) else "\n"
 
-    def apply(self, chat: AiderChat, messages: Sequence[Message]) -> None:
+    def apply(self, segment: AiderChat, messages: Sequence[Message]) -> None:
         """Bring one chat into its new state."""
-        if messages == chat.messages and all(message.intact for message in messages):
-            return
+        chat = segment
         before = {message.id: message for message in chat.messages}
         for message in messages:
             if message.id in before and not message.intact:
@@ -184,7 +173,7 @@ class _Draft:
             key: tuple(line for piece in pieces for line in range(piece.start, piece.end))
             for key, pieces in chat.pieces.items()
         }
-        self.slots = arrange(self.slots, places, messages, chat.start).slots
+        self.arrange(places, messages, chat.start)
 
     def _change(self, chat: AiderChat, message: Message, before: Message) -> None:
         for position, piece in enumerate(chat.pieces[message.id]):
@@ -260,4 +249,5 @@ class Aider:
         Untouched pieces stay as they are. Neighbouring messages of the model that have no prompt
         between them any more are one message when the file is read again: it has no other mark.
         """
-        return written(recording)
+        history: AiderHistory = recording.document
+        return _Draft(history).write(history.chats, recording)

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from foldline.formats.arrangement import Places, Slot, arrange
-from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.arrangement import Places, Slot
+from foldline.formats.fields import text_or, token_counts
+from foldline.formats.jsonl import Lines, SessionDraft, at_line, read_lines
 from foldline.formats.openai_responses import OpenAIResponsesDialect
-from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
+from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Thinking, Usage
 from foldline.values.transcript import Transcript
@@ -125,9 +126,8 @@ def read(source: TranscriptSource) -> tuple[Rollout, tuple[str, ...]]:
             _follow(drafts[-1], number, value.get("type"), payload)
     kept = [draft for draft in drafts if draft.items] or drafts[-1:]
     segments = tuple(draft.finished() for draft in kept)
-    title = meta.get("id")
-    number_or_name = title if isinstance(title, str) and title else "rollout"
-    return Rollout(number_or_name, _system(meta), _tools(meta), lines, segments), warnings
+    name = text_or(meta.get("id"), "rollout")
+    return Rollout(name, _system(meta), _tools(meta), lines, segments), warnings
 
 
 def _follow(draft: _Draft, number: int, kind: Any, payload: dict[str, Any]) -> None:
@@ -180,10 +180,8 @@ def _texts(content: Any) -> Iterator[str]:
 
 def _usage(info: Any) -> Usage | None:
     last = info.get("last_token_usage") if isinstance(info, dict) else None
-    if not isinstance(last, dict):
-        return None
-    counts = [last.get(f"{key}_tokens") for key in ("input", "output", "cached_input")]
-    given, output, cached = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
+    keys = ("input_tokens", "output_tokens", "cached_input_tokens")
+    given, output, cached = token_counts(last, *keys)
     cached = min(cached, given)
     return Usage(given - cached, output, cached) if given or output else None
 
@@ -199,28 +197,17 @@ def _tools(meta: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(tools) if isinstance(tools, list) else ()
 
 
-def written(recording: Recording) -> bytes:
-    """Write the file; see ``Codex.encode``."""
-    rollout: Rollout = recording.document
-    draft = _NewLines(rollout)
-    for segment, there in zip(rollout.segments, recording.conversations, strict=True):
-        draft.apply(segment, there.transcript.messages)
-    return rollout.lines.joined(draft.lines())
-
-
-class _NewLines:
-    """The file in the making: its slots, changed payloads, and the items of new messages."""
+class _NewLines(SessionDraft):
+    """The file in the making, with changed payloads and the items of new messages."""
 
     def __init__(self, rollout: Rollout) -> None:
+        super().__init__(rollout.lines)
         self.rollout = rollout
-        self.slots: tuple[Slot, ...] = tuple(range(len(rollout.lines.data)))
         self.payloads: dict[Slot, dict[str, Any]] = {}
         self.new: dict[str, list[Any]] = {}
 
     def apply(self, segment: CodexSegment, messages: Sequence[Message]) -> None:
         """Bring one segment into its new state."""
-        if messages == segment.messages and all(message.intact for message in messages):
-            return
         head, body = _divide(segment, messages)
         items = _Items(messages)
         if segment.compacted is not None:
@@ -235,8 +222,8 @@ class _NewLines:
                 self.payloads[places[0]] = wires[0]
             elif not wires:
                 gone.add(places[0])
-        draft = arrange(self.slots, segment.places, body)
-        self.slots = tuple(slot for slot in draft.slots if slot not in gone)
+        self.arrange(segment.places, body)
+        self.leave_out(gone)
 
     def _replace_head(self, segment: CodexSegment, head: Sequence[Message], items: _Items) -> None:
         before = segment.messages[: segment.head]
@@ -244,13 +231,13 @@ class _NewLines:
             tuple(head) == before and all(message.intact for message in head)
         ):
             return
-        payload = self.rollout.lines.value(segment.compacted)["payload"]
+        payload = self.old.value(segment.compacted)["payload"]
         history = [wire for message in head for wire in items.of(message)]
         self.payloads[segment.compacted] = {**payload, "replacement_history": history}
 
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
-        lines = self.rollout.lines
+        lines = self.old
         places = (lines for segment in self.rollout.segments for lines in segment.places.values())
         spoken = frozenset(line for lines in places for line in lines)
         neighbour = min(spoken, default=0)
@@ -319,17 +306,11 @@ class Codex:
         if not self.recognises(source):
             raise wrong_format(source, self.title)
         rollout, warnings = read(source)
-        count = len(rollout.segments)
-        conversations = tuple(
-            RecordedConversation(
-                segment_name(index, count, rollout.id),
-                Transcript(
-                    segment.messages, DIALECT.name, system=rollout.system, tools=rollout.tools
-                ),
-            )
-            for index, segment in enumerate(rollout.segments)
-        )
-        return Recording(self.name, conversations, rollout, warnings)
+        transcripts = [
+            Transcript(one.messages, DIALECT.name, system=rollout.system, tools=rollout.tools)
+            for one in rollout.segments
+        ]
+        return Recording(self.name, name_segments(transcripts, rollout.id), rollout, warnings)
 
     def encode(self, recording: Recording) -> bytes:
         """
@@ -338,4 +319,5 @@ class Codex:
         Untouched records stay as they are, a changed message changes its record, a new one becomes
         a ``response_item``. What changes in a ``replacement_history`` is written there.
         """
-        return written(recording)
+        rollout: Rollout = recording.document
+        return _NewLines(rollout).write(rollout.segments, recording)

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.formats.anthropic import AnthropicDialect
-from foldline.formats.arrangement import weave
+from foldline.formats.fields import text_or
 from foldline.formats.json_document import is_unchanged
-from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.jsonl import MessageLines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording, wrong_format
 from foldline.formats.source import TranscriptSource
-from foldline.values.messages import Message
 
 _ANTHROPIC = AnthropicDialect()
-
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """The lines of a session; ``rows`` are those with a message."""
-
-    source: TranscriptSource
-    lines: Lines
-    values: tuple[Any, ...] = field(repr=False)
-    rows: tuple[int, ...] = field(repr=False)
-    messages: tuple[Message, ...] = field(repr=False)
 
 
 class Droid:
@@ -44,29 +31,27 @@ class Droid:
             raise wrong_format(source, self.title)
         lines, values, warnings = read_lines(source)
         rows = tuple(row for row, value in enumerate(values) if _is_message(value))
+        wires = tuple(values[row]["message"] for row in rows)
         with at_line(rows):
-            there = _ANTHROPIC.decode([values[row]["message"] for row in rows])
-        document = Entries(source, lines, tuple(values), rows, there.messages)
+            there = _ANTHROPIC.decode(list(wires))
+        document = MessageLines(source, lines, rows, wires, there.messages)
         title = next((v.get("id") for v in values if isinstance(v, dict)), None)
-        name = title if isinstance(title, str) and title else "session"
-        return Recording(self.name, (RecordedConversation(name, there),), document, warnings)
+        conversation = RecordedConversation(text_or(title, "session"), there)
+        return Recording(self.name, (conversation,), document, warnings)
 
     def encode(self, recording: Recording) -> bytes:
         """Write a session: untouched entries as they stand, others in the way of the first."""
-        document: Entries = recording.document
-        messages = recording.conversations[0].transcript.messages
+        document: MessageLines = recording.document
+        messages = recording.current.transcript.messages
         if is_unchanged(document.messages, messages):
             return document.source.data
-        where = {id(document.values[row]["message"]): row for row in document.rows}
-        after: list[tuple[int | None, list[bytes]]] = []
-        place = min(document.rows, default=0)  # the header stays before what is new
-        for number, wire in enumerate(_ANTHROPIC.messages(messages)):
-            row = where.get(id(wire))
-            place = place if row is None else row
-            line = _written(document, wire, number) if row is None else document.lines.data[row]
-            after.append((place, [line]))
-        silent = set(range(len(document.lines.data))) - set(document.rows)
-        return document.lines.joined(weave(document.lines.data, silent, after))
+        first = document.lines.value(document.rows[0] if document.rows else 0)
+        stamp = {"timestamp": first["timestamp"]} if first.get("timestamp") else {}
+
+        def entry(wire: Any, number: int) -> dict[str, Any]:
+            return {"type": "message", "id": f"foldline_{number}", "message": wire, **stamp}
+
+        return document.rewritten(_ANTHROPIC.messages(messages), entry)
 
 
 def _is_message(value: Any) -> bool:
@@ -75,10 +60,3 @@ def _is_message(value: Any) -> bool:
         and value.get("type") == "message"
         and isinstance(value.get("message"), dict)
     )
-
-
-def _written(document: Entries, wire: Any, number: int) -> bytes:
-    like = document.rows[0] if document.rows else 0
-    entry = {"type": "message", "id": f"foldline_{number}", "message": wire}
-    time = document.lines.value(like).get("timestamp")
-    return document.lines.written(entry | ({"timestamp": time} if time else {}), like)

@@ -6,14 +6,13 @@ There are no calls and no ids: what the orchestrator and its agents say are text
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.foreign import flat_text
-from foldline.formats.json_document import at, read_recording, write_recording
-from foldline.formats.recording import Recording
+from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Role, Text
 from foldline.values.transcript import Transcript
@@ -24,7 +23,7 @@ _PEOPLE = ("human", "user")
 _LEADER = "Orchestrator"
 
 
-class MagenticOne:
+class MagenticOne(JsonFormat):
     """A history of Magentic-One with the question that it is about."""
 
     name = DIALECT
@@ -35,19 +34,19 @@ class MagenticOne:
         entries = at(source.document, PATH)
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
             return 0.0
-        return 1.0 if any(entry["role"].startswith(_LEADER) for entry in entries) else 0.0
+        return float(any(entry["role"].startswith(_LEADER) for entry in entries))
 
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read the history as one conversation."""
-        entries = expect(at(source.document, PATH), list, None, "history")
-        messages = [_message(entry, index) for index, entry in enumerate(entries)]
-        return read_recording(
-            self.name, source, [("history", PATH, Transcript.of(messages, DIALECT))]
-        )
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield the history as one conversation."""
+        yield "history", PATH, expect(at(document, PATH), list, None, "history")
 
-    def encode(self, recording: Recording) -> bytes:
+    def read(self, wire: Any) -> Transcript:
+        """Read the entries of a history."""
+        return Transcript.of([_message(one, index) for index, one in enumerate(wire)], DIALECT)
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
         """Write the history again."""
-        return write_recording(recording, lambda _, __, there: _entries(there.messages))
+        return [m.raw if m.intact and m.dialect == DIALECT else _entry(m) for m in messages]
 
 
 def _is_entry(entry: Any) -> bool:
@@ -63,10 +62,6 @@ def _message(entry: Any, index: int) -> Message:
         raise InputError("an entry has a role and a content", index=index, field="history")
     role: Role = "user" if entry["role"] in _PEOPLE else "assistant"
     return Message(role, (Text(entry["content"]),), entry, DIALECT)
-
-
-def _entries(messages: Sequence[Message]) -> list[Any]:
-    return [m.raw if m.intact and m.dialect == DIALECT else _entry(m) for m in messages]
 
 
 def _entry(message: Message) -> dict[str, Any]:

@@ -11,17 +11,15 @@ cleared and moved as one; on the wire of another format it is an ordinary tool c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import ROLES, expect, read_content, read_objects, read_role, text_or
 from foldline.formats.foreign import flat_text
-from foldline.formats.json_document import read_recording, write_recording
-from foldline.formats.recording import Recording
+from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_text
-from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
 NAME = "swe-agent"
@@ -32,15 +30,9 @@ SPOKEN = "user"
 
 _FENCE = re.compile(r"\s{0,8}(?:```[\w+-]{0,20}|<command>)[ \t]{0,8}\n?\Z")
 _CLOSE = re.compile(r"(?:```|</command>)\s*\Z")
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
 
 
-class SweAgent:
+class SweAgent(JsonFormat):
     """The trajectory file of SWE-agent."""
 
     name = NAME
@@ -48,33 +40,33 @@ class SweAgent:
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for ``trajectory`` beside a ``history`` of messages."""
-        document = source.document
-        if not isinstance(document, dict) or not isinstance(document.get("trajectory"), list):
-            return 0.0
-        history = document.get("history")
-        if not isinstance(history, list) or not history:
+        history = at(source.document, PATH)
+        stepped = isinstance(at(source.document, ("trajectory",)), list)
+        if not stepped or not isinstance(history, list) or not history:
             return 0.0
         return float(
-            all(isinstance(item, dict) and str(item.get("role")) in _ROLES for item in history)
+            all(isinstance(one, dict) and str(one.get("role")) in ROLES for one in history)
         )
 
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read the history; the steps under ``trajectory`` say the same again."""
-        document = expect(source.document, dict, None, "")
-        items = expect(document.get("history"), list, None, "history")
-        wires = [expect(item, dict, index, "") for index, item in enumerate(items)]
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield the history; the steps under ``trajectory`` say the same again."""
+        whole = expect(document, dict, None, "")
+        items = expect(whole.get("history"), list, None, "history")
+        yield text_or(whole.get("environment"), "run"), PATH, items
+
+    def read(self, wire: Any) -> Transcript:
+        """Read the messages of a history."""
+        wires = [expect(item, dict, index, "") for index, item in enumerate(wire)]
         calls = [_is_call(wires, index) for index in range(len(wires))]
         messages = [
-            _message(wire, index, calls[index], index > 0 and calls[index - 1])
-            for index, wire in enumerate(wires)
+            _message(entry, index, calls[index], index > 0 and calls[index - 1])
+            for index, entry in enumerate(wires)
         ]
-        environment = document.get("environment")
-        name = environment if isinstance(environment, str) and environment else "run"
-        return read_recording(NAME, source, [(name, PATH, Transcript.of(messages, NAME))])
+        return Transcript.of(messages, NAME)
 
-    def encode(self, recording: Recording) -> bytes:
+    def write(self, messages: Sequence[Message]) -> list[Any]:
         """Write the history again; the steps under ``trajectory`` stay what they were."""
-        return write_recording(recording, lambda _, __, there: _entries(there.messages))
+        return [_written(message) for message in messages]
 
 
 # --- reading -------------------------------------------------------------------------------
@@ -99,9 +91,7 @@ def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
 
 
 def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -> Message:
-    role = _ROLES.get(expect(wire.get("role"), str, index, "role"))
-    if role is None:
-        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    role = read_role(wire, index)
     if is_output:
         result = ToolResult(f"step_{index - 1}", _content(wire, index), COMMAND)
         return Message("tool", (result,), wire, NAME)
@@ -111,7 +101,8 @@ def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -
         said, _, _ = _split(wire)
         call = ToolCall(f"step_{index}", COMMAND, wire["action"])
         return Message(role, (*([Text(said)] if said else []), call), wire, NAME)
-    parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *_calls(wire, index))
+    calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
+    parts: tuple[Part, ...] = (*_thinking(wire), *_content(wire, index), *calls)
     return Message(role, parts, wire, NAME)
 
 
@@ -138,28 +129,19 @@ def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
 
 
 def _content(wire: dict[str, Any], index: int) -> tuple[Text, ...]:
-    content = expect(wire.get("content"), (str, list, type(None)), index, "content")
-    if not isinstance(content, list):
-        return (Text(content, raw=content),) if content else ()
-    texts = []
-    for position, item in enumerate(content):
-        block = expect(item, dict, index, f"content[{position}]")
-        text = block.get("text")
-        texts.append(Text(text if isinstance(text, str) else f"[{block.get('type')}]", raw=block))
-    return tuple(texts)
+    return read_content(wire.get("content"), index, "content", _block)
 
 
-def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
-    calls = expect(wire.get("tool_calls"), (list, type(None)), index, "tool_calls") or []
-    out = []
-    for position, item in enumerate(calls):
-        field = f"tool_calls[{position}]"
-        call = expect(item, dict, index, field)
-        function = expect(call.get("function"), dict, index, f"{field}.function")
-        name = expect(function.get("name"), str, index, f"{field}.function.name")
-        number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
-        out.append(ToolCall(number, name, arguments_text(function.get("arguments")), raw=call))
-    return tuple(out)
+def _block(block: dict[str, Any], _: int, __: str) -> Text:
+    text = block.get("text")
+    return Text(text if isinstance(text, str) else f"[{block.get('type')}]", raw=block)
+
+
+def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
+    function = expect(call.get("function"), dict, index, f"{field}.function")
+    name = expect(function.get("name"), str, index, f"{field}.function.name")
+    number = expect(call.get("id"), (str, type(None)), index, f"{field}.id")
+    return ToolCall(number, name, arguments_text(function.get("arguments")), raw=call)
 
 
 def _results(wire: dict[str, Any], index: int) -> tuple[ToolResult, ...]:
@@ -175,10 +157,6 @@ def _results(wire: dict[str, Any], index: int) -> tuple[ToolResult, ...]:
 
 
 # --- writing -------------------------------------------------------------------------------
-
-
-def _entries(messages: Sequence[Message]) -> list[Any]:
-    return [_written(message) for message in messages]
 
 
 def _written(message: Message) -> Any:
@@ -216,7 +194,7 @@ def _command_fields(message: Message) -> dict[str, Any]:
 def _call_fields(message: Message) -> dict[str, Any]:
     if not message.calls:
         return {}
-    return {"tool_calls": [_call(call) for call in message.calls]}
+    return {"tool_calls": [_call_wire(call) for call in message.calls]}
 
 
 def _thinking_fields(message: Message) -> dict[str, Any]:
@@ -226,7 +204,7 @@ def _thinking_fields(message: Message) -> dict[str, Any]:
     return {"thinking_blocks": kept or None}
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call_wire(call: ToolCall) -> dict[str, Any]:
     raw = call.raw if isinstance(call.raw, dict) else {}
     inner = raw.get("function")
     function = inner if isinstance(inner, dict) else {}

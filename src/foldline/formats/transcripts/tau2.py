@@ -7,63 +7,54 @@ requestor "user". Arguments are objects, and the id of a tool message is that of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foldline.errors import InputError
-from foldline.formats.dialect import expect
-from foldline.formats.foreign import envelope, flat_text
-from foldline.formats.json_document import read_recording, reading, write_recording
-from foldline.formats.openai_chat.read import reported_usage
-from foldline.formats.recording import Recording
+from foldline.formats.fields import expect, read_objects, read_role, text_or
+from foldline.formats.foreign import envelope, flat_text, write_entries
+from foldline.formats.json_document import JsonFormat, Path, at
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
-from foldline.values.messages import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.values.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
+from foldline.values.usage import read_usage
 
 NAME = "tau2"
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
 
 
-class Tau2:
+class Tau2(JsonFormat):
     """The results file of tau2-bench."""
 
     name = NAME
     title = "tau2-bench results (.json)"
+    several = True
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for ``simulations`` with messages."""
-        document = source.document
-        runs = document.get("simulations") if isinstance(document, dict) else None
+        runs = at(source.document, ("simulations",))
         if not isinstance(runs, list) or not runs:
             return 0.0
         return float(all(isinstance(run, dict) and "messages" in run for run in runs))
 
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read one conversation for every simulation."""
-        document = expect(source.document, dict, None, "")
-        found = []
-        for index, entry in enumerate(
-            expect(document.get("simulations"), list, None, "simulations")
-        ):
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield one conversation for every simulation."""
+        runs = expect(
+            expect(document, dict, None, "").get("simulations"), list, None, "simulations"
+        )
+        for index, entry in enumerate(runs):
             field = f"simulations[{index}]"
             run = expect(entry, dict, None, field)
             name = f"task {run.get('task_id')} trial {run.get('trial', 0)}"
             items = expect(run.get("messages"), list, None, f"{field}.messages")
-            with reading(name):
-                messages = [_message(item, position) for position, item in enumerate(items)]
-            path = ("simulations", index, "messages")
-            found.append((name, path, Transcript.of(messages, NAME)))
-        return read_recording(NAME, source, found)
+            yield name, ("simulations", index, "messages"), items
 
-    def encode(self, recording: Recording) -> bytes:
-        """Write the simulations again."""
-        return write_recording(recording, lambda _, __, there: _entries(there.messages))
+    def read(self, wire: Any) -> Transcript:
+        """Read the messages of a simulation."""
+        return Transcript.of([_message(item, index) for index, item in enumerate(wire)], NAME)
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        """Write messages as those of a simulation."""
+        return list(write_entries(messages, NAME, _result, _entry))
 
 
 # --- reading -------------------------------------------------------------------------------
@@ -71,59 +62,38 @@ class Tau2:
 
 def _message(item: Any, index: int) -> Message:
     wire = expect(item, dict, index, "")
-    role = _ROLES.get(expect(wire.get("role"), str, index, "role"))
-    if role is None:
-        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    role = read_role(wire, index)
     text = expect(wire.get("content"), (str, type(None)), index, "content") or ""
     said = (Text(text, raw=text),) if text else ()
     if role == "tool":
         number = expect(wire.get("id"), str, index, "id")
         parts: tuple[Part, ...] = (ToolResult(number, said, is_error=wire.get("error") is True),)
     else:
-        parts = (*_thinking(wire), *said, *_calls(wire, index))
-    return Message(role, parts, wire, NAME, usage=reported_usage(wire.get("usage")))
+        thought = text_or(wire.get("reasoning"), "")
+        calls = read_objects(wire.get("tool_calls"), index, "tool_calls", _call)
+        parts = (*([Thinking(thought)] if thought else []), *said, *calls)
+    return Message(role, parts, wire, NAME, usage=read_usage(wire.get("usage")))
 
 
-def _thinking(wire: dict[str, Any]) -> tuple[Part, ...]:
-    text = wire.get("reasoning")
-    return (Thinking(text),) if isinstance(text, str) and text else ()
-
-
-def _calls(wire: dict[str, Any], index: int) -> tuple[ToolCall, ...]:
-    calls = expect(wire.get("tool_calls"), (list, type(None)), index, "tool_calls") or []
-    out = []
-    for position, item in enumerate(calls):
-        field = f"tool_calls[{position}]"
-        call = expect(item, dict, index, field)
-        number = expect(call.get("id"), str, index, f"{field}.id")
-        name = expect(call.get("name"), str, index, f"{field}.name")
-        out.append(ToolCall(number, name, arguments_text(call.get("arguments")), raw=call))
-    return tuple(out)
+def _call(call: dict[str, Any], index: int, field: str) -> ToolCall:
+    number = expect(call.get("id"), str, index, f"{field}.id")
+    name = expect(call.get("name"), str, index, f"{field}.name")
+    return ToolCall(number, name, arguments_text(call.get("arguments")), raw=call)
 
 
 # --- writing -------------------------------------------------------------------------------
 
 
-def _entries(messages: Sequence[Message]) -> list[Any]:
-    return [entry for message in messages for entry in _written(message)]
-
-
-def _written(message: Message) -> list[Any]:
-    if message.intact and message.dialect == NAME:
-        return [message.raw]
-    out = [_result(result, message) for result in message.results]
-    rest = [part for part in message.parts if not isinstance(part, ToolResult)]
-    if out and not rest:
-        return out
+def _entry(message: Message, rest: Sequence[Part]) -> dict[str, Any]:
     entry = envelope(message, NAME)
     entry["content"] = flat_text(rest) or None
-    calls = [_call(call, message) for call in message.calls]
+    calls = [_call_wire(call, message) for call in message.calls]
     if calls or "tool_calls" in entry:
         entry["tool_calls"] = calls or None
     thoughts = [part.text for part in rest if isinstance(part, Thinking)]
     if thoughts or "reasoning" in entry:
         entry["reasoning"] = "\n".join(thoughts) or None
-    return [*out, entry]
+    return entry
 
 
 def _result(result: ToolResult, message: Message) -> dict[str, Any]:
@@ -139,7 +109,7 @@ def _result(result: ToolResult, message: Message) -> dict[str, Any]:
     }
 
 
-def _call(call: ToolCall, message: Message) -> dict[str, Any]:
+def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
     raw = call.raw if message.dialect == NAME and isinstance(call.raw, dict) else None
     if raw is not None and arguments_text(raw.get("arguments")) == call.arguments:
         return raw

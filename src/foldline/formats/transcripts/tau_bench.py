@@ -8,24 +8,20 @@ one reads "None". Such a call becomes one of an unnamed tool, so that its result
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import ROLES, expect
 from foldline.formats.foreign import flat_text
-from foldline.formats.json_document import (
-    ConversationPath,
-    is_unchanged,
-    read_recording,
-    reading,
-    write_recording,
-)
+from foldline.formats.json_document import ConversationPath, Path, is_unchanged
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
-from foldline.values.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from foldline.formats.transcripts.embedded import EmbeddedWire
+from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
 DIALECT = "tau-bench"
@@ -33,12 +29,6 @@ KEY = "messages_display"
 UNNAMED = "unrecorded_tool"
 
 _TURN = re.compile(r"^(system|user|assistant|tool): ", re.MULTILINE)
-_ROLES: dict[str, Role] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +84,7 @@ def _messages(text: str) -> list[Message]:
     for index, (role, content, raw) in enumerate(spoken):
         answered = index + 1 < len(spoken) and spoken[index + 1][0] == "tool"
         parts = _parts(role, content, index, answered)
-        out.append(Message(_ROLES[role], parts, raw, DIALECT))
+        out.append(Message(ROLES[role], parts, raw, DIALECT))
     return out
 
 
@@ -122,14 +112,13 @@ def _write_line(message: Message) -> str:
     return f"{message.role}: {content or ('None' if message.calls else '')}"
 
 
-_CHAT = OpenAIChatDialect()
-
-
-class TauBench:
+class TauBench(EmbeddedWire):
     """Results and few-shot files of tau-bench."""
 
     name = "tau-bench"
     title = "tau-bench results (.json) and few-shot examples (.jsonl)"
+    wire = OpenAIChatDialect()
+    several = True
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for runs with ``task_id`` and ``traj``, or lines with ``messages_display``."""
@@ -142,24 +131,21 @@ class TauBench:
             all(isinstance(run, dict) and {"task_id", "traj"} <= run.keys() for run in runs)
         )
 
-    def decode(self, source: TranscriptSource) -> Recording:
-        """Read one conversation for every run."""
-        if is_few_shot(source):
-            return decode(self.name, source)
-        runs = expect(source.document, list, None, "")
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield one conversation for every run."""
+        runs = expect(document, list, None, "")
         if not runs:
-            raise InputError("the list of runs is empty", hint="Give a file that holds one.")
-        found = []
+            raise InputError("The list of runs is empty", hint="Give a file that holds one.")
         for index, entry in enumerate(runs):
             run = expect(entry, dict, None, f"[{index}]")
             items = expect(run.get("traj"), list, None, f"[{index}].traj")
-            name = f"task {run.get('task_id')} trial {run.get('trial', 0)}"
-            with reading(name):
-                found.append((name, (index, "traj"), _CHAT.decode(items)))
-        return read_recording(self.name, source, found)
+            yield f"task {run.get('task_id')} trial {run.get('trial', 0)}", (index, "traj"), items
+
+    def decode(self, source: TranscriptSource) -> Recording:
+        """Read one conversation for every run, or for every line."""
+        return decode(self.name, source) if is_few_shot(source) else super().decode(source)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write the runs again."""
-        if isinstance(recording.document, Examples):
-            return encode(recording)
-        return write_recording(recording, lambda _, __, there: _CHAT.messages(there.messages))
+        """Write the runs, or the lines, again."""
+        few_shot = isinstance(recording.document, Examples)
+        return encode(recording) if few_shot else super().encode(recording)

@@ -3,41 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.errors import UnknownFormat
-from foldline.formats.arrangement import weave
-from foldline.formats.detect import detect_dialect
-from foldline.formats.json_document import (
-    ConversationPath,
-    JsonDocument,
-    Path,
-    as_bytes,
-    is_unchanged,
-    replace_values,
-)
-from foldline.formats.jsonl import Lines, at_line, read_lines
+from foldline.formats.json_document import ConversationPath, JsonDocument, Path, is_unchanged
+from foldline.formats.jsonl import MessageLines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
-from foldline.formats.registry import DIALECTS, dialect
+from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.source import TranscriptSource
-from foldline.values.messages import Message
 
 _DOCUMENT, _LINES = 0.5, 0.4
 """How sure it is at most, so that a format with more to go by wins."""
 
 _SPOKEN = frozenset({"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"})
-
-
-@dataclass(frozen=True, slots=True)
-class MessageLines:
-    """A file with a message in every line; ``rows`` are the lines that hold one."""
-
-    source: TranscriptSource
-    lines: Lines
-    values: tuple[Any, ...] = field(repr=False)
-    rows: tuple[int, ...] = field(repr=False)
-    messages: tuple[Message, ...] = field(repr=False)
 
 
 class WireFile:
@@ -70,13 +48,17 @@ class WireFile:
         """Write the value, or the lines, again."""
         there = recording.conversations[0].transcript
         if isinstance(recording.document, MessageLines):
-            return _encode_lines(recording.document, recording.conversations[0])
+            lines = recording.document
+            if is_unchanged(lines.messages, there.messages):
+                return lines.source.data
+            wires = dialect(there.dialect).messages(there.messages)
+            return lines.rewritten(wires, lambda wire, _: wire)
         document: JsonDocument = recording.document
         if is_unchanged(document.places[0].messages, there.messages):
             return document.source.data
         before = document.source.document
         changes = dict(_differences(before, dialect(there.dialect).encode(there), ()))
-        return as_bytes(document.source, replace_values(document.source.text, before, changes))
+        return document.with_values(changes)
 
 
 def _surest(wire: Any) -> float:
@@ -112,20 +94,5 @@ def _decode_lines(source: TranscriptSource) -> Recording:
         raise UnknownFormat(f"{source.name} is neither JSON nor JSON Lines")
     with at_line(rows):
         there = detect_dialect(wire).decode(wire)
-    document = MessageLines(source, lines, tuple(wire), rows, there.messages)
+    document = MessageLines(source, lines, rows, tuple(wire), there.messages)
     return Recording(WireFile.name, (RecordedConversation("messages", there),), document, warnings)
-
-
-def _encode_lines(document: MessageLines, there: RecordedConversation) -> bytes:
-    transcript = there.transcript
-    if is_unchanged(document.messages, transcript.messages):
-        return document.source.data
-    lines = document.lines
-    where = {id(value): row for value, row in zip(document.values, document.rows, strict=True)}
-    after: list[tuple[int | None, list[bytes]]] = []
-    for wire in dialect(transcript.dialect).messages(transcript.messages):
-        row = where.get(id(wire))
-        like = document.rows[0] if row is None else row
-        after.append((row, [lines.written(wire, like) if row is None else lines.data[row]]))
-    silent = set(range(len(lines.data))) - set(document.rows)
-    return lines.joined(weave(lines.data, silent, after))

@@ -16,7 +16,18 @@ from foldline.inspector.comparison import (
     describe,
 )
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, moment, money, note, paging, share, table
+from foldline.inspector.pages.layout import (
+    Links,
+    ListPage,
+    button,
+    link,
+    moment,
+    money,
+    note,
+    section,
+    share,
+    table,
+)
 from foldline.inspector.pages.messages import article, excerpt, role
 from foldline.inspector.timeline import Revision
 from foldline.inspector.trace import SessionTrace
@@ -59,7 +70,6 @@ def compaction(
     made = compare(*around(trace.segments, index), revision, trace.counter)
     name = "Undo" if revision.cause == "undo" else "Compaction"
     number = trace.timeline.marks[index]
-    request = links.request(number)
     return join(
         h(
             "section",
@@ -68,7 +78,7 @@ def compaction(
                 "p",
                 f"{made.before:,} → {made.after:,} tokens, ",
                 f"{share(made.before - made.after, made.before)} less. Before ",
-                h("a", f"request {number:,}", href=request) if request else f"request {number:,}",
+                link(f"request {number:,}", links.request(number)),
                 f", {moment(revision.time):%Y-%m-%d %H:%M}" if revision.time else None,
                 ".",
             ),
@@ -76,9 +86,8 @@ def compaction(
             receipt(trace, revision, made, links.live),
             actions(trace, links, index, revision),
         ),
-        h(
-            "section",
-            h("h2", "What became of every message"),
+        section(
+            "What became of every message",
             fates(links, f"compactions/{index}", made, fate),
             side_by_side(trace, links, f"compactions/{index}", made.rows, fate, page, rows),
         ),
@@ -114,26 +123,14 @@ def fates(links: Links, path: str, made: ViewComparison, chosen: str) -> Html:
     """Say how many messages met each fate; each is the way to those alone."""
     items = []
     if links.live:
-        items.append(
-            h("li", h("a", "all", href=links.page(path), aria_current=None if chosen else "true"))
-        )
+        current = None if chosen else "true"
+        items.append(h("li", link("all", links.page(path), aria_current=current)))
     for fate, (count, tokens) in made.tokens().items():
         words = join(
             sign(fate), f" {FATES[fate]}: ", h("b", count), h("small", f" ({tokens:,} tokens)")
         )
-        items.append(
-            h(
-                "li",
-                h(
-                    "a",
-                    words,
-                    href=links.page(path, fate=fate),
-                    aria_current="true" if fate == chosen else None,
-                )
-                if links.live
-                else words,
-            )
-        )
+        where = links.page(path, fate=fate) if links.live else None
+        items.append(h("li", link(words, where, aria_current="true" if fate == chosen else None)))
     return h("ul", items, class_="fates", aria_label="Fates")
 
 
@@ -153,23 +150,12 @@ def side_by_side(
 ) -> Html:
     """Write rows: what was there on the left, its fate, what stands there now on the right."""
     chosen = [row for row in rows if not fate or row.fate == fate]
-    count = max(1, -(-len(chosen) // size))
-    page = min(max(page, 0), count - 1)
-    held = chosen[page * size : (page + 1) * size]
-    first = page * size
-    words = f"Messages {first + 1:,} to {first + len(held):,} of {len(chosen):,}"
+    part = ListPage.of(len(chosen), size, page)
     head = h("tr", *(h("th", name, scope="col") for name in ("before", "fate", "after")))
-    body = [_line(trace, links, row) for row in held]
+    body = [_line(trace, links, row) for row in chosen[part.held]]
     extra = {"fate": fate} if fate else {}
-    ways = paging(links, path, page, count, **extra) if links.live else []
     return join(
-        h(
-            "nav",
-            h("span", words if held else "No messages"),
-            ways,
-            class_="pages",
-            aria_label="Pages",
-        ),
+        part.nav(links, path, part.words("Messages"), **extra),
         h(
             "table",
             h("caption", "Before and after, message by message"),
@@ -220,9 +206,9 @@ def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
     after = links.compaction(index + 1) if index + 1 < len(trace.segments) else None
     return h(
         "p",
-        h("a", "← change before", href=before, rel="prev") if before else None,
+        link("← change before", before, rel="prev") if before else None,
         " ",
-        h("a", "change after →", href=after, rel="next") if after else None,
+        link("change after →", after, rel="next") if after else None,
         class_="walk",
     )
 
@@ -254,9 +240,9 @@ def _facts(
 ) -> list[Html]:
     spent = held.spent
     shown = [row for row in made.rows if row.new is not None]
-    asked = "no model was asked"
+    price = "no model was asked"
     if spent.attempts:
-        asked = (
+        price = (
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
             f"{spent.output_tokens:,} out, {spent.seconds:.1f} s, {money(spent.usd)}"
         )
@@ -275,7 +261,7 @@ def _facts(
         ("messages were allowed", f"{held.budget:,} tokens"),
         ("edits", describe(revision) or "none"),
         ("kept at the beginning", f"{held.kept_prefix:,} messages, for the cache"),
-        ("price", asked),
+        ("price", price),
         ("paid back", "never" if pays is None else f"after {pays:.1f} requests, by cache prices"),
         ("handles", f"{len(held.recall):,}"),
     ]
@@ -295,4 +281,4 @@ def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -
     )
     if index != newest:
         return note("Only the newest compaction in effect can be undone.")
-    return h("p", h("a", "Undo this compaction…", href=links.page("undo"), class_="button"))
+    return button("Undo this compaction…", links.page("undo"))

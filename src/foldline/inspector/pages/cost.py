@@ -20,8 +20,20 @@ from foldline.evaluation.pricing import (
     nothing,
     replay,
 )
-from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, brief, money, note, paging, share, table, tile
+from foldline.inspector.html import Child, Html, h, join, rect
+from foldline.inspector.pages.layout import (
+    Links,
+    ListPage,
+    brief,
+    button,
+    link,
+    money,
+    note,
+    section,
+    share,
+    table,
+    tile,
+)
 from foldline.inspector.timeline import Point
 from foldline.inspector.trace import SessionTrace
 from foldline.models.info import price
@@ -51,7 +63,7 @@ class Alternative:
     error: str = ""
 
 
-def asked(trace: SessionTrace) -> tuple[Point, ...]:
+def requests_made(trace: SessionTrace) -> tuple[Point, ...]:
     """Return the requests that were really made."""
     return trace.timeline.points[:-1]
 
@@ -63,30 +75,25 @@ def usd(trace: SessionTrace, usage: Usage) -> float | None:
 
 def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
     """Add up requests, each priced by itself."""
-    together = [0, 0, 0, 0]
-    money, known, count = 0.0, True, 0
-    for usage in usages:
-        count += 1
-        for index, tokens in enumerate(
-            (usage.input, usage.output, usage.cache_read, usage.cache_write)
-        ):
-            together[index] += tokens
-        cost = usd(trace, usage)
-        known = known and cost is not None
-        money += cost or 0.0
-    return Total(Usage(*together), count, money if known else None)
+    paid = list(usages)
+    costs = [usd(trace, usage) for usage in paid]
+    whole = None if None in costs else sum(filter(None, costs))
+    return Total(sum(paid, start=Usage()), len(paid), whole)
 
 
 def paid(trace: SessionTrace) -> Total:
     """Return what the requests took: as reported by the provider, else as counted here."""
-    return total(trace, (point.usage for point in asked(trace)))
+    return total(trace, (point.usage for point in requests_made(trace)))
 
 
 def counted(trace: SessionTrace) -> Total:
     """Return what the requests took as counted here, whatever the provider reported."""
     return total(
         trace,
-        (Usage(0, p.output, cache_read=p.cached, cache_write=p.written) for p in asked(trace)),
+        (
+            Usage(0, p.output, cache_read=p.cached, cache_write=p.written)
+            for p in requests_made(trace)
+        ),
     )
 
 
@@ -155,8 +162,8 @@ def cost(
     """
     whole = paid(trace)
     used = whole.usage
-    read = used.input + used.cache_read + used.cache_write
-    reported = sum(point.reported is not None for point in asked(trace))
+    cached = share(used.cache_read, used.read)
+    reported = sum(point.reported is not None for point in requests_made(trace))
     words = (
         f"Reported by the provider for {reported:,} of {whole.requests:,} requests; "
         "the others are counted here, with a cache that never expires."
@@ -170,11 +177,7 @@ def cost(
             h(
                 "dl",
                 tile("together", money(whole.usd), f"{whole.requests:,} requests"),
-                tile(
-                    "from the cache",
-                    brief(used.cache_read),
-                    f"{share(used.cache_read, read)} of input",
-                ),
+                tile("from the cache", brief(used.cache_read), f"{cached} of input"),
                 tile("written to the cache", brief(used.cache_write), "tokens"),
                 tile("fresh input", brief(used.input), "tokens"),
                 tile("output", brief(used.output), "tokens"),
@@ -195,7 +198,7 @@ def parts(usage: Usage) -> tuple[int, int, int, int]:
 
 
 def _drawing(trace: SessionTrace) -> Html:
-    points = asked(trace)
+    points = requests_made(trace)
     count = min(COLUMNS, len(points))
     edges = [len(points) * index // max(1, count) for index in range(count + 1)]
     bars = [points[a:b] for a, b in pairwise(edges)]
@@ -213,16 +216,8 @@ def _drawing(trace: SessionTrace) -> Html:
         for part, size in enumerate(sizes):
             tall = 190 * size / top
             y -= tall
-            pieces.append(
-                h(
-                    "rect",
-                    x=f"{100 * index / count:.3f}%",
-                    y=y,
-                    width=f"{86 / count:.3f}%",
-                    height=tall,
-                    class_=f"paid-{part}",
-                )
-            )
+            x, wide = f"{100 * index / count:.3f}%", f"{86 / count:.3f}%"
+            pieces.append(rect(x, y, wide, tall, class_=f"paid-{part}"))
         words = f"request {bar[0].request.number:,}: " + ", ".join(
             f"{name} {size:,.0f}" for name, size in zip(PARTS, sizes, strict=True)
         )
@@ -240,20 +235,11 @@ def _legend() -> Html:
 
 
 def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] | None) -> Html:
-    title = h("h2", "Beside other policies")
+    title = "Beside other policies"
     if others is None:
-        way: Child = None
-        if links.live:
-            way = h(
-                "p",
-                h(
-                    "a",
-                    "Replay it under every policy",
-                    href=links.page("cost", compare=1),
-                    class_="button",
-                ),
-            )
-        return h("section", title, note("What would it have cost otherwise?"), way)
+        way = links.page("cost", compare=1)
+        ask = button("Replay it under every policy", way) if links.live else None
+        return section(title, note("What would it have cost otherwise?"), ask)
     own = counted(trace)
     rows: list[list[Child]] = [_priced("as it was", own.usage, own.requests, 0, own.usd)]
     for one in others:
@@ -263,73 +249,34 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
             rows.append(
                 _priced(one.name, one.bill.usage, one.bill.requests, one.bill.over, one.usd)
             )
-    heads = (
-        "policy",
-        ">price",
-        ">requests",
-        ">too long",
-        ">cached",
-        ">written",
-        ">output",
-        ">input",
-    )
+    heads = ("policy", ">price", ">requests", ">too long", *(f">{name}" for name in PARTS))
     words = (
         "All rows are counted here, with a cache that never expires: so they can be compared; "
         f"the window is {trace.model.window:,} tokens. "
         "Consecutive answers of the agent count as a request each, but in the first row."
     )
-    return h(
-        "section", title, table("The same session under other policies", heads, rows), note(words)
-    )
+    return section(title, table("The same session under other policies", heads, rows), note(words))
 
 
 def _priced(name: str, usage: Usage, requests: int, over: int, price: float | None) -> list[Child]:
-    return [
-        name,
-        money(price),
-        requests,
-        over,
-        usage.cache_read,
-        usage.cache_write,
-        usage.output,
-        usage.input,
-    ]
+    return [name, money(price), requests, over, *parts(usage)]
 
 
 def _requests(trace: SessionTrace, links: Links, page: int) -> Html:
-    points = asked(trace)
-    count = max(1, -(-len(points) // PAGE))
-    page = min(max(page, 0), count - 1)
-    rows = [_row(trace, links, point) for point in points[page * PAGE : (page + 1) * PAGE]]
-    heads = (
-        "request",
-        ">price",
-        ">cached",
-        ">written",
-        ">fresh input",
-        ">output",
-        "from",
-        "cache",
-    )
-    ways = paging(links, "cost", page, count) if links.live else None
-    return h(
-        "section",
-        h("h2", "Request by request"),
-        h("nav", f"Page {page + 1} of {count:,}", ways, class_="pages", aria_label="Pages"),
+    points = requests_made(trace)
+    part = ListPage.of(len(points), PAGE, page)
+    rows = [_row(trace, links, point) for point in points[part.held]]
+    heads = ("request", ">price", *(f">{name}" for name in PARTS), "from", "cache")
+    return section(
+        "Request by request",
+        part.nav(links, "cost", f"Page {part.chosen + 1} of {part.count:,}"),
         table("What each request took", heads, rows),
     )
 
 
 def _row(trace: SessionTrace, links: Links, point: Point) -> list[Child]:
     number = point.request.number
-    where = links.request(number)
-    said = "provider" if point.reported else "counted here"
+    origin = "provider" if point.reported else "counted here"
     broke = f"broken: {point.lost:,} lost" if point.lost else ""
-    name = f"{number:,}"
-    return [
-        h("a", name, href=where) if where else name,
-        money(usd(trace, point.usage)),
-        *parts(point.usage),
-        said,
-        broke,
-    ]
+    name = link(f"{number:,}", links.request(number))
+    return [name, money(usd(trace, point.usage)), *parts(point.usage), origin, broke]

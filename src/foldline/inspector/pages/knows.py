@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.knowledge_check import STANDINGS, KnowledgeCheck, Mention, check_knowledge
-from foldline.inspector.pages.layout import Links, note
+from foldline.inspector.knowledge_check import (
+    STANDINGS,
+    KnowledgeCheck,
+    Mention,
+    Standing,
+    check_knowledge,
+)
+from foldline.inspector.pages.layout import Links, form, link, note, number, search
 from foldline.inspector.trace import SessionTrace
 
 SIGNS = {"here": "=", "snapshot": "❝", "handle": "#", "never": "×"}
@@ -27,7 +33,7 @@ def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html
     return h(
         "section",
         h("h1", "Does it still know…?"),
-        form(trace, links, query, at),
+        _form(trace, links, query, at),
         _answer(
             trace,
             links,
@@ -41,46 +47,18 @@ def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html
     )
 
 
-def form(trace: SessionTrace, links: Links, query: str = "", at: int | None = None) -> Html:
+def _form(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html:
     """Write the box in which one asks."""
-    keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
-    last = len(trace.timeline.points) - 1
-    return h(
-        "form",
-        keep,
-        h(
-            "label",
-            "Ask ",
-            h(
-                "input",
-                type="search",
-                name="q",
-                value=query,
-                id="search",
-                placeholder="a name, a sentence, a question",
-                size="40",
-                maxlength="1000",
-                autocomplete="off",
-            ),
-        ),
-        h(
-            "label",
-            " at request ",
-            h(
-                "input",
-                type="number",
-                name="at",
-                min="0",
-                max=str(last),
-                value=None if at is None else str(at),
-                placeholder="now",
-            ),
-        ),
+    last = str(len(trace.timeline.points) - 1)
+    chosen = None if at is None else str(at)
+    words = "a name, a sentence, a question"
+    return form(
+        links,
+        "/knows",
+        h("label", "Ask ", search(query, words, size="40", maxlength="1000")),
+        h("label", " at request ", number("at", chosen, max=last, placeholder="now")),
         h("button", "Does it know?"),
-        method="get",
-        action=f"{links.base}/knows",
         role="search",
-        class_="inline",
         data_live=True,
     )
 
@@ -100,12 +78,7 @@ def _answer(trace: SessionTrace, links: Links, answer: KnowledgeCheck, when: str
         "div",
         h(
             "p",
-            h(
-                "span",
-                SIGNS[answer.standing],
-                aria_hidden="true",
-                class_=f"standing {answer.standing}",
-            ),
+            _sign(answer.standing),
             " ",
             h("strong", words),
             f", {when}.",
@@ -117,18 +90,17 @@ def _answer(trace: SessionTrace, links: Links, answer: KnowledgeCheck, when: str
     )
 
 
+def _sign(standing: Standing) -> Html:
+    return h("span", SIGNS[standing], aria_hidden="true", class_=f"standing {standing}")
+
+
 def _passage(trace: SessionTrace, links: Links, one: Mention) -> Html:
     words = STANDINGS[one.standing]
     if one.standing == "handle" and not trace.is_ours:
         words = "out of view"
-    where = links.message(one.message)
     position = trace.positions.get(one.message)
     name = "the snapshot" if position is None else f"{one.role} #{position:,}"
-    head = join(
-        h("span", SIGNS[one.standing], class_=f"standing {one.standing}", aria_hidden="true"),
-        f" {words} · ",
-        h("a", name, href=where) if where else name,
-    )
+    head = join(_sign(one.standing), f" {words} · ", link(name, links.message(one.message)))
     if one.standing == "handle" and trace.is_ours:
         head = join(head, " · ", h("code", f"foldline recall {one.handle}"))
     text: Child = one.text

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from foldline.inspector.html import Child, Html, h, join
+from foldline.inspector.html import Child, Html, Value, h, join
 from foldline.inspector.trace import SessionTrace
 
 _LAST: Final = 253_402_128_000.0
@@ -182,7 +182,7 @@ def footer() -> Html:
 def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
     """Write the line at the top: where one is, and the way back."""
     items = [
-        h("li", h("a", name, href=href) if href else h("span", name, aria_current="page"))
+        h("li", link(name, href) if href else h("span", name, aria_current="page"))
         for name, href in crumbs
     ]
     return h(
@@ -220,18 +220,59 @@ def about(trace: SessionTrace, now: float) -> Html:
     named = model.name or "model not named"
     facts.append(named if model.resolved else f"{named} (window assumed)")
     facts.append(counted(len(trace.log), "message"))
-    facts.append(size(source.size))
-    changed = moment(source.changed)
-    facts.append(
-        h(
-            "time",
-            ago(now - source.changed),
-            datetime=changed.isoformat(timespec="seconds"),
-            title=f"{changed:%Y-%m-%d %H:%M}",
-        )
-    )
+    facts += [size(source.size), when(source.changed, now)]
     kind = "an archive of Foldline" if trace.is_ours else "an agent's own file, never changed"
     return h("p", [join(h("span", fact), " ") for fact in facts], h("span", kind), class_="about")
+
+
+def link(words: Child, href: str | None, **attributes: Value) -> Child:
+    """Write a link; only its words where it leads nowhere."""
+    return h("a", words, href=href, **attributes) if href else words
+
+
+def button(words: str, href: str) -> Html:
+    """Write a link that looks like what one presses."""
+    return h("p", h("a", words, href=href, class_="button"))
+
+
+def section(title: str, *content: Child, **attributes: Value) -> Html:
+    """Write a part of a page under its title."""
+    return h("section", h("h2", title), *content, **attributes)
+
+
+def form(links: Links, path: str, *fields: Child, class_: str = "inline", **rest: Value) -> Html:
+    """Write a form that asks for a page of a session; what every address keeps goes along."""
+    keep = [hidden(name, value) for name, value in links.around]
+    action = f"{links.base}{path}"
+    return h("form", keep, fields, method="get", action=action, class_=class_, **rest)
+
+
+def hidden(name: str, value: str) -> Html:
+    """Write a field that nobody sees."""
+    return h("input", type="hidden", name=name, value=value)
+
+
+def number(name: str, value: Value = None, **attributes: Value) -> Html:
+    """Write a field for a number from 0 on."""
+    return h("input", **{"type": "number", "name": name, "min": "0", "value": value, **attributes})
+
+
+def search(value: str, placeholder: str, **attributes: Value) -> Html:
+    """Write the field that one searches in."""
+    fixed: dict[str, Value] = {"type": "search", "name": "q", "id": "search"}
+    asks: dict[str, Value] = {"placeholder": placeholder, "autocomplete": "off"}
+    return h("input", value=value, **fixed, **asks, **attributes)
+
+
+def when(changed: float, now: float) -> Html:
+    """Say how long ago something was; both in seconds since 1970."""
+    at = moment(changed)
+    return h(
+        "time",
+        ago(now - changed),
+        datetime=at.isoformat(timespec="seconds"),
+        title=f"{at:%Y-%m-%d %H:%M}",
+    )
 
 
 def tile(name: str, value: Child, note: Child = None) -> Html:
@@ -244,13 +285,7 @@ def note(words: Child, kind: str = "note") -> Html:
     return h("p", words, class_=kind)
 
 
-def table(
-    caption: str,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[Child]],
-    *,
-    class_: str = "",
-) -> Html:
+def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Child]]) -> Html:
     """
     Write a table.
 
@@ -258,7 +293,6 @@ def table(
         caption: What it is about.
         heads: Names of columns; ``>`` before one makes a column of numbers.
         rows: Cells; the first of each names its row.
-        class_: Of the table.
     """
     numbers = [head.startswith(">") for head in heads]
     cells = [
@@ -280,27 +314,54 @@ def table(
         )
         for row in rows
     ]
-    return h(
-        "div",
-        h(
-            "table",
-            h("caption", caption),
-            h("thead", h("tr", cells)),
-            h("tbody", body),
-            class_=class_ or None,
-        ),
-        class_="wide",
-        tabindex="0",
-        role="region",
-        aria_label=caption,
-    )
+    return wide(caption, cells, body)
 
 
-def paging(links: Links, path: str, chosen: int, count: int, **rest: str | int) -> list[Child]:
-    """Write the ways to other pages of a list: first, before, after, last."""
-    places = (("first", 0), ("before", chosen - 1), ("after", chosen + 1), ("last", count - 1))
-    return [
-        join(" ", h("a", name, href=links.page(path, page=place, **rest)))
-        for name, place in places
-        if 0 <= place < count and place != chosen
-    ]
+def wide(label: str, heads: Child, rows: Child, caption: str = "", class_: Value = None) -> Html:
+    """Write a table of cells that are elements; it scrolls where there is no room."""
+    head = h("thead", h("tr", heads))
+    drawn = h("table", h("caption", caption or label), head, h("tbody", rows), class_=class_)
+    return h("div", drawn, class_="wide", tabindex="0", role="region", aria_label=label)
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a list of ``size`` things, ``most`` at a time: the ``chosen`` one, from 0."""
+
+    size: int
+    most: int
+    chosen: int
+
+    @classmethod
+    def of(cls, size: int, most: int, wanted: int | None) -> ListPage:
+        """Return the page that is nearest to a wanted one; None wants the last."""
+        last = max(0, (size - 1) // most)
+        return cls(size, most, last if wanted is None else min(max(wanted, 0), last))
+
+    @property
+    def count(self) -> int:
+        """How many pages there are."""
+        return max(1, -(-self.size // self.most))
+
+    @property
+    def held(self) -> slice:
+        """Where its things stand in the list."""
+        return slice(self.chosen * self.most, min(self.size, (self.chosen + 1) * self.most))
+
+    def words(self, noun: str) -> str:
+        """Say which things it has."""
+        first, end = self.held.start, self.held.stop
+        return f"{noun} {first + 1:,} to {end:,} of {self.size:,}" if self.size else f"No {noun}"
+
+    def nav(
+        self, links: Links, path: str, words: str, label: str = "Pages", **rest: str | int
+    ) -> Html:
+        """Write which page it is, and the ways to others: first, before, after, last."""
+        at, end = self.chosen, self.count
+        places = (("first", 0), ("before", at - 1), ("after", at + 1), ("last", end - 1))
+        ways = [
+            join(" ", h("a", name, href=links.page(path, page=place, **rest)))
+            for name, place in places
+            if links.live and 0 <= place < end and place != at
+        ]
+        return h("nav", h("span", words), ways, class_="pages", aria_label=label)

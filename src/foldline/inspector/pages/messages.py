@@ -1,12 +1,26 @@
-"""Messages on a page, every word escaped; and one message, whole, a page of it at a time."""
+"""Messages, every word escaped: as one, whole, and all that the model saw at a request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from foldline.inspector.chart import label, stacked, swatch
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, note, paging, size
+from foldline.inspector.pages.layout import (
+    Links,
+    ListPage,
+    button,
+    counted,
+    link,
+    note,
+    one_line,
+    section,
+    share,
+    size,
+    table,
+)
+from foldline.inspector.timeline import BANDS, Point
 from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import (
     Media,
@@ -25,13 +39,7 @@ EXCERPT: Final = 2_400
 """Characters of a part that are shown before the rest has to be asked for."""
 
 
-def article(
-    trace: SessionTrace,
-    links: Links,
-    message: Message,
-    badges: Sequence[str] = (),
-    most: int = EXCERPT,
-) -> Html:
+def article(trace: SessionTrace, links: Links, message: Message, most: int = EXCERPT) -> Html:
     """
     Write a message.
 
@@ -39,25 +47,23 @@ def article(
         trace: The session that it is in.
         links: Where the pages of the session are.
         message: As it was shown.
-        badges: Words about it.
         most: Characters of a part that are shown.
     """
     position = trace.positions.get(message.id)
     number = "made by the compaction" if position is None else f"#{position:,}"
     where = links.message(message.id)
-    words = [*badges, *_badges(trace, message)]
     return h(
         "article",
         h(
             "h3",
             h("span", role(message), class_=f"role {role(message).replace(' ', '-')}"),
             " ",
-            h("a", number, href=where) if where else number,
+            link(number, where),
         ),
         h(
             "p",
             h("span", f"{trace.counter.message(message):,} tokens"),
-            [h("span", word, class_="badge") for word in words],
+            [h("span", word, class_="badge") for word in _badges(trace, message)],
             h("code", trace.handles.get(message.id)) if position is not None else None,
             class_="facts",
         ),
@@ -114,7 +120,7 @@ def _text(text: str, where: str | None, most: int) -> Html:
     more: Child = None
     if rest > 0:
         words = f"{rest:,} more characters"
-        more = h("p", h("a", words, href=where) if where else words, class_="more")
+        more = h("p", link(words, where), class_="more")
     return h("div", h("pre", text[:most], dir="auto"), more)
 
 
@@ -130,19 +136,14 @@ def excerpt(message: Message, most: int = 160) -> str:
     for part in message.parts:
         match part:
             case Text() | Thinking() | ToolResult() if part.text.strip():
-                return _line(part.text, most)
+                return one_line(part.text, most)
             case ToolCall():
-                return _line(f"{part.name} {part.arguments}", most)
+                return one_line(f"{part.name} {part.arguments}", most)
             case Media():
                 return f"[{part.kind} {part.media_type}]"
             case Omitted():
                 return f"[{part.kind}]"
     return ""
-
-
-def _line(text: str, most: int) -> str:
-    words = " ".join(text[: most * 4].split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 PAGE: Final = 60_000
@@ -196,10 +197,7 @@ def _standing(trace: SessionTrace, links: Links, message: Message, now: Message 
         words = "It is out of view; only the agent's file still has it."
     fold = None
     if trace.can_fold(message.id):
-        fold = h(
-            "p",
-            h("a", "Compact from here…", href=links.page(f"fold/{message.id}"), class_="button"),
-        )
+        fold = button("Compact from here…", links.page(f"fold/{message.id}"))
     return join(note(words), fold)
 
 
@@ -208,21 +206,138 @@ def _as_shown(trace: SessionTrace, links: Links, message: Message, now: Message 
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
     shown = article(trace, links, now, most=PAGE) if parts else note("Nothing of it.")
-    return h("section", h("h2", "As the model sees it"), shown)
+    return section("As the model sees it", shown)
 
 
 def _whole(trace: SessionTrace, links: Links, message: Message, page: int) -> Child:
     """Write a part of a long message as plain text."""
     text = "\n\n".join(visible_texts(message))
-    count = -(-len(text) // PAGE)
-    page = min(max(page, 0), count - 1)
-    start = page * PAGE
-    words = f"Characters {start + 1:,} to {min(len(text), start + PAGE):,} of {len(text):,}"
-    ways = paging(links, f"messages/{message.id}", page, count)
+    part = ListPage.of(len(text), PAGE, page)
+    path, words = f"messages/{message.id}", part.words("Characters")
     return h(
         "article",
         h("p", f"{trace.counter.message(message):,} tokens", class_="facts"),
-        h("nav", h("span", words), ways, class_="pages", aria_label="Pages of this message"),
-        h("pre", text[start : start + PAGE], dir="auto"),
+        part.nav(links, path, words, "Pages of this message"),
+        h("pre", text[part.held], dir="auto"),
         class_="message",
+    )
+
+
+# --- what the model saw at a request --------------------------------------------------------
+
+AT_ONCE = 60
+"""Messages on one page."""
+
+
+def step(trace: SessionTrace, links: Links, number: int, page: int | None = None) -> Html:
+    """
+    Write what the model saw.
+
+    Args:
+        trace: The session.
+        links: Where its pages are.
+        number: Of the request, from 0.
+        page: Which messages of it, `AT_ONCE` at a time from 0; None for the newest.
+    """
+    point = trace.timeline.points[number]
+    view = trace.view(point.request)
+    part = ListPage.of(len(view), AT_ONCE, page)
+    nav = part.nav(links, f"requests/{number}", part.words("Messages"), "Pages of messages")
+    answer = trace.segments[point.request.segment].messages[
+        point.request.length : point.request.end
+    ]
+    shown = [article(trace, links, message) for message in view[part.held]]
+    return join(
+        h(
+            "section",
+            h("h1", _title(point)),
+            _steps(trace, links, point),
+            _source(trace),
+            _figures(trace, point),
+        ),
+        section("What the model saw", nav, shown, nav if len(view) > AT_ONCE else None),
+        section(
+            "What it answered",
+            [article(trace, links, message) for message in answer]
+            or note("It has not been asked yet: this is what it would see."),
+            class_="answer",
+        ),
+    )
+
+
+def _title(point: Point) -> str:
+    if point.request.end == point.request.length:
+        return "What the model would see now"
+    return f"What the model saw at request {point.request.number:,}"
+
+
+def _source(trace: SessionTrace) -> Html:
+    if trace.is_ours:
+        return note("Replayed from the log and its edits: this is what was sent, word for word.")
+    return note(
+        "From the agent's own file: these are the messages that it recorded. "
+        "What its program added to a request besides is not in the file."
+    )
+
+
+def _steps(trace: SessionTrace, links: Links, point: Point) -> Html:
+    number, last = point.request.number, len(trace.timeline.points) - 1
+    before = links.request(number - 1) if number else None
+    after = links.request(number + 1) if number < last else None
+    index = point.request.segment
+    since = trace.timeline.marks[index]
+    words: Child = None
+    if index:
+        gap = number - since
+        when = "just before this request" if not gap else f"{counted(gap, 'request')} ago"
+        words = h(
+            "span",
+            "Last change of the view: ",
+            h("a", f"{index}", href=links.compaction(index)),
+            f", {when}",
+        )
+    return h(
+        "p",
+        link("← request before", before, rel="prev") if before else None,
+        " ",
+        link("request after →", after, rel="next") if after else None,
+        " ",
+        h("a", "Does it know…?", href=links.page("knows", at=number)),
+        " ",
+        words,
+        class_="walk",
+    )
+
+
+def _figures(trace: SessionTrace, point: Point) -> Html:
+    whole = point.tokens
+    rows: list[list[Child]] = [
+        [join(swatch(band), " ", label(name)), point.sizes[band], share(point.sizes[band], whole)]
+        for band, name in enumerate(BANDS)
+        if point.sizes[band]
+    ]
+    rows.append(["together", whole, f"{share(whole, trace.model.window)} of the window"])
+    counted_by = (
+        trace.counter.name if trace.counter.texts.exact else f"{trace.counter.name}, not exact"
+    )
+    words = f"{point.cached:,} tokens begin as the request before did, {point.written:,} are new."
+    if point.lost:
+        words += f" Cache break: {point.lost:,} tokens of the request before stand there no more."
+    counted_by_provider: Child = None
+    if point.reported:
+        used = point.reported
+        counted_by_provider = note(
+            f"The provider counted {used.total - used.output:,} tokens of input, "
+            f"{used.cache_read:,} of them from the cache, and {used.output:,} of output."
+        )
+    return h(
+        "div",
+        stacked(point.sizes, max(whole, 1)),
+        h(
+            "details",
+            h("summary", f"{whole:,} tokens, by kind"),
+            table(f"Tokens by kind, counted by {counted_by}", ("kind", ">tokens", ">share"), rows),
+        ),
+        note(words),
+        counted_by_provider,
     )

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from foldline.inspector.chart import Range, legend, over_time
 from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, brief, moment, note, share, table, tile
+from foldline.inspector.pages.layout import (
+    Links,
+    brief,
+    form,
+    moment,
+    note,
+    number,
+    section,
+    share,
+    table,
+    tile,
+)
 from foldline.inspector.trace import SessionTrace
 from foldline.values.messages import Message
 
@@ -68,50 +81,24 @@ def _conversations(trace: SessionTrace, links: Links) -> Child:
         )
         for index, name in enumerate(names[:2_000])
     ]
-    return h(
-        "form",
+    return form(
+        replace(links, around=()),
+        "",
         h("label", "Conversation ", h("select", options, name="conversation")),
         h("button", "Show", type="submit"),
-        method="get",
-        action=links.base,
-        class_="inline",
     )
 
 
 def _walk(links: Links, drawn: Range, whole: Range) -> Html:
     """Offer what the chart does with the mouse to those who have none, and without a script."""
-    first = h(
-        "input",
-        type="number",
-        name="first",
-        min="0",
-        max=str(whole.end - 1),
-        value=str(drawn.first),
-    )
-    end = h("input", type="number", name="end", min="1", max=str(whole.end), value=str(drawn.end))
-    goto = h("input", type="number", name="n", min="0", max=str(whole.end - 1), required=True)
-    keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
+    last = str(whole.end - 1)
+    goto = h("label", "See request ", number("n", max=last, required=True))
+    first = h("label", "Draw requests ", number("first", str(drawn.first), max=last))
+    end = h("label", " to ", number("end", str(drawn.end), min="1", max=str(whole.end)))
     return h(
         "div",
-        h(
-            "form",
-            keep,
-            h("label", "See request ", goto),
-            h("button", "What the model saw"),
-            method="get",
-            action=f"{links.base}/requests",
-            class_="inline",
-        ),
-        h(
-            "form",
-            keep,
-            h("label", "Draw requests ", first),
-            h("label", " to ", end),
-            h("button", "Draw"),
-            method="get",
-            action=links.base,
-            class_="inline",
-        ),
+        form(links, "/requests", goto, h("button", "What the model saw")),
+        form(links, "", first, end, h("button", "Draw")),
         class_="controls",
     )
 
@@ -121,10 +108,10 @@ def compactions(trace: SessionTrace, links: Links) -> Html:
     rows = [_row(trace, links, index) for index in range(1, len(trace.segments))]
     if not rows:
         words = "Nothing was ever taken out of its view: it still sees all that was said."
-        return h("section", h("h2", "Compactions"), note(words))
+        return section("Compactions", note(words))
     heads = ("change", ">before", ">after", ">saved", "by", "when")
     shown = table("What was taken out of view, and when", heads, rows[::-1][:LISTED])
-    return h("section", h("h2", "Compactions"), shown)
+    return section("Compactions", shown)
 
 
 def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:

@@ -14,7 +14,19 @@ from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h
 from foldline.inspector.loading import from_archive, from_file
 from foldline.inspector.pages.cost import paid
-from foldline.inspector.pages.layout import ago, counted, moment, money, note, one_line, size, top
+from foldline.inspector.pages.layout import (
+    ListPage,
+    counted,
+    hidden,
+    money,
+    note,
+    one_line,
+    search,
+    size,
+    top,
+    when,
+    wide,
+)
 from foldline.inspector.session_cache import SessionEntry
 from foldline.inspector.trace import SessionTrace
 
@@ -56,14 +68,14 @@ class SortOrder:
     page: int = 0
 
     @classmethod
-    def of(cls, said: Mapping[str, str]) -> SortOrder:
+    def of(cls, fields: Mapping[str, str]) -> SortOrder:
         """Read the fields of an address."""
-        column = said.get("sort", "changed")
-        page = said.get("page", "0")
+        column = fields.get("sort", "changed")
+        page = fields.get("page", "0")
         return cls(
-            said.get("q", "")[:200],
+            fields.get("q", "")[:200],
             column if column in COLUMNS else "changed",
-            said.get("order") == "rising",
+            fields.get("order") == "rising",
             int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0,
         )
 
@@ -89,9 +101,8 @@ def sessions(
     shown.sort(
         key=lambda one: _place(one, known.get(one.key), order.column), reverse=not order.rising
     )
-    count = max(1, -(-len(shown) // PAGE))
-    page = min(order.page, count - 1)
-    rows = [_row(one, known.get(one.key), now) for one in shown[page * PAGE : (page + 1) * PAGE]]
+    part = ListPage.of(len(shown), PAGE, order.page)
+    rows = [_row(one, known.get(one.key), now) for one in shown[part.held]]
     heads = [_head(name, title, order) for name, title in COLUMNS.items()]
     going = f"; {counted(left, 'session')} still to be measured" if left else ""
     return h(
@@ -99,26 +110,13 @@ def sessions(
         h("h1", "Sessions"),
         _filter(order),
         h("p", f"{counted(len(shown), 'session')}{going}.", class_="note", id="count"),
-        h(
-            "div",
-            h(
-                "table",
-                h("caption", "Sessions, with what they took"),
-                h("thead", h("tr", heads)),
-                h("tbody", rows),
-                class_="sessions",
-            ),
-            class_="wide",
-            tabindex="0",
-            role="region",
-            aria_label="Sessions",
-        )
+        wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
         if rows
         else note(
             "No session was found here. Name a file, a folder or an archive: "
             "foldline inspect PATH."
         ),
-        _pages(order, page, count),
+        _pages(order, part.chosen, part.count),
     )
 
 
@@ -157,18 +155,11 @@ def _place(
 
 
 def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
-    when = moment(one.changed)
     numbers: list[Child] = ["…"] * 4
     if known is not None and known.error:
         numbers = [h("span", "unreadable", title=known.error[:400]), "", "", ""]
     elif known is not None:
         numbers = [known.messages, known.tokens, known.compactions, money(known.usd)]
-    time = h(
-        "time",
-        ago(now - one.changed),
-        datetime=when.isoformat(timespec="seconds"),
-        title=f"{when:%Y-%m-%d %H:%M}",
-    )
     return h(
         "tr",
         h("th", h("a", one_line(one.title, 80), href=f"/s/{one.key}"), scope="row"),
@@ -176,7 +167,7 @@ def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
         h("td", h("span", _tail(one.project), title=one.project)),
         h("td", size(one.size), class_="number"),
         [h("td", number, class_="number") for number in numbers],
-        h("td", time),
+        h("td", when(one.changed, now)),
     )
 
 
@@ -202,32 +193,20 @@ def _head(name: str, title: str, order: SortOrder) -> Html:
 
 
 def _address(order: SortOrder, /, **changes: str | int) -> str:
-    said: dict[str, str | int] = {
+    fields: dict[str, str | int] = {
         "q": order.words,
         "sort": order.column,
         "order": "rising" if order.rising else "falling",
     }
-    return f"/?{urlencode({**said, **changes})}"
+    return f"/?{urlencode({**fields, **changes})}"
 
 
 def _filter(order: SortOrder) -> Html:
     return h(
         "form",
-        h("input", type="hidden", name="sort", value=order.column),
-        h("input", type="hidden", name="order", value="rising" if order.rising else "falling"),
-        h(
-            "label",
-            "Filter ",
-            h(
-                "input",
-                type="search",
-                name="q",
-                value=order.words,
-                id="search",
-                placeholder="agent, project or name",
-                autocomplete="off",
-            ),
-        ),
+        hidden("sort", order.column),
+        hidden("order", "rising" if order.rising else "falling"),
+        h("label", "Filter ", search(order.words, "agent, project or name")),
         h("button", "Filter"),
         method="get",
         action="/",

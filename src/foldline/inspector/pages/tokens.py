@@ -8,8 +8,17 @@ from typing import Final
 
 from foldline.evaluation.breakdown import WASTE, home_kind, superseded
 from foldline.inspector.chart import label, swatch
-from foldline.inspector.html import Child, Html, h, join
-from foldline.inspector.pages.layout import Links, brief, note, one_line, share, table
+from foldline.inspector.html import Child, Html, h, join, rect
+from foldline.inspector.pages.layout import (
+    Links,
+    brief,
+    link,
+    note,
+    one_line,
+    section,
+    share,
+    table,
+)
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import SessionTrace
@@ -26,6 +35,11 @@ class Box:
     y: float
     width: float
     height: float
+
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        """The four as they are drawn: none of them is less than 0."""
+        return self.x, self.y, max(0.0, self.width), max(0.0, self.height)
 
 
 def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
@@ -222,7 +236,7 @@ def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Sess
     return h(
         "g",
         h("title", f"{name}: {total:,} tokens"),
-        h("rect", x=box.x, y=box.y, width=box.width, height=box.height, class_="group"),
+        rect(*box.sides, class_="group"),
         drawn,
         title,
         class_=f"of-{_band(name)}",
@@ -262,15 +276,8 @@ def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str)
         words += f", #{trace.positions.get(cell.message.id, 0)}: {excerpt(cell.message, 80)}"
     if cell.stale:
         words += " (a later call brought the same anew)"
-    box = h(
-        "rect",
-        h("title", words),
-        x=place.x,
-        y=place.y,
-        width=max(0.0, place.width),
-        height=max(0.0, place.height),
-        class_="cell stale" if cell.stale else "cell",
-    )
+    kind = "cell stale" if cell.stale else "cell"
+    box = rect(*place.sides, h("title", words), class_=kind)
     where = links.message(cell.message.id) if cell.message is not None else None
     # The largest are reached with the keyboard; all of them stand in the tables.
     large = place.width * place.height > WIDE * TALL / 400
@@ -298,9 +305,8 @@ def _kinds(trace: SessionTrace) -> Html:
         )
         if tokens
     ]
-    return h(
-        "section",
-        h("h2", "By kind"),
+    return section(
+        "By kind",
         table("Tokens by kind", ("kind", ">tokens", ">share", ">parts"), rows),
         note(f"Sent besides the messages: {' and '.join(around)}.") if around else None,
     )
@@ -308,21 +314,17 @@ def _kinds(trace: SessionTrace) -> Html:
 
 def _lists(trace: SessionTrace, links: Links) -> Html:
     stats = trace.stats
+
+    def sized(name: Child, tokens: int) -> tuple[Child, int, str]:
+        return name, tokens, share(tokens, stats.tokens)
+
     return join(
         _section(
             "By tool",
             "Tokens by tool",
             ("tool", ">tokens", ">share", ">calls", ">failed", ">in calls", ">in results"),
             [
-                [
-                    t.name,
-                    t.tokens,
-                    share(t.tokens, stats.tokens),
-                    t.calls,
-                    t.errors,
-                    t.call_tokens,
-                    t.result_tokens,
-                ]
+                [*sized(t.name, t.tokens), t.calls, t.errors, t.call_tokens, t.result_tokens]
                 for t in stats.tools[:ROWS]
             ],
         ),
@@ -332,9 +334,7 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
             ("file", ">tokens", ">share", "what was done"),
             [
                 [
-                    one_line(f.path, 300),
-                    f.tokens,
-                    share(f.tokens, stats.tokens),
+                    *sized(one_line(f.path, 300), f.tokens),
                     ", ".join(f"{name} {count}×" for name, count in f.operations.items()),
                 ]
                 for f in stats.files[:ROWS]
@@ -344,34 +344,29 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
             "Largest messages",
             "The largest messages",
             ("message", ">tokens", ">share", "begins"),
-            list(_large(trace, links)),
+            [
+                [
+                    *sized(
+                        link(
+                            f"#{m.index:,} {one_line(m.what, 40)}",
+                            links.message(trace.current.messages[m.index].id),
+                        ),
+                        m.tokens,
+                    ),
+                    h("span", one_line(m.text, 160), dir="auto"),
+                ]
+                for m in stats.largest[:ROWS]
+            ],
         ),
         _section(
             "Waste",
             "What the model hardly needs any more",
             ("waste", ">tokens", ">share", ">count", "what it is"),
-            [
-                [w.name, w.tokens, share(w.tokens, stats.tokens), w.count, WASTE[w.name]]
-                for w in stats.waste
-            ],
+            [[*sized(w.name, w.tokens), w.count, WASTE[w.name]] for w in stats.waste],
         ),
     )
 
 
-def _large(trace: SessionTrace, links: Links) -> Iterator[list[Child]]:
-    stats, messages = trace.stats, trace.current.messages
-    for large in stats.largest[:ROWS]:
-        where = links.message(messages[large.index].id)
-        name = f"#{large.index:,} {one_line(large.what, 40)}"
-        begins = h("span", one_line(large.text, 160), dir="auto")
-        yield [
-            h("a", name, href=where) if where else name,
-            large.tokens,
-            share(large.tokens, stats.tokens),
-            begins,
-        ]
-
-
 def _section(title: str, caption: str, heads: Sequence[str], rows: list[list[Child]]) -> Html:
     shown = table(caption, heads, rows) if rows else note("None.")
-    return h("section", h("h2", title), shown)
+    return section(title, shown)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from foldline.core.config import POLICY_NAMES
 from foldline.core.summary_settings import TEMPLATE_NAMES
 from foldline.errors import FoldlineError
 from foldline.inspector.html import Child, Html, h, join
 from foldline.inspector.pages.compaction import fates, side_by_side
-from foldline.inspector.pages.layout import Links, note, share, table, tile
+from foldline.inspector.pages.layout import (
+    Links,
+    form,
+    hidden,
+    note,
+    number,
+    section,
+    share,
+    table,
+    tile,
+)
 from foldline.inspector.simulation import (
     Simulation,
     SimulationSettings,
@@ -25,23 +36,23 @@ _NOWHERE = Links("")
 """What is only tried has no pages."""
 
 
-def what_if(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int | None) -> Html:
     """
     Write the form, and what the settings in it would do.
 
     Args:
         trace: The session.
         links: Where its pages are.
-        said: The fields of the form.
+        given: The fields of the form.
         at: On the view at which request; None for now.
     """
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
     made: Child
     try:
-        wish = read_settings(said)
+        wish = read_settings(given)
         made = None
-        if said.get("try"):
+        if given.get("try"):
             made = _shown(trace, links, wish, attempt(trace, trace.view(point.request), wish))
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
@@ -50,47 +61,27 @@ def what_if(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int 
             "section",
             h("h1", "What if?"),
             note("Tried in memory only: nothing is changed and no model is asked."),
-            _form(trace, links, said, at),
+            _form(trace, links, given, at),
         ),
         made,
     )
 
 
-def _form(trace: SessionTrace, links: Links, said: Mapping[str, str], at: int | None) -> Html:
+def _form(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int | None) -> Html:
     now = trace.timeline.now.tokens
-    keep = [h("input", type="hidden", name=name, value=value) for name, value in links.around]
-    suggested = str(max(500, now // 5)) if not said.get("try") else None
+    window, target = f"{trace.model.window}", f"{trace.config.thresholds.target}"
+    suggested = str(max(500, now // 5)) if not given.get("try") else None
     fields: list[Child] = [
-        _choice("policy", "Policy", POLICY_NAMES, said.get("policy", "default")),
-        _number("budget", "Budget, tokens", said.get("budget", suggested or ""), "1"),
-        _number(
-            "window",
-            "or window, tokens",
-            said.get("window", ""),
-            "1",
-            hint=f"{trace.model.window}",
-        ),
-        _number(
-            "target",
-            "Target, fraction",
-            said.get("target", ""),
-            "0.01",
-            hint=f"{trace.config.thresholds.target}",
-        ),
-        _number("tail", "Verbatim tail, fraction", said.get("tail", ""), "0.01", hint="0.1"),
-        _choice("template", "Summarizer prompt", TEMPLATE_NAMES, said.get("template", "account")),
+        _choice("policy", "Policy", POLICY_NAMES, given.get("policy", "default")),
+        _number("budget", "Budget, tokens", given.get("budget", suggested or ""), "1"),
+        _number("window", "or window, tokens", given.get("window", ""), "1", window),
+        _number("target", "Target, fraction", given.get("target", ""), "0.01", target),
+        _number("tail", "Verbatim tail, fraction", given.get("tail", ""), "0.01", hint="0.1"),
+        _choice("template", "Summarizer prompt", TEMPLATE_NAMES, given.get("template", "account")),
         _number("at", "At request", "" if at is None else str(at), "1", hint="now"),
     ]
-    return h(
-        "form",
-        keep,
-        h("input", type="hidden", name="try", value="1"),
-        fields,
-        h("button", "Try it"),
-        method="get",
-        action=f"{links.base}/what-if",
-        class_="fields",
-    )
+    ask = h("button", "Try it")
+    return form(links, "/what-if", hidden("try", "1"), fields, ask, class_="fields")
 
 
 def _choice(name: str, title: str, values: Sequence[str], chosen: str) -> Html:
@@ -99,24 +90,13 @@ def _choice(name: str, title: str, values: Sequence[str], chosen: str) -> Html:
 
 
 def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Html:
-    return h(
-        "label",
-        h("span", title),
-        h(
-            "input",
-            type="number",
-            name=name,
-            value=value or None,
-            step=step,
-            min="0",
-            placeholder=hint or None,
-        ),
-    )
+    box = number(name, value or None, step=step, placeholder=hint or None)
+    return h("label", h("span", title), box)
 
 
 def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation) -> Html:
     receipt, made = trial.receipt, trial.comparison
-    said, before, after = trial.names
+    ever, before, after = trial.names
     saved = made.before - made.after
     price = trace.model.prices
     read = (price.cache_read if price.cache_read is not None else price.input) if price else None
@@ -129,7 +109,7 @@ def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: S
         tile(
             "names in view",
             after,
-            f"of {before:,} before and {said:,} ever said: {share(after, said)}",
+            f"of {before:,} before and {ever:,} ever said: {share(after, ever)}",
         ),
         tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
         class_="tiles",
@@ -137,24 +117,21 @@ def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: S
     rungs = [[r.name, r.outcome, r.freed or "", r.reason] for r in receipt.rungs]
     config = as_toml(wish.config(trace.config))
     return join(
-        h(
-            "section",
-            h("h2", "What it would do"),
+        section(
+            "What it would do",
             note(str(receipt)),
             figures,
             table("The plan, rung by rung", ("rung", "outcome", ">freed", "why"), rungs)
             if rungs
             else None,
         ),
-        h(
-            "section",
-            h("h2", "The view"),
+        section(
+            "The view",
             fates(_NOWHERE, "what-if", made, ""),
             side_by_side(trace, _NOWHERE, "what-if", made.rows, "", 0, ROWS),
         ),
-        h(
-            "section",
-            h("h2", "What a summarizer would be asked"),
+        section(
+            "What a summarizer would be asked",
             h(
                 "details",
                 h("summary", f"{len(trial.prompt):,} characters"),
@@ -163,9 +140,8 @@ def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: S
             if trial.prompt
             else note("With these settings no model would be asked."),
         ),
-        h(
-            "section",
-            h("h2", "As a configuration"),
+        section(
+            "As a configuration",
             note("Save it as foldline.toml."),
             h("pre", config, class_="config"),
             h(
@@ -183,12 +159,4 @@ def _shown(trace: SessionTrace, links: Links, wish: SimulationSettings, trial: S
 
 
 def _fields(wish: SimulationSettings) -> dict[str, str | int]:
-    values = {
-        "policy": wish.policy,
-        "budget": wish.budget,
-        "window": wish.window,
-        "target": wish.target,
-        "tail": wish.tail,
-        "template": wish.template,
-    }
-    return {name: str(value) for name, value in values.items() if value is not None}
+    return {name: str(value) for name, value in asdict(wish).items() if value is not None}

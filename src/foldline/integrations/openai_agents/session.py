@@ -13,7 +13,7 @@ from foldline.ask_runner import ModelLike, run_to_end
 from foldline.core.asks import Ask, Reply
 from foldline.core.config import Config
 from foldline.core.strategy import Policy
-from foldline.integrations.following import Follower
+from foldline.integrations.following import Follower, archive_name
 from foldline.integrations.model_calls import is_same_model, no_model
 from foldline.integrations.openai_agents.items import (
     Aligned,
@@ -117,7 +117,7 @@ class FoldlineSession:
             "format": "openai-responses",
             **options,
         }
-        self._follower = Follower(path, _name(session_id), **self._options)
+        self._follower = Follower(path, archive_name(session_id), **self._options)
         self._aside: Follower | None = None
         self._kept = len(self._follower.session.messages)
         self._handed: deque[Handed] = deque(maxlen=REMEMBERED)
@@ -262,7 +262,7 @@ class FoldlineSession:
             if aligned is not None:
                 return Sent(self._follower, [*log, *aligned.new], aligned.dead)
         if self._aside is None:
-            self._aside = Follower(None, _name(self.session_id), **self._options)
+            self._aside = Follower(None, archive_name(self.session_id), **self._options)
         return Sent(self._aside, items)
 
 
@@ -274,11 +274,6 @@ def _align_view(items: list[Any], handed: Handed, log: list[Any]) -> Aligned | N
 
 def _view_items(view: Sequence[Any], dead: frozenset[str]) -> list[Any]:
     return [sendable(item) for item in without_calls(view, dead)]
-
-
-def _name(session_id: str) -> str:
-    """Return the name in the archive; a follower tells its branches apart by the sign #."""
-    return session_id.replace("%", "%25").replace("#", "%23")
 
 
 def _limit(settings: Any) -> int | None:

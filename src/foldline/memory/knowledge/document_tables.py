@@ -1,5 +1,5 @@
 """
-The tables of a store of knowledge, and documents put into them and taken out.
+Documents put into the tables of a store of knowledge, and taken out.
 
 A namespace is a range of chunk numbers, so that the full-text index, which knows nothing but
 numbers and terms, can be searched and cleared for one namespace alone.
@@ -8,106 +8,20 @@ numbers and terms, can be searched and cleared for one namespace alone.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Final
 
 from foldline.memory.chunk import ChunkSettings, split
 from foldline.memory.documents import DocumentText
-from foldline.memory.knowledge.term_index import write_terms
+from foldline.memory.knowledge.full_text import span
+from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.values import Outcome
+from foldline.memory.knowledge.vector_search import ChunkVector
+from foldline.memory.term_index import write_terms
 from foldline.relevance.terms import TERMS_VERSION, terms
-from foldline.sqlite.schema import Schema
-
-BITS: Final = 40
-"""A namespace has numbers for so many chunks, as a power of two."""
-
-_TABLES: Final = (
-    # ``next`` numbers chunks; numbers are never used again, for others may remember them.
-    """
-    CREATE TABLE namespaces (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        next INTEGER NOT NULL,
-        documents INTEGER NOT NULL DEFAULT 0,
-        chunks INTEGER NOT NULL DEFAULT 0,
-        terms INTEGER NOT NULL DEFAULT 0,
-        tokens INTEGER NOT NULL DEFAULT 0,
-        removed INTEGER NOT NULL DEFAULT 0
-    )
-    """,
-    # ``version`` is a hash of the content and of all that decides how it is cut and embedded.
-    """
-    CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (id),
-        name TEXT NOT NULL,
-        title TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        version BLOB NOT NULL,
-        cut TEXT NOT NULL,
-        chars INTEGER NOT NULL,
-        chunks INTEGER NOT NULL,
-        terms INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        added REAL NOT NULL,
-        UNIQUE (namespace, name)
-    )
-    """,
-    # ``terms``: every term once, and again with a mark where it is repeated; see `counted`.
-    """
-    CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY,
-        document INTEGER NOT NULL REFERENCES documents (id),
-        number INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        last INTEGER NOT NULL,
-        fresh INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        length INTEGER NOT NULL,
-        heading TEXT NOT NULL,
-        terms TEXT NOT NULL,
-        text TEXT NOT NULL
-    )
-    """,
-    "CREATE INDEX chunks_of_documents ON chunks (document)",
-    # All that is not ASCII is part of a term, and the signs that terms and marks are made of.
-    """
-    CREATE VIRTUAL TABLE found USING fts5 (
-        terms, content='chunks', content_rowid='id', detail=none, columnsize=0,
-        tokenize="ascii tokenchars '_*'"
-    )
-    """,
-    "CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    # The signs of a vector's numbers stand apart: they are read whole, the vectors one by one.
-    """
-    CREATE TABLE signs (
-        embedder INTEGER NOT NULL,
-        chunk INTEGER NOT NULL,
-        bits BLOB NOT NULL,
-        PRIMARY KEY (embedder, chunk)
-    ) WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE vectors (
-        chunk INTEGER PRIMARY KEY,
-        embedder INTEGER NOT NULL,
-        data BLOB NOT NULL
-    )
-    """,
-)
-
-KNOWLEDGE: Final = Schema(0x464F4C4B, (_TABLES,), "store of knowledge")
-"""The mark is "FOLK" in ASCII."""
-
-
-def span(namespace: int) -> tuple[int, int]:
-    """Return the first and the last number that a chunk of a namespace can have."""
-    return namespace << BITS, ((namespace + 1) << BITS) - 1
+from foldline.sql import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +45,15 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
-    """The meanings of chunks, by their positions: the signs of the numbers, and the numbers."""
-
-    embedder: str
-    rows: Sequence[tuple[int, bytes, bytes]] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """A document ready to be stored."""
+    """A document ready to be stored; the vectors of its chunks are numbered from 0."""
 
     name: str
     reading: DocumentText = field(repr=False)
     version: bytes
     rows: Sequence[ChunkRow] = field(repr=False)
-    vectors: Vectors | None = field(default=None, repr=False)
+    embedder: str = ""
+    vectors: Sequence[ChunkVector] = field(default=(), repr=False)
 
     @property
     def terms(self) -> int:
@@ -182,29 +89,40 @@ def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[Chun
             counts.total(),
             json.dumps(chunk.heading, ensure_ascii=False),
             write_terms(counts),
-            chunk.text.encode("utf-8", "replace").decode(),
+            storable(chunk.text),
         )
         out.append(row)
     return out
+
+
+def storable(text: str) -> str:
+    """Return a text as every database holds it: valid Unicode, without NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
     return Counter(terms("\n".join((title, *heading, text))))
 
 
-def ensure_namespace(connection: sqlite3.Connection, name: str) -> int:
-    """Return the number of a namespace; it is made when there is none."""
-    row = connection.execute("SELECT id FROM namespaces WHERE name = ?", (name,)).fetchone()
-    if row is None:
-        row = connection.execute(
-            "INSERT INTO namespaces (name, next) VALUES (?, 0) RETURNING id", (name,)
-        ).fetchone()
-    return int(row[0])
+def ensure_namespace(connection: Connection, name: str) -> int:
+    """Return the number of a namespace, which others now wait for; it is made if it is missing."""
+    (number,) = connection.execute(
+        "INSERT INTO namespaces (name, next) VALUES (?, 0)"
+        " ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
+        (name,),
+    ).fetchone()
+    return int(number)
 
 
-def find_document(
-    connection: sqlite3.Connection, namespace: int, name: str
-) -> tuple[int, bytes] | None:
+def lock_namespace(connection: Connection, name: str) -> int | None:
+    """Return the number of a namespace, which others now wait for; None where there is none."""
+    row = connection.execute(
+        "UPDATE namespaces SET name = name WHERE name = ? RETURNING id", (name,)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def find_document(connection: Connection, namespace: int, name: str) -> tuple[int, bytes] | None:
     """Return the number and the version of a document."""
     row = connection.execute(
         "SELECT id, version FROM documents WHERE namespace = ? AND name = ?", (namespace, name)
@@ -213,37 +131,43 @@ def find_document(
 
 
 def replace_document(
-    connection: sqlite3.Connection, namespace: int, draft: DocumentRows, moment: float
+    store: KnowledgeStore, connection: Connection, namespace: int, draft: DocumentRows, now: float
 ) -> Outcome:
-    """Store a document in the place of its former version."""
+    """
+    Store a document in the place of its former version.
+
+    Args:
+        store: The store.
+        connection: A change of it.
+        namespace: A namespace, which others wait for.
+        draft: The document.
+        now: Seconds since 1970.
+    """
     former = find_document(connection, namespace, draft.name)
     if former is not None and former[1] == draft.version:
         return "unchanged"
     if former is not None:
-        remove_document(connection, namespace, former[0])
+        remove_document(store, connection, namespace, former[0])
     reading = draft.reading
-    head = (draft.name, reading.title, reading.kind, reading.unit, draft.version, TERMS_VERSION)
+    head = (draft.name, storable(reading.title), reading.kind, reading.unit, draft.version)
     sums = (len(reading.text), len(draft.rows), draft.terms, draft.tokens)
     (document,) = connection.execute(
         "INSERT INTO documents (namespace, name, title, kind, unit, version, cut, chars, chunks,"
         " terms, tokens, added) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (namespace, *head, *sums, moment),
+        (namespace, *head, TERMS_VERSION, *sums, now),
     ).fetchone()
     first = _take_numbers(connection, namespace, draft)
     connection.executemany(
         "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((first + at, document, at, *row.values) for at, row in enumerate(draft.rows)),
     )
-    connection.executemany(
-        "INSERT INTO found (rowid, terms) VALUES (?, ?)",
-        ((first + at, row.terms) for at, row in enumerate(draft.rows)),
-    )
-    if draft.vectors is not None:
-        _embed(connection, first, draft.vectors)
+    store.terms.add(connection, document)
+    if draft.vectors:
+        _embed(store, connection, first, draft)
     return "added" if former is None else "replaced"
 
 
-def _take_numbers(connection: sqlite3.Connection, namespace: int, draft: DocumentRows) -> int:
+def _take_numbers(connection: Connection, namespace: int, draft: DocumentRows) -> int:
     """Take numbers for the chunks of a document, and add it to the sums of its namespace."""
     (after,) = connection.execute(
         "UPDATE namespaces SET next = next + ?, documents = documents + 1, chunks = chunks + ?,"
@@ -253,31 +177,30 @@ def _take_numbers(connection: sqlite3.Connection, namespace: int, draft: Documen
     return span(namespace)[0] + int(after) - len(draft.rows)
 
 
-def _embed(connection: sqlite3.Connection, first: int, vectors: Vectors) -> None:
-    connection.execute("INSERT OR IGNORE INTO embedders (name) VALUES (?)", (vectors.embedder,))
-    (embedder,) = connection.execute(
-        "SELECT id FROM embedders WHERE name = ?", (vectors.embedder,)
-    ).fetchone()
-    connection.executemany(
-        "INSERT INTO signs VALUES (?, ?, ?)",
-        ((embedder, first + at, bits) for at, bits, _ in vectors.rows),
-    )
-    connection.executemany(
-        "INSERT INTO vectors VALUES (?, ?, ?)",
-        ((first + at, embedder, data) for at, _, data in vectors.rows),
-    )
-
-
-def remove_document(connection: sqlite3.Connection, namespace: int, document: int) -> None:
-    """Take a document out with all that was made of it."""
-    _drop_terms(connection, "document = ?", (document,))
-    chunks = "(SELECT id FROM chunks WHERE document = ?)"
+def _embed(store: KnowledgeStore, connection: Connection, first: int, draft: DocumentRows) -> None:
     connection.execute(
-        f"DELETE FROM signs WHERE (embedder, chunk) IN (SELECT embedder, chunk FROM vectors"  # noqa: S608  # constant
-        f" WHERE chunk IN {chunks})",
-        (document,),
+        "INSERT INTO embedders (name) VALUES (?) ON CONFLICT (name) DO NOTHING", (draft.embedder,)
     )
-    connection.execute(f"DELETE FROM vectors WHERE chunk IN {chunks}", (document,))  # noqa: S608  # constant
+    (embedder,) = connection.execute(
+        "SELECT id FROM embedders WHERE name = ?", (draft.embedder,)
+    ).fetchone()
+    rows = [replace(row, chunk=first + row.chunk) for row in draft.vectors]
+    connection.executemany(
+        "INSERT INTO vectors VALUES (?, ?, ?)", ((row.chunk, embedder, row.data) for row in rows)
+    )
+    store.vectors.write(connection, embedder, rows)
+
+
+def remove_document(
+    store: KnowledgeStore, connection: Connection, namespace: int, document: int
+) -> None:
+    """Take a document out with all that was made of it."""
+    store.terms.drop(connection, document)
+    first, last = connection.execute(
+        "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM chunks WHERE document = ?",
+        (document,),
+    ).fetchone()
+    _remove_vectors(store, connection, first, last)
     connection.execute("DELETE FROM chunks WHERE document = ?", (document,))
     connection.execute(
         "UPDATE namespaces SET documents = documents - 1,"
@@ -289,16 +212,12 @@ def remove_document(connection: sqlite3.Connection, namespace: int, document: in
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
 
 
-def clear_namespace(connection: sqlite3.Connection, namespace: int) -> int:
+def clear_namespace(store: KnowledgeStore, connection: Connection, namespace: int) -> int:
     """Take all documents of a namespace out, and none of another; return how many there were."""
     first, last = span(namespace)
-    _drop_terms(connection, "id BETWEEN ? AND ?", (first, last))
+    store.terms.clear(connection, namespace)
+    _remove_vectors(store, connection, first, last)
     connection.execute("DELETE FROM chunks WHERE id BETWEEN ? AND ?", (first, last))
-    connection.execute("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", (first, last))
-    connection.execute(
-        "DELETE FROM signs WHERE embedder IN (SELECT id FROM embedders) AND chunk BETWEEN ? AND ?",
-        (first, last),
-    )
     count = connection.execute("DELETE FROM documents WHERE namespace = ?", (namespace,)).rowcount
     connection.execute(
         "UPDATE namespaces SET removed = removed + chunks, documents = 0, chunks = 0, terms = 0,"
@@ -308,18 +227,16 @@ def clear_namespace(connection: sqlite3.Connection, namespace: int) -> int:
     return count
 
 
-def _drop_terms(connection: sqlite3.Connection, which: str, values: tuple[int, ...]) -> None:
-    """Remove chunks from the full-text index, which needs to know what they held."""
-    connection.execute(
-        f"INSERT INTO found (found, rowid, terms) SELECT 'delete', id, terms FROM chunks"  # noqa: S608  # constant
-        f" WHERE {which}",
-        values,
-    )
+def _remove_vectors(store: KnowledgeStore, connection: Connection, first: int, last: int) -> None:
+    store.vectors.drop(connection, first, last)
+    connection.execute("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", (first, last))
 
 
-def recut_document(connection: sqlite3.Connection, document: int, title: str) -> None:
+def recut_document(
+    store: KnowledgeStore, connection: Connection, document: int, title: str
+) -> None:
     """Cut the chunks of a document into terms again, by the rules of today."""
-    _drop_terms(connection, "document = ?", (document,))
+    store.terms.drop(connection, document)
     rows = connection.execute(
         "SELECT id, heading, text FROM chunks WHERE document = ?", (document,)
     ).fetchall()
@@ -331,10 +248,7 @@ def recut_document(connection: sqlite3.Connection, document: int, title: str) ->
             "UPDATE chunks SET terms = ?, length = ? WHERE id = ?",
             (write_terms(counts), counts.total(), number),
         )
-    connection.execute(
-        "INSERT INTO found (rowid, terms) SELECT id, terms FROM chunks WHERE document = ?",
-        (document,),
-    )
+    store.terms.add(connection, document)
     connection.execute(
         "UPDATE namespaces SET terms = namespaces.terms - d.terms + ? FROM documents d"
         " WHERE d.id = ? AND namespaces.id = d.namespace",

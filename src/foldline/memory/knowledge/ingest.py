@@ -13,12 +13,13 @@ from foldline.errors import InputError, MissingExtra
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped, files_below, read_file
 from foldline.memory.knowledge import document_tables
+from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.search import find_namespace
 from foldline.memory.knowledge.values import AddedDocument
-from foldline.memory.knowledge.vector_search import embed_rows
+from foldline.memory.knowledge.vector_search import embed_chunks
 from foldline.relevance.terms import TERMS_VERSION
 from foldline.retrieval.embedding import Embedder
-from foldline.sqlite.database import SqliteDatabase
+from foldline.sql import Database
 
 LONGEST_NAME: Final = 4_096
 LONGEST_NAMESPACE: Final = 200
@@ -28,12 +29,17 @@ LONGEST_NAMESPACE: Final = 200
 class Ingestor:
     """What stores documents in one namespace; see `Knowledge.open`."""
 
-    database: SqliteDatabase
+    knowledge: KnowledgeStore
     namespace: str
     chunks: ChunkSettings
     limits: ReadLimits
     embedder: Embedder | None
     clock: Callable[[], float]
+
+    @property
+    def database(self) -> Database:
+        """Where the documents are."""
+        return self.knowledge.database
 
     def store(self, name: str, reading: DocumentText) -> AddedDocument:
         """
@@ -48,11 +54,14 @@ class Ingestor:
         version = document_tables.document_version(reading, self.chunks, model)
         if not self._is_stored(name, version):
             rows = document_tables.make_chunk_rows(reading, self.chunks)
-            vectors = None if self.embedder is None else embed_rows(self.embedder, rows, name)
-            draft = document_tables.DocumentRows(name, reading, version, rows, vectors)
+            texts = [row.text for row in rows]
+            vectors = [] if self.embedder is None else embed_chunks(self.embedder, texts, name)
+            draft = document_tables.DocumentRows(name, reading, version, rows, model, vectors)
             with self.database.writing() as connection:
                 space = document_tables.ensure_namespace(connection, self.namespace)
-                outcome = document_tables.replace_document(connection, space, draft, self.clock())
+                outcome = document_tables.replace_document(
+                    self.knowledge, connection, space, draft, self.clock()
+                )
             return AddedDocument(name, outcome, len(rows), draft.tokens, reading.warnings)
         return AddedDocument(name, "unchanged", *self._sums(name), reading.warnings)
 
@@ -106,26 +115,27 @@ class Ingestor:
     def remove(self, name: str) -> bool:
         """Remove a document; return True if it was there."""
         with self.database.writing() as connection:
-            space = find_namespace(connection, self.namespace)
-            found = (
-                None
-                if space is None
-                else document_tables.find_document(connection, space.id, name)
-            )
-            if space is None or found is None:
+            space = document_tables.lock_namespace(connection, self.namespace)
+            if space is None:
                 return False
-            document_tables.remove_document(connection, space.id, found[0])
+            found = document_tables.find_document(connection, space, name)
+            if found is None:
+                return False
+            document_tables.remove_document(self.knowledge, connection, space, found[0])
             return True
 
     def cut_anew(self) -> None:
         """Cut what an older version of Foldline has cut into terms by other rules."""
         with self.database.reading() as connection:
             old = connection.execute(
-                "SELECT id, title FROM documents WHERE cut <> ?", (TERMS_VERSION,)
+                "SELECT n.name, d.id, d.title FROM documents d"
+                " JOIN namespaces n ON n.id = d.namespace WHERE d.cut <> ?",
+                (TERMS_VERSION,),
             ).fetchall()
-        for document, title in old:
+        for namespace, document, title in old:
             with self.database.writing() as connection:
-                document_tables.recut_document(connection, document, title)
+                document_tables.lock_namespace(connection, namespace)
+                document_tables.recut_document(self.knowledge, connection, document, title)
 
     def _is_stored(self, name: str, version: bytes) -> bool:
         with self.database.reading() as connection:

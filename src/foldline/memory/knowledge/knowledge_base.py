@@ -19,7 +19,6 @@ from foldline.memory.chunk import ChunkSettings, Kind
 from foldline.memory.documents import DocumentText, ReadLimits, Skipped
 from foldline.memory.documents.folder import is_folder
 from foldline.memory.knowledge import document_tables
-from foldline.memory.knowledge.document_tables import BITS, KNOWLEDGE
 from foldline.memory.knowledge.evidence import (
     CitedAnswer,
     Count,
@@ -27,9 +26,10 @@ from foldline.memory.knowledge.evidence import (
     answer_from_evidence,
     pack_evidence,
 )
+from foldline.memory.knowledge.full_text import BITS
 from foldline.memory.knowledge.ingest import Ingestor, check_namespace, stored_name
+from foldline.memory.knowledge.schema import open_store
 from foldline.memory.knowledge.search import find_namespace, search_namespace
-from foldline.memory.knowledge.term_index import Frequencies
 from foldline.memory.knowledge.values import (
     AddedDocument,
     DocumentInfo,
@@ -37,9 +37,8 @@ from foldline.memory.knowledge.values import (
     KnowledgeResult,
     KnowledgeStats,
 )
-from foldline.memory.knowledge.vector_search import VectorSearch, embed_query
+from foldline.memory.knowledge.vector_search import embed_query
 from foldline.retrieval.embedding import Embedder
-from foldline.sqlite.database import SqliteDatabase
 from foldline.tokens.estimate import estimate
 from foldline.type_checks import typed_methods
 
@@ -54,24 +53,19 @@ word weighed by how rare it is, or is that similar in meaning.
 MOST: Final = 200
 """Passages of one search, at most."""
 
-CACHE: Final = 64_000
-"""Kilobytes of the file that are kept in memory."""
-
 
 @typed_methods
 class Knowledge:
     """
-    Documents in a SQLite file, for one namespace; made by `open`.
+    Documents in a SQLite file or PostgreSQL, for one namespace; made by `open`.
 
-    Several threads and processes may use a file at once. A document is stored whole or not at all:
-    a process that is killed loses the one that it was storing.
+    Several threads and processes may use a store at once. A document is stored whole or not at
+    all: a process that is killed loses the one that it was storing.
     """
 
     def __init__(self, storing: Ingestor) -> None:
-        self._storing = storing
+        self._storing, self._store = storing, storing.knowledge
         self._database, self._namespace = storing.database, storing.namespace
-        self._frequencies = Frequencies()
-        self._meanings: VectorSearch | None = None
 
     @classmethod
     def open(
@@ -88,7 +82,7 @@ class Knowledge:
         Open a store; it is created when it is missing.
 
         Args:
-            path: The SQLite file.
+            path: The SQLite file, or the URL of a PostgreSQL database.
             namespace: What is searched and cleared together; others are not touched.
             chunks: How documents are cut.
             reading: How much is read of files.
@@ -97,14 +91,12 @@ class Knowledge:
 
         Raises:
             InputError: The namespace has no name, or too long a one.
-            StoreError: The file cannot be opened, or is something else.
+            StoreError: The file or database cannot be opened, or is something else.
         """
         check_namespace(namespace)
-        database = SqliteDatabase(path, KNOWLEDGE)
-        with database.reading() as connection:
-            connection.execute(f"PRAGMA cache_size = -{CACHE}")
+        store = open_store(path, embedder)
         sizes, limits = chunks or ChunkSettings(), reading or ReadLimits()
-        storing = Ingestor(database, namespace, sizes, limits, embedder, clock)
+        storing = Ingestor(store, namespace, sizes, limits, embedder, clock)
         storing.cut_anew()
         return cls(storing)
 
@@ -204,8 +196,10 @@ class Knowledge:
     def clear(self) -> int:
         """Remove all documents of this namespace, and of no other; return how many there were."""
         with self._database.writing() as connection:
-            space = find_namespace(connection, self._namespace)
-            return 0 if space is None else document_tables.clear_namespace(connection, space.id)
+            space = document_tables.lock_namespace(connection, self._namespace)
+            if space is None:
+                return 0
+            return document_tables.clear_namespace(self._store, connection, space)
 
     # --- taking out --------------------------------------------------------------------------
 
@@ -229,16 +223,13 @@ class Knowledge:
         """
         whole("limit", limit, 1)
         positive("threshold", threshold, 1.0)
-        embedder = self._storing.embedder
-        vector = embed_query(embedder, query)
-        with self._database.reading() as connection:
+        vector = embed_query(self._storing.embedder, query)
+        with self._store.searching() as connection:
             space = find_namespace(connection, self._namespace)
             if space is None or not space.chunks:
                 return KnowledgeResult(query, (), threshold)
-            if embedder is not None and self._meanings is None:
-                self._meanings = VectorSearch(space.id, embedder.name)
-            known = (self._frequencies, self._meanings, vector)
-            return search_namespace(connection, space, query, min(limit, MOST), threshold, *known)
+            most = min(limit, MOST)
+            return search_namespace(self._store, connection, space, query, most, threshold, vector)
 
     def evidence(
         self,
@@ -329,11 +320,6 @@ class Knowledge:
                 " FROM namespaces WHERE name = ?",
                 (BITS, BITS, self._namespace),
             ).fetchone() or (0, 0, 0, 0)
-        size = sum(
-            file.stat().st_size
-            for end in ("", "-wal")
-            if (file := Path(f"{self._database.path}{end}")).exists()
-        )
         embedder = self._storing.embedder
         documents, chunks, tokens, vectors = sums
         return KnowledgeStats(
@@ -344,7 +330,7 @@ class Knowledge:
             vectors,
             "" if embedder is None else embedder.name,
             tuple(name for (name,) in names),
-            size,
+            self._database.size(),
         )
 
     # --- in programs that await --------------------------------------------------------------

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from foldline.memory.knowledge.document_tables import span
-from foldline.memory.knowledge.term_index import Frequencies, expand_terms, find_candidates
+from foldline.memory.knowledge.schema import KnowledgeStore
 from foldline.memory.knowledge.values import KnowledgeResult, Passage
-from foldline.memory.knowledge.vector_search import VectorSearch, vectors_of
+from foldline.memory.knowledge.vector_search import marks, vectors_of
+from foldline.memory.term_index import expand_terms, find_candidates
 from foldline.relevance.terms import terms
 from foldline.retrieval import Document, Hit, Index, Statistics
+from foldline.sql import Connection
 
 COLUMNS: Final = (
     "c.id, d.name, d.title, c.heading, d.unit, c.first, c.last, c.text, c.tokens, c.number,"
     " c.fresh"
 )
+
+POSTINGS: Final = 50_000
+"""Postings that are read for one query."""
 
 LONGEST_QUERY: Final = 8_000
 """Characters of a query that are read."""
@@ -43,7 +46,7 @@ class Namespace:
     removed: int
 
 
-def find_namespace(connection: sqlite3.Connection, namespace: str) -> Namespace | None:
+def find_namespace(connection: Connection, namespace: str) -> Namespace | None:
     """Return a namespace; None where there is none of this name."""
     row = connection.execute(
         "SELECT id, chunks, terms, removed FROM namespaces WHERE name = ?", (namespace,)
@@ -52,36 +55,34 @@ def find_namespace(connection: sqlite3.Connection, namespace: str) -> Namespace 
 
 
 def search_namespace(
-    connection: sqlite3.Connection,
+    store: KnowledgeStore,
+    connection: Connection,
     space: Namespace,
     query: str,
     limit: int,
     threshold: float,
-    frequencies: Frequencies,
-    meanings: VectorSearch | None = None,
     vector: Sequence[float] | None = None,
 ) -> KnowledgeResult:
     """
     Find the passages that a query means.
 
     Args:
-        connection: The store, at one moment.
+        store: The store.
+        connection: What it holds at one moment.
         space: The namespace.
         query: A question or words.
         limit: The most that are returned.
         threshold: The strength that it takes, 0 to 1.
-        frequencies: What is known of terms.
-        meanings: The vectors, where there are any.
-        vector: The meaning of the query.
+        vector: The meaning of the query; None goes by words alone.
     """
     asked = query[:LONGEST_QUERY]
     cut = terms(asked)
-    found = find_candidates(connection, span(space.id), cut, space.chunks, frequencies)
+    found = find_candidates(connection, store.terms, space.id, cut, space.chunks, POSTINGS)
     numbers = list(found.scores)
     vectors: dict[int, bytes] = {}
-    if meanings is not None and vector is not None:
+    if vector is not None:
         vectors = vectors_of(connection, numbers)
-        near = meanings.nearest(connection, vector, space.removed)
+        near = store.vectors.nearest(connection, space.id, space.chunks, space.removed, vector)
         numbers += [number for number in near if number not in found.scores]
         vectors |= near
     wanted = frozenset(cut)
@@ -98,13 +99,13 @@ def search_namespace(
 
 
 def _documents(
-    connection: sqlite3.Connection,
+    connection: Connection,
     numbers: Sequence[int],
     wanted: frozenset[str],
     vectors: Mapping[int, bytes],
 ) -> list[Document]:
     rows = connection.execute(
-        f"SELECT id, length, terms FROM chunks WHERE id IN ({_marks(numbers)})",  # noqa: S608  # marks
+        f"SELECT id, length, terms FROM chunks WHERE id IN ({marks(numbers)})",  # noqa: S608  # marks
         numbers,
     )
     return [
@@ -113,13 +114,11 @@ def _documents(
     ]
 
 
-def _passages(
-    connection: sqlite3.Connection, hits: Sequence[Hit], limit: int
-) -> tuple[Passage, ...]:
+def _passages(connection: Connection, hits: Sequence[Hit], limit: int) -> tuple[Passage, ...]:
     numbers = [int(hit.id) for hit in hits]
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM chunks c JOIN documents d ON d.id = c.document"  # noqa: S608  # marks
-        f" WHERE c.id IN ({_marks(numbers)})",
+        f" WHERE c.id IN ({marks(numbers)})",
         numbers,
     )
     stored = {int(row[0]): row for row in rows}
@@ -151,7 +150,3 @@ def _passage(hit: Hit, row: Sequence[Any]) -> Passage:
         number,
         fresh,
     )
-
-
-def _marks(numbers: Sequence[int]) -> str:
-    return ",".join("?" * len(numbers))

@@ -8,13 +8,14 @@ a million vectors, and 99.3 % (at 100,000) to 91 % (at a million) of the exact t
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, InputError, ModelError
-from foldline.memory.knowledge.document_tables import ChunkRow, Vectors, span
+from foldline.memory.knowledge.full_text import span
 from foldline.retrieval.embedding import Embedder, arrays, pack, unpack
+from foldline.sql import Connection
 
 LOOKED_AT: Final = 800
 """Vectors that are compared exactly: those whose signs are nearest."""
@@ -29,6 +30,15 @@ STALE: Final = 0.05
 """The share of removed chunks from which on the signs are read again."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkVector:
+    """The meaning of a chunk: its number, the signs of the numbers, and the numbers."""
+
+    chunk: int
+    bits: bytes = field(repr=False)
+    data: bytes = field(repr=False)
+
+
 def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, bytes]:
     """
     Return the signs of a vector, and the vector.
@@ -38,7 +48,7 @@ def pack_with_signs(vector: Sequence[float], dimensions: int) -> tuple[bytes, by
     """
     if len(vector) != dimensions:
         raise InputError(
-            f"the embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
+            f"The embedder gave a vector of {len(vector)} numbers and promised {dimensions}",
             hint="Nothing was stored; repair the embedder.",
         )
     data = pack(vector)
@@ -69,7 +79,7 @@ class VectorSearch:
         self._size = 0
 
     def nearest(
-        self, connection: sqlite3.Connection, vector: Sequence[float], removed: int
+        self, connection: Connection, vector: Sequence[float], removed: int
     ) -> dict[int, bytes]:
         """
         Return the vectors of the chunks that are nearest to one.
@@ -87,7 +97,7 @@ class VectorSearch:
         mine = _signs(asked).view("u8")
         if self._bits[0].shape[1] != len(mine):
             raise InputError(
-                f"the query has {len(asked)} dimensions, and the store was embedded with others",
+                f"The query has {len(asked)} dimensions, and the store was embedded with others",
                 hint="Add the documents again with this embedder.",
             )
         far = numpy.concatenate([_distances(rows, mine) for rows in self._bits])
@@ -99,7 +109,7 @@ class VectorSearch:
         best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
         return {number: found[number] for number in best}
 
-    def _refresh(self, connection: sqlite3.Connection, removed: int) -> None:
+    def _refresh(self, connection: Connection, removed: int) -> None:
         """Read the signs that were added since; all of them where many were removed."""
         first, last = span(self._namespace)
         if removed - self._removed > STALE * self._size:
@@ -120,16 +130,61 @@ class VectorSearch:
             self._last = int(part[-1][0])
 
 
+class SignTable:
+    """
+    The table ``signs`` of a SQLite file.
+
+    Args:
+        embedder: The name of the embedder that made what is compared; empty for none.
+    """
+
+    def __init__(self, embedder: str) -> None:
+        self._embedder = embedder
+        self._searches: dict[int, VectorSearch] = {}
+
+    def write(self, connection: Connection, embedder: int, rows: Sequence[ChunkVector]) -> None:
+        """Take in vectors that are in their table."""
+        connection.executemany(
+            "INSERT INTO signs VALUES (?, ?, ?)", ((embedder, row.chunk, row.bits) for row in rows)
+        )
+
+    def drop(self, connection: Connection, first: int, last: int) -> None:
+        """Let go of the vectors of some chunks."""
+        connection.execute(
+            "DELETE FROM signs WHERE embedder IN (SELECT id FROM embedders)"
+            " AND chunk BETWEEN ? AND ?",
+            (first, last),
+        )
+
+    def nearest(
+        self,
+        connection: Connection,
+        space: int,
+        chunks: int,  # noqa: ARG002  # all are compared
+        removed: int,
+        vector: Sequence[float],
+    ) -> dict[int, bytes]:
+        """Return the vectors of the chunks of a namespace that are nearest to one."""
+        if not self._embedder:
+            return {}
+        search = self._searches.setdefault(space, VectorSearch(space, self._embedder))
+        return search.nearest(connection, vector, removed)
+
+
 def _distances(rows: Any, mine: Any) -> Any:
     """Count in how many signs vectors differ from one."""
     return arrays().bitwise_count(rows ^ mine).sum(axis=1, dtype="u2")
 
 
-def vectors_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+def marks(values: Sequence[object]) -> str:
+    """Return a question mark for each value of a list in SQL."""
+    return ",".join("?" * len(values)) or "NULL"
+
+
+def vectors_of(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
     """Read the vectors of chunks; those that have none are left out."""
-    marks = ",".join("?" * len(numbers))
     rows = connection.execute(
-        f"SELECT chunk, data FROM vectors WHERE chunk IN ({marks})",  # noqa: S608  # only marks
+        f"SELECT chunk, data FROM vectors WHERE chunk IN ({marks(numbers)})",  # noqa: S608  # only marks
         numbers,
     )
     return {int(number): bytes(data) for number, data in rows}
@@ -139,26 +194,26 @@ BATCH: Final = 64
 """Texts that are embedded at once."""
 
 
-def embed_rows(embedder: Embedder, rows: Sequence[ChunkRow], what: str) -> Vectors:
+def embed_chunks(embedder: Embedder, texts: Sequence[str], what: str) -> list[ChunkVector]:
     """
     Embed the chunks of a document; those in languages that the model does not know are left out.
 
     Args:
         embedder: The model.
-        rows: The chunks.
+        texts: The chunks, which are numbered from 0.
         what: What errors call the document.
 
     Raises:
         ModelError: The embedder failed.
     """
-    known = [at for at, row in enumerate(rows) if embedder.understands(row.text)]
-    out = list[tuple[int, bytes, bytes]]()
+    known = [at for at, text in enumerate(texts) if embedder.understands(text)]
+    out = list[ChunkVector]()
     for start in range(0, len(known), BATCH):
         batch = known[start : start + BATCH]
-        vectors = _vectors(embedder, [rows[at].text for at in batch], what)
+        vectors = _vectors(embedder, [texts[at] for at in batch], what)
         for at, vector in zip(batch, vectors, strict=True):
-            out.append((at, *pack_with_signs(vector, embedder.dimensions)))
-    return Vectors(embedder.name, out)
+            out.append(ChunkVector(at, *pack_with_signs(vector, embedder.dimensions)))
+    return out
 
 
 def embed_query(embedder: Embedder | None, query: str) -> Sequence[float] | None:

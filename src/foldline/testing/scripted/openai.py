@@ -154,7 +154,7 @@ def _deltas(answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     return {
         "prompt_tokens": given,
         "completion_tokens": usage.output,
@@ -334,7 +334,7 @@ def _message(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, 
 
 
 def _response_usage(usage: Usage) -> dict[str, Any]:
-    given = usage.input + usage.cache_read + usage.cache_write
+    given = usage.read
     return {
         "input_tokens": given,
         "input_tokens_details": {

@@ -182,9 +182,9 @@ def parse_checks(commands: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         try:
             words = tuple(shlex.split(line))
         except ValueError as error:
-            raise InputError(f"the check {line[:80]!r} cannot be read: {error}") from error
+            raise InputError(f"The check {line[:80]!r} cannot be read: {error}") from error
         if not words:
-            raise InputError("a check is empty")
+            raise InputError("A check is empty")
         out.append(words)
     return tuple(out)
 

@@ -9,19 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 from foldline.formats.anthropic import AnthropicDialect
-from foldline.formats.arrangement import LineTree, Places
+from foldline.formats.arrangement import LineTree, Places, text_column
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Usage
+from foldline.values.usage import read_usage
 
 DIALECT = AnthropicDialect()
-
-_USAGE = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +57,13 @@ def read(source: TranscriptSource) -> tuple[ClaudeSession, tuple[str, ...]]:
     lines, values, unreadable = read_lines(source)
     records = [value or {} for value in values]
     spoken, main = _main_thread(records)
-    tree = LineTree.of(_column(main, "uuid"), _column(main, "parentUuid"))
+    tree = LineTree.of(text_column(main, "uuid"), text_column(main, "parentUuid"))
     reader = _Reader(main, tree)
     cuts = [n for n, record in enumerate(main) if _is_system(record, "compact_boundary")]
     edges = list(pairwise([0, *cuts, len(records)]))
     found = [reader.segment(start, end, _between(spoken, start, end)) for start, end in edges]
     segments = tuple(segment for segment in found if segment.messages) or (ClaudeSegment(),)
-    named = (name for name in _column(records, "sessionId") if name)
+    named = (name for name in text_column(records, "sessionId") if name)
     session = ClaudeSession(next(named, "session"), lines, tree, segments)
     return session, (*unreadable, *_warnings(main, segments))
 
@@ -92,11 +86,6 @@ def _main_thread(records: Sequence[dict[str, Any]]) -> tuple[list[int], list[dic
     if not own:
         return spoken, list(records)
     return own, [{} if record.get("isSidechain") else record for record in records]
-
-
-def _column(records: Iterable[dict[str, Any]], key: str) -> list[str | None]:
-    values = (record.get(key) for record in records)
-    return [value if isinstance(value, str) else None for value in values]
 
 
 def _is_system(record: dict[str, Any], subtype: str) -> bool:
@@ -164,12 +153,7 @@ class _Reader:
 
     def _usage(self, lines: Sequence[int]) -> Usage | None:
         """Return what the last line says: all lines of a message repeat its one count."""
-        usage = self.records[lines[-1]]["message"].get("usage")
-        if not isinstance(usage, dict):
-            return None
-        counts = [usage.get(key) for key in _USAGE]
-        numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
-        return Usage(*numbers) if any(numbers) else None
+        return read_usage(self.records[lines[-1]]["message"].get("usage"))
 
 
 def _api_id(record: dict[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect, named_errors, text_or, token_counts
 from foldline.formats.gemini import GeminiDialect
 from foldline.formats.jsonl import Lines, read_lines
 from foldline.formats.source import TranscriptSource
@@ -80,27 +80,22 @@ def read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
         lines, values, warnings = read_lines(source)
         header, records, shelf = _replay(lines, values)
     turns = [turn for n, record in enumerate(records) for turn in _turns(record, n)]
-    messages = _decode(turns)
+
+    def record_of(error: InputError) -> str:
+        if error.index is None:
+            return ""
+        error.index = turns[error.index].record
+        return f"record {error.index}"
+
+    with named_errors(record_of):
+        messages = DIALECT.decode([turn.wire for turn in turns]).messages
     counted = tuple(
         message if turn.answers else replace(message, usage=_usage(records[turn.record]))
         for message, turn in zip(messages, turns, strict=True)
     )
     by_id = {message.id: turn for message, turn in zip(messages, turns, strict=True)}
-    name = header.get("sessionId")
-    title = name if isinstance(name, str) and name else "chat"
-    return GeminiChat(title, shelf, tuple(records), counted, by_id), warnings
-
-
-def _decode(turns: Sequence[GeminiTurn]) -> tuple[Message, ...]:
-    try:
-        return DIALECT.decode([turn.wire for turn in turns]).messages
-    except InputError as error:
-        if error.index is None:
-            raise
-        index = turns[error.index].record
-        named = InputError(f"record {index}, {error.message}", hint=error.hint)
-        named.index, named.field = index, error.field
-        raise named from error
+    name = text_or(header.get("sessionId"), "chat")
+    return GeminiChat(name, shelf, tuple(records), counted, by_id), warnings
 
 
 def _replay(
@@ -217,10 +212,7 @@ def _answer(call: dict[str, Any], number: int) -> list[dict[str, Any]]:
 
 
 def _usage(record: dict[str, Any]) -> Usage | None:
-    tokens = record.get("tokens")
-    if not isinstance(tokens, dict):
-        return None
-    counts = [tokens.get(key) for key in ("input", "output", "thoughts", "cached")]
-    given, output, thoughts, cached = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
+    keys = ("input", "output", "thoughts", "cached")
+    given, output, thoughts, cached = token_counts(record.get("tokens"), *keys)
     cached = min(cached, given)
     return Usage(given - cached, output + thoughts, cached) if given or output else None

@@ -8,49 +8,52 @@ calling), they are text here too.
 
 from __future__ import annotations
 
-from foldline.formats.dialect import expect
-from foldline.formats.json_document import read_recording, write_recording
+from collections.abc import Iterator
+from typing import Any
+
+from foldline.formats.fields import expect
+from foldline.formats.json_document import Path
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.openhands import devai, events
+from foldline.formats.transcripts.embedded import EmbeddedWire
+from foldline.formats.transcripts.openhands import events
+from foldline.formats.transcripts.openhands.devai import DIALECT, DevAI
 
-NAME = "openhands"
-_CHAT = OpenAIChatDialect()
+_DEVAI = DevAI()
 _LOGGED = frozenset({"kwargs", "cost", "latency_sec", "context_window", "raw_messages"})
 
 
-class OpenHands:
+class OpenHands(EmbeddedWire):
     """The files that OpenHands leaves behind."""
 
-    name = NAME
+    name = "openhands"
     title = "OpenHands events (.jsonl), completion log (.json), DevAI trajectory (.json)"
+    wire = OpenAIChatDialect()
 
     def recognises(self, source: TranscriptSource) -> float:
         """Look for events, for a logged completion, or for DevAI steps."""
-        found = events.is_event_log(source) or devai.is_devai(source)
-        return float(found or _is_log(source))
+        if events.is_event_log(source) or _DEVAI.recognises(source):
+            return 1.0
+        log = source.document
+        if not isinstance(log, dict) or not isinstance(log.get("messages"), list):
+            return 0.0
+        return float(isinstance(log.get("response"), dict) and bool(_LOGGED & log.keys()))
+
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield the request of a completion log."""
+        yield "completion", ("messages",), expect(document, dict, None, "")
 
     def decode(self, source: TranscriptSource) -> Recording:
         """Read the one conversation of the file."""
         if events.is_event_log(source):
             return events.decode(source)
-        if devai.is_devai(source):
-            return devai.decode(source)
-        log = expect(source.document, dict, None, "")
-        return read_recording(NAME, source, [("completion", ("messages",), _CHAT.decode(log))])
+        devai = _DEVAI.recognises(source)
+        return _DEVAI.decode(source) if devai else super().decode(source)
 
     def encode(self, recording: Recording) -> bytes:
         """Write the file again, of whichever kind it is."""
         if isinstance(recording.document, events.EventLog):
             return events.encode(recording)
-        if recording.conversations[0].transcript.dialect == devai.DIALECT:
-            return devai.encode(recording)
-        return write_recording(recording, lambda _, __, there: _CHAT.messages(there.messages))
-
-
-def _is_log(source: TranscriptSource) -> bool:
-    log = source.document
-    if not isinstance(log, dict) or not isinstance(log.get("messages"), list):
-        return False
-    return isinstance(log.get("response"), dict) and bool(_LOGGED & log.keys())
+        devai = recording.current.transcript.dialect == DIALECT
+        return _DEVAI.encode(recording) if devai else super().encode(recording)

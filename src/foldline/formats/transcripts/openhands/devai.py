@@ -7,45 +7,47 @@ Action and answer have no ids; those of one step belong together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.foreign import flat_text
-from foldline.formats.json_document import read_recording, write_recording
-from foldline.formats.recording import Recording
+from foldline.formats.json_document import JsonFormat, Path
 from foldline.formats.source import TranscriptSource
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.transcript import Transcript
 
-NAME = "openhands"
 DIALECT = "devai"
 ACTION = "action"
 _FIELDS = frozenset({"step", "user_message", "agent", "environment"})
 
 
-def is_devai(source: TranscriptSource) -> bool:
-    """Return True if a document is a list of such steps."""
-    steps = source.document
-    if not isinstance(steps, list) or not steps:
-        return False
-    return all(isinstance(step, dict) and step.keys() >= _FIELDS for step in steps)
+class DevAI(JsonFormat):
+    """A DevAI trajectory."""
 
+    name = "openhands"
+    title = "DevAI trajectory (.json)"
 
-def decode(source: TranscriptSource) -> Recording:
-    """Read the steps as one conversation."""
-    messages = [
-        message
-        for index, step in enumerate(expect(source.document, list, None, ""))
-        for message in _messages(step, index)
-    ]
-    return read_recording(NAME, source, [("steps", (), Transcript.of(messages, DIALECT))])
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for a list of such steps."""
+        steps = source.document
+        if not isinstance(steps, list) or not steps:
+            return 0.0
+        return float(all(isinstance(step, dict) and step.keys() >= _FIELDS for step in steps))
 
+    def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
+        """Yield the steps as one conversation."""
+        yield "steps", (), expect(document, list, None, "")
 
-def encode(recording: Recording) -> bytes:
-    """Write the steps again."""
-    return write_recording(recording, lambda _, __, there: _steps(there.messages))
+    def read(self, wire: Any) -> Transcript:
+        """Read the messages of the steps."""
+        messages = [m for index, step in enumerate(wire) for m in _messages(step, index)]
+        return Transcript.of(messages, DIALECT)
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        """Write the steps again."""
+        return _steps(messages)
 
 
 def _messages(step: dict[str, Any], index: int) -> list[Message]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from foldline.errors import InputError
-from foldline.formats.dialect import expect
+from foldline.formats.fields import expect
 from foldline.formats.media import media_from_url
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (

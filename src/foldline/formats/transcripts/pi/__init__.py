@@ -9,10 +9,18 @@ is what the model sees now. Summaries are shown without the sentence that pi put
 
 from __future__ import annotations
 
-from foldline.formats.recording import RecordedConversation, Recording, segment_name, wrong_format
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from foldline.formats.arrangement import Slot
+from foldline.formats.jsonl import SessionDraft
+from foldline.formats.recording import Recording, name_segments, wrong_format
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.pi.read import NAME, read
-from foldline.formats.transcripts.pi.write import written
+from foldline.formats.transcripts.pi.read import NAME, PiSegment, PiSession, read, wires
+from foldline.values.identity import derived_id
+from foldline.values.messages import Message, Text
 from foldline.values.transcript import Transcript
 
 
@@ -35,14 +43,8 @@ class Pi:
         if not self.recognises(source):
             raise wrong_format(source, self.title)
         session, warnings = read(source)
-        count = len(session.segments)
-        conversations = tuple(
-            RecordedConversation(
-                segment_name(index, count, session.id), Transcript(segment.messages, NAME)
-            )
-            for index, segment in enumerate(session.segments)
-        )
-        return Recording(self.name, conversations, session, warnings)
+        transcripts = [Transcript(segment.messages, NAME) for segment in session.segments]
+        return Recording(self.name, name_segments(transcripts, session.id), session, warnings)
 
     def encode(self, recording: Recording) -> bytes:
         """
@@ -51,4 +53,152 @@ class Pi:
         Untouched entries stay as they are, a changed message changes its entry, a new one becomes
         a ``message`` entry, or the summary of the compaction where it replaces that summary.
         """
-        return written(recording)
+        session: PiSession = recording.document
+        return _Draft(session).write(session.segments, recording)
+
+
+class _Draft(SessionDraft):
+    """The file in the making, with changed messages and summaries."""
+
+    def __init__(self, session: PiSession) -> None:
+        super().__init__(session.lines)
+        self.session = session
+        self.is_linked = bool(session.entries) and (
+            session.tree.keys[session.entries[-1]] is not None
+        )
+        self.wires: dict[int | str, list[dict[str, Any]]] = {}
+        self.summaries: dict[int, str] = {}
+
+    def apply(self, segment: PiSegment, messages: Sequence[Message]) -> None:
+        """Bring one segment into its new state."""
+        body = self._without_summary(segment, messages)
+        gone: set[Slot] = set()
+        for message in body:
+            places = segment.places.get(message.id)
+            if places is None:
+                self.wires[message.id] = wires(message)
+            elif not message.intact:
+                self.wires[places[0]] = wires(message)
+                gone |= set() if self.wires[places[0]] else {places[0]}
+        body = [m for m in body if m.id in segment.places or self.wires[m.id]]
+        moved = self.arrange(segment.places, body).moved
+        self.leave_out(gone | self._stranded())
+        if self.is_linked:
+            self.relink(self.session.tree, moved, self.session.path, _entry_id)
+
+    def _without_summary(
+        self, segment: PiSegment, messages: Sequence[Message]
+    ) -> Sequence[Message]:
+        """
+        Put the summary aside and return the rest.
+
+        The compaction must stay, or what it summarised would be seen again. A new text in front
+        takes the place of a summary that was left out; else the summary becomes empty.
+        """
+        if segment.compaction is None:
+            return messages
+        old = next((m for m in segment.messages if m.id not in segment.places), None)
+        kept = next((m for m in messages if old is not None and m.id == old.id), None)
+        first = messages[0] if messages else None
+        if kept is None and first is not None and _is_new_text(first, segment):
+            kept = first
+        if kept is not old or (kept is not None and not kept.intact):
+            self.summaries[segment.compaction] = kept.text if kept is not None else ""
+        return [message for message in messages if message is not kept]
+
+    def _stranded(self) -> set[Slot]:
+        """Find entries beside the path that would now be the last one, and so the present."""
+        left = [slot for slot in self.slots if isinstance(slot, int) and slot in self.session.path]
+        last = max(left, default=-1)
+        return {n for n in self.session.entries if n > last and n not in self.session.path}
+
+    def lines(self) -> Iterator[bytes]:
+        """Write all slots."""
+        lines, kept = self.old, self._first_kept()
+        neighbour = self.session.entries[0] if self.session.entries else 0
+        for slot in self.slots:
+            if isinstance(slot, Message):
+                for record in self._records(slot, neighbour):
+                    yield lines.written(record, like=neighbour)
+                continue
+            changes = self._changes(slot) | kept.get(slot, {})
+            if changes:
+                yield lines.written({**lines.value(slot), **changes}, like=slot)
+            else:
+                yield lines.data[slot]
+            neighbour = slot if slot in self.session.entries else neighbour
+
+    def _changes(self, line: int) -> dict[str, Any]:
+        """Return the fields of an entry that change, apart from what a compaction kept."""
+        changes: dict[str, Any] = {}
+        if line in self.parents:
+            changes["parentId"] = self.parents[line]
+        if line in self.summaries:
+            changes["summary"] = self.summaries[line]
+        for wire in self.wires.get(line, ())[:1]:
+            kind = self.old.value(line).get("type")
+            fields = {"custom_message": "content", "branch_summary": "summary"}
+            key = fields.get(str(kind), "message")
+            changes[key] = wire if key == "message" else wire[key]
+        return changes
+
+    def _records(self, message: Message, neighbour: int) -> Iterator[dict[str, Any]]:
+        """Make the entries of a new message, at the time of its neighbour."""
+        near, parent = self.old.value(neighbour), self.parents.get(message.id)
+        all_wires = self.wires[message.id]
+        for number, wire in enumerate(all_wires, start=1):
+            stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
+            links: dict[str, Any] = {}
+            if self.is_linked:
+                links = {"id": _entry_id(message, len(all_wires) - number), "parentId": parent}
+                parent = links["id"]
+            yield {"type": "message", **links, **stamp, "message": wire}
+
+    def _first_kept(self) -> dict[int, dict[str, Any]]:
+        """Point every compaction at the first entry that it keeps in the changed file."""
+        entries = frozenset(self.session.entries)
+        sizes = (
+            len(self.wires[slot.id]) if isinstance(slot, Message) else int(slot in entries)
+            for slot in self.slots
+        )
+        counts = list(accumulate(sizes, initial=0))
+        where = {slot: n for n, slot in enumerate(self.slots) if isinstance(slot, int)}
+        left = sorted(where)
+        out = {}
+        for line, first in self.session.kept.items():
+            if line in where:
+                heir = left[bisect_left(left, first)]
+                target = where[line] if first == line else min(where[heir], where[line])
+                while first != line and target and isinstance(self.slots[target - 1], Message):
+                    target -= 1
+                out[line] = self._pointer(line, target, counts[target])
+        return out
+
+    def _pointer(self, line: int, target: int, count: int) -> dict[str, Any]:
+        """Return the changed field that says where a compaction begins, if it changed."""
+        record = self.old.value(line)
+        new: dict[str, Any] = {}
+        if isinstance(record.get("firstKeptEntryId"), str):
+            kept = self.session.kept[line] != line
+            new = {"firstKeptEntryId": self._entry_key(target)} if kept else {}
+        elif isinstance(record.get("firstKeptEntryIndex"), int):
+            index = record["firstKeptEntryIndex"]
+            same = index >= count and self.session.kept[line] == line
+            new = {} if same else {"firstKeptEntryIndex": count}
+        return {key: value for key, value in new.items() if record[key] != value}
+
+    def _entry_key(self, position: int) -> str | None:
+        slot = self.slots[position]
+        if isinstance(slot, Message):
+            return _entry_id(slot, len(self.wires[slot.id]) - 1)
+        return self.session.tree.keys[slot]
+
+
+def _is_new_text(message: Message, segment: PiSegment) -> bool:
+    texts = all(isinstance(part, Text) for part in message.parts)
+    return message.role == "user" and texts and message.id not in segment.places
+
+
+def _entry_id(message: Message, further: int = 0) -> str:
+    """Derive the id of a new entry, the same one every time; the last of several is number 0."""
+    return derived_id(message.id, str(further))[:8]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldline.formats.arrangement import LineTree, Places
-from foldline.formats.dialect import bounded_nesting, expect
+from foldline.formats.arrangement import LineTree, Places, text_column
+from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.media import media_from_base64, media_source
@@ -27,7 +27,6 @@ from foldline.values.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-    Usage,
 )
 from foldline.values.transcript import Transcript
 
@@ -43,6 +42,8 @@ ROLES: dict[str, Role] = {
     "compactionSummary": "user",
     "branchSummary": "user",
 }
+
+USAGE = ("input", "output", "cacheRead", "cacheWrite")
 
 _SUMMARIES = ("compactionSummary", "branchSummary")
 
@@ -67,7 +68,7 @@ def message(wire: dict[str, Any], index: int) -> Message:
         parts = (_result(wire, index),)
     else:
         parts = _parts(wire.get("content"), index)
-    return Message(role, parts, wire, NAME, usage=_usage(wire.get("usage")))
+    return Message(role, parts, wire, NAME, usage=plain_usage(wire.get("usage"), *USAGE))
 
 
 def is_visible(wire: dict[str, Any]) -> bool:
@@ -131,14 +132,6 @@ def _part(block: Any, index: int, field: str) -> Part:
             return media_from_base64(data, str(wire.get("mimeType") or "image/png"), wire)
         case kind:
             return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
-
-
-def _usage(value: Any) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    counts = [value.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-    numbers = [n if isinstance(n, int) and n > 0 else 0 for n in counts]
-    return Usage(*numbers) if any(numbers) else None
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -262,7 +255,7 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
     lines, values, warnings = read_lines(source)
     records = [value or {} for value in values]
     entries = tuple(number for number, value in enumerate(values) if value is not None)
-    tree = LineTree.of(_column(records, "id"), _column(records, "parentId"))
+    tree = LineTree.of(text_column(records, "id"), text_column(records, "parentId"))
     linked = bool(entries) and tree.keys[entries[-1]] is not None
     path = tree.path(entries[-1]) if linked else frozenset(entries)
     cuts = [number for number in sorted(path) if records[number].get("type") == "compaction"]
@@ -277,8 +270,7 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
         seen = shown[bisect_left(shown, start) : bisect_left(shown, end)]
         found.append(_segment(records, before, seen))
     segments = tuple(segment for segment in found if segment.messages) or (PiSegment(),)
-    title = records[0].get("id") if records else None
-    name = title if isinstance(title, str) and title else "session"
+    name = text_or(records[0].get("id") if records else None, "session")
     return PiSession(name, lines, tree, entries, path, kept, segments), warnings
 
 
@@ -331,8 +323,3 @@ def _first_kept(record: dict[str, Any], line: int, entries: Sequence[int], tree:
     if isinstance(key, str):
         return min(tree.lines.get(key, line), line)
     return line
-
-
-def _column(records: Sequence[dict[str, Any]], key: str) -> list[str | None]:
-    values = (record.get(key) for record in records)
-    return [value if isinstance(value, str) else None for value in values]

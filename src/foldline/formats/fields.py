@@ -1,0 +1,193 @@
+"""Fields of wire values: read and checked, or an error that names message and field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias, TypeVar
+
+from foldline.errors import InputError
+from foldline.values.messages import Role, Text, Usage
+
+PartKind = TypeVar("PartKind")
+
+
+def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field: str) -> Any:
+    """
+    Return ``value`` if it has one of the types.
+
+    Raises:
+        InputError: Naming message, field, what was found and what was expected.
+    """
+    if isinstance(value, kinds) and not (isinstance(value, bool) and bool not in _tuple(kinds)):
+        return value
+    wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in _tuple(kinds))
+    found = _NAMES.get(type(value), type(value).__name__)
+    raise InputError(f"expected {wanted}, found {found}", index=index, field=field)
+
+
+def _tuple(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+_NAMES = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+ROLES: Final[Mapping[str, Role]] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+"""The roles of chat messages that are called what they are called here."""
+
+TEXT_OR_LIST: Final = (str, list, type(None))
+
+BlockReader: TypeAlias = Callable[[dict[str, Any], int, str], PartKind]
+
+
+def read_role(wire: Mapping[str, Any], index: int) -> Role:
+    """
+    Return the role of a chat message.
+
+    Raises:
+        InputError: There is none, or it is not known.
+    """
+    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    if role is None:
+        raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
+    return role
+
+
+def read_objects(
+    value: Any, index: int, field: str, read: BlockReader[PartKind]
+) -> list[PartKind]:
+    """
+    Read each object of a list; None is an empty one.
+
+    Args:
+        value: The list.
+        index: Position of the message, for errors.
+        field: Path of the list, for errors.
+        read: Reads one object, given the position of the message and the path of the object.
+
+    Raises:
+        InputError: It is no list, or something else than an object is in it.
+    """
+    items = expect(value, (list, type(None)), index, field) or ()
+    return [read(expect(item, dict, index, at), index, at) for item, at in _paths(items, field)]
+
+
+def read_content(
+    value: Any,
+    index: int,
+    field: str,
+    read: BlockReader[PartKind],
+    kinds: tuple[type, ...] = TEXT_OR_LIST,
+    *,
+    strings: bool = False,
+) -> tuple[PartKind | Text, ...]:
+    """
+    Read content that is a text or a list of blocks.
+
+    Args:
+        value: The content; an empty text is nothing.
+        index: Position of the message, for errors.
+        field: Path of the content, for errors.
+        read: Reads one block; see `read_objects`.
+        kinds: What the content may be.
+        strings: Whether texts may stand among the blocks.
+
+    Raises:
+        InputError: It is of another type.
+    """
+    content = expect(value, kinds, index, field)
+    if isinstance(content, str):
+        return (Text(content, content),) if content else ()
+    return tuple(
+        Text(item, item)
+        if strings and isinstance(item, str)
+        else read(expect(item, dict, index, at), index, at)
+        for item, at in _paths(content or (), field)
+    )
+
+
+def _paths(items: Iterable[Any], field: str) -> Iterator[tuple[Any, str]]:
+    return ((item, f"{field}[{position}]") for position, item in enumerate(items))
+
+
+def text_or(value: Any, default: str) -> str:
+    """Return a value if it is a text with something in it, else the default."""
+    return value if isinstance(value, str) and value else default
+
+
+def token_counts(value: Any, *keys: str) -> list[int]:
+    """Return the numbers under some keys of an object, 0 for what is no positive number."""
+    counts = [value.get(key) for key in keys] if isinstance(value, dict) else [None] * len(keys)
+    return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+
+
+def plain_usage(value: Any, *keys: str) -> Usage | None:
+    """Return a usage whose four numbers stand under keys; None where all of them are 0."""
+    counts = token_counts(value, *keys)
+    return Usage(*counts) if any(counts) else None
+
+
+@contextmanager
+def named_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
+    """
+    Put a name before the message of an error about the input.
+
+    Args:
+        name: What was read, such as "line 3", or what says so of an error; "" for nothing.
+    """
+    try:
+        yield
+    except InputError as error:
+        what = name if isinstance(name, str) else name(error)
+        if not what:
+            raise
+        named = InputError(f"{what}, {error.message}", hint=error.hint)
+        named.index, named.field = error.index, error.field
+        raise named from error
+
+
+def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
+    """
+    Split a request body into its messages and the rest.
+
+    Args:
+        wire: A list of messages, or a dict that holds them under ``key``.
+        key: Where the messages are, such as "messages", "input" or "contents".
+
+    Returns:
+        The messages, and the body that held them (None when a bare list came).
+    """
+    if isinstance(wire, dict):
+        return expect(wire.get(key), list, None, key), wire
+    return expect(wire, list, None, ""), None
+
+
+@contextmanager
+def bounded_nesting() -> Iterator[None]:
+    """
+    Name the reason when a value is nested deeper than the interpreter follows.
+
+    Raises:
+        InputError: Instead of the RecursionError.
+    """
+    try:
+        yield
+    except RecursionError as error:
+        raise InputError(
+            "A value is nested too deeply",
+            hint="Flatten it; no model reads hundreds of levels.",
+        ) from error

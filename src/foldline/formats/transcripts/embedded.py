@@ -1,0 +1,201 @@
+"""JSON documents that hold messages in the wire of a provider or framework: where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from foldline.errors import InputError
+from foldline.formats.anthropic import AnthropicDialect
+from foldline.formats.arrangement import weave
+from foldline.formats.dialect import Dialect
+from foldline.formats.fields import expect, text_or
+from foldline.formats.gemini import GeminiDialect
+from foldline.formats.json_document import ConversationPath, JsonFormat, Path, at
+from foldline.formats.langchain import LangChainDialect
+from foldline.formats.openai_chat import OpenAIChatDialect
+from foldline.formats.source import TranscriptSource
+from foldline.values.messages import Message
+from foldline.values.transcript import Transcript
+from foldline.values.usage import read_usage
+
+
+class EmbeddedWire(JsonFormat):
+    """A document with messages of one dialect."""
+
+    wire: ClassVar[Dialect]
+
+    def read(self, wire: Any) -> Transcript:
+        """Read a list of messages, or a request body."""
+        return self.wire.decode(wire)
+
+    def write(self, messages: Sequence[Message]) -> list[Any]:
+        """Write messages of the dialect."""
+        return self.wire.messages(messages)
+
+
+def first_path(
+    document: Any, paths: Iterable[Path], is_message: Callable[[Any], bool]
+) -> Path | None:
+    """Return the first of some paths at which a document has a list of nothing but messages."""
+    for path in paths:
+        items = at(document, path)
+        if isinstance(items, list) and items and all(map(is_message, items)):
+            return path
+    return None
+
+
+class GeminiContents(EmbeddedWire):
+    """Gemini API contents: a bare list, a request body, or a wrapper with ``history``."""
+
+    name = "gemini-contents"
+    title = "Gemini API contents (.json)"
+    wire = GeminiDialect()
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for contents with ``parts``."""
+        return float(self._path(source.document) is not None)
+
+    def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
+        """Yield the one conversation of the document."""
+        path = self._path(document)
+        if path is None:
+            raise InputError("the document holds no Gemini contents", field="contents")
+        name = at(document, ("scenarioId",))
+        title = name if isinstance(name, str) else "contents"
+        yield title, path, document if path == ("contents",) else at(document, path)
+
+    def _path(self, document: Any) -> Path | None:
+        return first_path(document, (("contents",), ("history",), ()), _is_content)
+
+
+def _is_content(item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and isinstance(item.get("parts"), list)
+        and "kind" not in item  # as the messages of Pydantic AI have
+        and item.get("role", "user") in ("user", "model", "function", "system")
+    )
+
+
+_CHAIN_TYPES = frozenset(
+    {"human", "ai", "tool", "system", "function", "chat", "remove", "developer"}
+)
+_STATES: tuple[Path, ...] = (
+    ("values", "messages"),
+    ("channel_values", "messages"),
+    ("checkpoint", "channel_values", "messages"),
+    ("messages",),
+    (),
+)
+
+
+class LangGraph(EmbeddedWire):
+    """LangGraph thread states, and lists of LangChain messages, plain or serialized."""
+
+    name = "langgraph"
+    title = "LangGraph thread state, LangChain messages (.json)"
+    wire = LangChainDialect()
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for LangChain messages where states and dumps have them."""
+        return float(first_path(source.document, _STATES, _is_chain_message) is not None)
+
+    def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
+        """Yield the one conversation of the document."""
+        path = first_path(document, _STATES, _is_chain_message)
+        if path is None:
+            raise InputError("the document holds no LangChain messages", field="values.messages")
+        yield "thread", path, at(document, path)
+
+
+def _is_chain_message(item: Any) -> bool:
+    if not isinstance(item, dict):
+        return False
+    if item.get("lc") == 1 and isinstance(item.get("kwargs"), dict):
+        return "content" in item["kwargs"]
+    return "content" in item and "role" not in item and str(item.get("type")) in _CHAIN_TYPES
+
+
+class Moatless(EmbeddedWire):
+    """
+    Moatless trajectories: a tree of nodes, each with the Anthropic request it was built from.
+
+    The conversation is the request of the newest node, which repeats those before it.
+    """
+
+    name = "moatless"
+    title = "Moatless trajectory (.json)"
+    wire = AnthropicDialect()
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for nodes of which one holds a request."""
+        return float(bool(self._path(source.document)))
+
+    def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
+        """Yield the request of the newest node."""
+        path = self._path(document)
+        if not path:
+            raise InputError("the document holds no request of Moatless", field="nodes")
+        body = {"messages": at(document, path)}
+        system = at(document, ("agent", "system_prompt"))
+        if isinstance(system, str):
+            body["system"] = system
+        yield text_or(at(document, ("metadata", "instance_id")), "trajectory"), path, body
+
+    def _path(self, document: Any) -> Path:
+        nodes = at(document, ("nodes",))
+        for index in range(len(nodes) - 1, -1, -1) if isinstance(nodes, list) else ():
+            path: Path = ("nodes", index, "completions", "build_action", "input")
+            if isinstance(at(document, path), list):
+                return path
+        return ()
+
+
+class MiniSweAgent(EmbeddedWire):
+    """
+    mini-swe-agent trajectories: chat completions messages with an ``extra`` field.
+
+    ``extra`` repeats the provider's response and is carried along unread, except for its token
+    counts. The entry with the role "exit", the outcome of the run, is no message.
+    """
+
+    name = "mini-swe-agent"
+    title = "mini-swe-agent trajectory (.traj.json)"
+    wire = OpenAIChatDialect()
+
+    def recognises(self, source: TranscriptSource) -> float:
+        """Look for ``trajectory_format`` and ``messages``."""
+        kind = str(at(source.document, ("trajectory_format",)))
+        found = isinstance(at(source.document, ("messages",)), list)
+        return float(found and kind.startswith("mini-swe-agent"))
+
+    def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
+        """Yield the one conversation of the document."""
+        whole = expect(document, dict, None, "")
+        entries = expect(whole.get("messages"), list, None, "messages")
+        spoken = [entry for entry in entries if not _is_exit(entry)]
+        yield text_or(whole.get("instance_id"), "run"), ("messages",), spoken
+
+    def read(self, wire: Any) -> Transcript:
+        """Read messages, and the usage that stands beside them."""
+        transcript = self.wire.decode(wire)
+        return transcript.with_messages([_with_usage(m) for m in transcript.messages])
+
+    def rewrite(self, before: Sequence[Any], place: ConversationPath, there: Transcript) -> Any:
+        """Write the messages, and the outcome behind them where it was."""
+        silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
+        spoken = (index for index, entry in enumerate(before) if not _is_exit(entry))
+        where = {m.id: index for m, index in zip(place.messages, spoken, strict=True)}
+        after = ((where.get(m.id), self.write([m])) for m in there.messages)
+        return weave(before, silent, after)
+
+
+def _is_exit(entry: Any) -> bool:
+    return isinstance(entry, dict) and entry.get("role") == "exit"
+
+
+def _with_usage(message: Message) -> Message:
+    usage = read_usage(at(message.raw, ("extra", "response", "usage")))
+    return replace(message, usage=usage) if usage else message

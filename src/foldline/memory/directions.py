@@ -1,0 +1,159 @@
+"""
+Vectors in PostgreSQL: a table of the extension pgvector, with an index for each embedder (HNSW).
+
+Beside the table ``near`` stands the table ``embedders``. The vectors themselves are kept with what
+they belong to; here they stand once more, only to be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.errors import StoreError
+from foldline.retrieval.embedding import Embedder, pack, unpack
+from foldline.sql import Connection, Database
+
+EMBEDDERS: Final = """
+    CREATE TABLE embedders (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name text COLLATE "C" NOT NULL UNIQUE
+    )
+    """
+
+LOOKED_AT: Final = 200
+"""Vectors that the index keeps at hand while it goes from one to the next (``ef_search``)."""
+
+FEWEST: Final = 20
+"""Where the index leads to fewer that a filter admits, all that it admits are compared."""
+
+SETTINGS: Final = (
+    ("hnsw.ef_search", str(LOOKED_AT)),
+    ("hnsw.iterative_scan", "relaxed_order"),
+    ("hnsw.max_scan_tuples", "20000"),
+    ("plan_cache_mode", "force_custom_plan"),
+    ("jit", "off"),
+)
+"""Of a transaction that searches."""
+
+Fill = Callable[[Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """
+    The vectors of one embedder.
+
+    Args:
+        embedder: Its number.
+        dimensions: How many numbers a vector has.
+    """
+
+    embedder: int
+    dimensions: int
+
+    def nearest(
+        self,
+        connection: Connection,
+        vector: Sequence[float],
+        count: int,
+        condition: str,
+        values: Mapping[str, Any],
+        *,
+        exact: bool = False,
+    ) -> list[int]:
+        """
+        Return the texts that are nearest to a vector, the best first.
+
+        Args:
+            connection: With `SETTINGS`.
+            vector: Of length 1.
+            count: The most that are returned.
+            condition: Which rows of ``near`` may be found, in SQL.
+            values: The values of the condition.
+            exact: Whether all that the condition admits are compared.
+        """
+        kind = f"halfvec({self.dimensions})"
+        distance = f"direction::{kind} <#> :direction::{kind}"
+        if exact:
+            distance = f"({distance}) + 0"  # no index is ordered by that
+        rows = connection.execute(
+            f"SELECT number, {distance} AS far FROM near WHERE embedder = {self.embedder}"  # noqa: S608  # numbers
+            f" AND {condition} ORDER BY {distance} LIMIT :count",
+            {"direction": literal(pack(vector)), "count": count, **values},
+        ).fetchall()
+        if len(rows) < min(count, FEWEST) and not exact:
+            return self.nearest(connection, vector, count, condition, values, exact=True)
+        return [int(number) for number, _ in sorted(rows, key=lambda row: row[1])]
+
+
+def open_directions(
+    database: Database, embedder: Embedder, tables: Sequence[str], fill: Fill | None = None
+) -> Directions:
+    """
+    Return the vectors of an embedder; what is not there yet is made.
+
+    Args:
+        database: Where they are.
+        embedder: The embedder.
+        tables: The statements that make the table ``near`` where it is missing.
+        fill: Called once for each embedder, to write the vectors of what is there.
+
+    Raises:
+        StoreError: The extension pgvector is not there, or this user may not make an index.
+    """
+    with database.reading() as connection:
+        known = _number(connection, embedder.name)
+    if known is None:
+        _make_extension(database)
+        with database.writing() as connection:
+            connection.execute("SELECT set_config('statement_timeout', '0', true)")
+            for statement in tables:
+                connection.execute(statement)
+            connection.execute("LOCK TABLE embedders IN SHARE ROW EXCLUSIVE MODE")
+            known = _number(connection, embedder.name)
+            if known is None:
+                known = _make_index(connection, embedder, fill)
+    return Directions(known, embedder.dimensions)
+
+
+def set_searching(connection: Connection) -> None:
+    """Bring `SETTINGS` into force until the transaction ends."""
+    calls = ", ".join("set_config(?, ?, true)" for _ in SETTINGS)
+    connection.execute(f"SELECT {calls}", [word for pair in SETTINGS for word in pair])
+
+
+def literal(data: bytes) -> str:
+    """Write a vector that `pack` wrote as pgvector reads it."""
+    return f"[{','.join(f'{number:.5g}' for number in unpack(data).tolist())}]"
+
+
+def _number(connection: Connection, name: str) -> int | None:
+    row = connection.execute("SELECT id FROM embedders WHERE name = ?", (name,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _make_index(connection: Connection, embedder: Embedder, fill: Fill | None) -> int:
+    (number,) = connection.execute(
+        "INSERT INTO embedders (name) VALUES (?) RETURNING id", (embedder.name,)
+    ).fetchone()
+    if fill is not None:
+        fill(connection)
+    connection.execute(
+        f"CREATE INDEX near_{number} ON near USING hnsw"
+        f" ((direction::halfvec({embedder.dimensions})) halfvec_ip_ops) WHERE embedder = {number}"
+    )
+    return int(number)
+
+
+def _make_extension(database: Database) -> None:
+    try:
+        with database.writing() as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except StoreError as error:
+        raise StoreError(
+            f"A search by meaning needs the extension pgvector, 0.8 or later: {error.message}",
+            hint="Let an administrator run CREATE EXTENSION vector SCHEMA public, or go without"
+            " an embedder.",
+        ) from error

@@ -1,0 +1,305 @@
+"""The memories of one user, searched inside PostgreSQL and ranked as those of a file are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, TypeAlias
+
+from foldline.memory.directions import Directions, open_directions, set_searching
+from foldline.memory.item_rows import Filter, FilterFacts
+from foldline.memory.items import FoundMemory
+from foldline.memory.schema import NEAR_TABLES
+from foldline.memory.search_rows import UserState, catch_up, fill_vectors, follow, read_state
+from foldline.memory.term_index import Candidates, find_candidates
+from foldline.memory.term_rows import TermRows
+from foldline.memory.user_index import (
+    DOCUMENT_COLUMNS,
+    UserIndex,
+    embed_question,
+    found_memories,
+    model_name,
+    read_documents,
+)
+from foldline.relevance.terms import terms
+from foldline.retrieval import Cutter, Document, Embedder, Hit, Index, Statistics, Weights
+from foldline.retrieval.authors import MOST as MOST_AUTHORS
+from foldline.retrieval.authors import AuthorNames
+from foldline.retrieval.dates import DAY, LATER, date_windows
+from foldline.retrieval.embedding import Matrix
+from foldline.retrieval.index import LONGEST_QUERY
+from foldline.retrieval.neighbours import AFTER, BEFORE
+from foldline.sql import Connection, Database
+from foldline.sqlite.database import SqliteDatabase
+
+POSTINGS: Final = 10_000
+"""Postings that are read for one query."""
+
+FEWEST: Final = 60
+MOST: Final = 120
+"""Memories that are looked at for one sign of relevance alone; in between as many as asked for."""
+
+NARROW: Final = 10_000
+"""Where a user has no more memories than these, the vectors of all are compared."""
+
+SAMPLE: Final = 500
+"""Vectors by which it is known how alike any two are."""
+
+
+@dataclass(slots=True)
+class Sample:
+    """Vectors of a user, drawn by chance while there were so many memories."""
+
+    memories: int = 0
+    era: int = -1
+    vectors: Matrix = field(default_factory=Matrix)
+
+    def refresh(self, connection: Connection, user: str, model: str, state: UserState) -> Matrix:
+        """Return the vectors; drawn again where a twentieth of the memories is new or gone."""
+        changed = abs(state.memories - self.memories) * 20 > self.memories
+        if changed or state.era != self.era:
+            rows = connection.execute(
+                "SELECT vector FROM memories WHERE memories.user = ? AND state = 'live'"
+                " AND model = ? ORDER BY id LIMIT ?",  # ids are random
+                (user, model, SAMPLE),
+            )
+            self.vectors = Matrix()
+            self.vectors.add({number: bytes(one) for number, (one,) in enumerate(rows)})
+            self.memories, self.era = state.memories, state.era
+        return self.vectors
+
+
+class UserSearch:
+    """
+    Finds what is live; what a search goes by is kept in the database.
+
+    Args:
+        database: Where the memories are.
+        user: Whose memories.
+        weights: How much each sign of relevance counts.
+        embedder: Embeds queries, and made the vectors that are compared; None goes without.
+        words: Cuts runs of Chinese into words.
+
+    Raises:
+        StoreError: There is an embedder, and the database lacks the extension pgvector.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        user: str,
+        *,
+        weights: Weights | None,
+        embedder: Embedder | None,
+        words: Cutter | None,
+    ) -> None:
+        self._user, self._weights, self._words = user, weights, words
+        self._embedder, self._model = embedder, model_name(embedder)
+        self._directions: Directions | None = None
+        if embedder is not None:
+            self._directions = open_directions(
+                database, embedder, NEAR_TABLES, lambda it: fill_vectors(it, embedder.name)
+            )
+        self._sample, self._lock = Sample(), Lock()
+
+    def follow(self, connection: Connection) -> None:
+        """Index what a transaction changed."""
+        follow(connection, self._user)
+
+    def find(
+        self, database: Database, query: str, count: int, wanted: Filter, least: float
+    ) -> list[FoundMemory]:
+        """
+        Find memories that a filter admits; as `foldline.memory.user_index.UserIndex.find`.
+
+        Args:
+            database: The database; what changed in it and is not indexed yet is so first.
+            query: A question or words.
+            count: The most that are returned.
+            wanted: Which memories.
+            least: The least strength, 0 to 1.
+        """
+        asked = query[:LONGEST_QUERY]
+        vector = embed_question(self._embedder, asked)
+        while True:
+            with database.reading() as connection:
+                state = read_state(connection, self._user)
+                if state is None:
+                    return []
+                if not state.behind:
+                    hits = self._search(connection, state, asked, count, wanted, least, vector)
+                    return found_memories(connection, self._user, hits)
+            catch_up(database, self._user)
+
+    def _search(
+        self,
+        connection: Connection,
+        state: UserState,
+        query: str,
+        count: int,
+        wanted: Filter,
+        least: float,
+        vector: Sequence[float] | None,
+    ) -> list[Hit]:
+        set_searching(connection)
+        authors = _authors(connection, self._user)
+        cut = self._cut(query, authors)
+        pool = min(max(count, FEWEST), MOST)
+        found = self._worded(connection, state, cut, wanted, pool)
+        numbers = {*found.scores, *_dated(connection, self._user, query, wanted, pool)}
+        sample = None
+        if self._directions is not None and vector is not None:
+            with self._lock:
+                sample = self._sample.refresh(connection, self._user, self._model, state)
+            numbers.update(
+                self._directions.nearest(
+                    connection,
+                    vector,
+                    pool,
+                    f"owner = :owner AND {wanted.condition}",
+                    {"owner": state.id, **wanted.values},
+                    exact=state.memories <= NARROW,
+                )
+            )
+        documents, facts = self._load(connection, sorted(numbers))
+        statistics = Statistics(
+            state.memories,
+            lambda term: found.frequency.get(term, 0),
+            state.terms / max(state.memories, 1),
+            authors,
+            sample,
+        )
+        index = Index(documents, weights=self._weights, words=self._words, statistics=statistics)
+        return index.search(
+            query,
+            count,
+            now=wanted.now,
+            only=_admission(wanted, facts),
+            vector=vector,
+            least=least,
+        )
+
+    def _cut(self, query: str, authors: Sequence[str]) -> list[str]:
+        """Cut a query into terms, without those that name an author."""
+        names = AuthorNames()
+        for author in authors:
+            names.add(author)
+        rest = names.named(query).rest
+        return terms(rest, words=self._words) or terms(query, words=self._words)
+
+    def _worded(
+        self,
+        connection: Connection,
+        state: UserState,
+        cut: Sequence[str],
+        wanted: Filter,
+        pool: int,
+    ) -> Candidates:
+        admitted = (
+            "memories ON memories.number = ranked.number AND memories.user = :user"
+            f" AND state = 'live' AND {wanted.condition}"
+        )
+        index = TermRows(pool, admitted, {"user": self._user, **wanted.values})
+        return find_candidates(connection, index, state.id, cut, state.memories, POSTINGS)
+
+    def _load(
+        self, connection: Connection, numbers: Sequence[int]
+    ) -> tuple[list[Document], dict[str, FilterFacts]]:
+        """Read memories, and those beside them in their conversations."""
+        rows = connection.execute(
+            f"SELECT {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
+            f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
+            {"numbers": list(numbers), "model": self._model},
+        ).fetchall()
+        documents, facts = list[Document](), dict[str, FilterFacts]()
+        for document, about in read_documents(rows, self._words):
+            documents.append(document)
+            facts[document.id] = about
+        return documents, facts
+
+
+MemorySearch: TypeAlias = UserIndex | UserSearch
+
+
+def open_search(
+    database: Database,
+    user: str,
+    *,
+    weights: Weights | None,
+    embedder: Embedder | None,
+    words: Cutter | None,
+) -> MemorySearch:
+    """Return what finds the memories of a user: inside PostgreSQL, in memory for a file."""
+    if isinstance(database, SqliteDatabase):
+        return UserIndex(user, weights=weights, embedder=embedder, words=words)
+    try:
+        return UserSearch(database, user, weights=weights, embedder=embedder, words=words)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _beside(comparison: str, order: str, count: int) -> str:
+    return (
+        "(SELECT seat.number FROM memories AS seat"  # noqa: S608  # constants
+        ' WHERE seat."user" = mid."user" AND seat.session = mid.session AND seat.state = \'live\''
+        f" AND (seat.happened, seat.number) {comparison} (mid.happened, mid.number)"
+        f" ORDER BY seat.happened {order}, seat.number {order} LIMIT {count})"
+    )
+
+
+_BESIDE: Final = (
+    "SELECT beside.number FROM memories AS mid CROSS JOIN LATERAL"  # noqa: S608  # constants
+    f" ({_beside('<', 'DESC', BEFORE)} UNION ALL {_beside('>', 'ASC', AFTER)}) AS beside"
+    " WHERE mid.number = ANY(:numbers) AND mid.session <> ''"
+)
+"""The memories that are looked at together with some, in SQL."""
+
+
+_NEXT_AUTHOR: Final = (
+    "(SELECT next.author FROM memories AS next WHERE next.user = :user AND next.state = 'live'"
+    " AND next.author > known.author ORDER BY next.author LIMIT 1)"
+)
+
+
+def _authors(connection: Connection, user: str) -> list[str]:
+    """Return who wrote memories, going through an index from one author to the next."""
+    rows = connection.execute(
+        f"WITH RECURSIVE known (author) AS (SELECT {_NEXT_AUTHOR} FROM (SELECT '' AS author)"  # noqa: S608  # constants
+        f" AS known UNION ALL SELECT {_NEXT_AUTHOR} FROM known WHERE author IS NOT NULL)"
+        " SELECT author FROM known WHERE author IS NOT NULL LIMIT :most",
+        {"user": user, "most": MOST_AUTHORS},
+    )
+    return [str(author) for (author,) in rows]
+
+
+def _dated(connection: Connection, user: str, query: str, wanted: Filter, pool: int) -> list[int]:
+    """Return the memories inside the windows of time that a query names, or right after."""
+    found = list[int]()
+    for start, end in date_windows(query, wanted.now):
+        rows = connection.execute(
+            "SELECT number FROM memories WHERE memories.user = :user AND state = 'live'"  # noqa: S608  # constants
+            f" AND happened >= :start AND happened < :end AND {wanted.condition}"
+            " ORDER BY happened LIMIT :most",
+            {
+                **wanted.values,
+                "user": user,
+                "start": start,
+                "end": end + LATER * DAY,
+                "most": pool,
+            },
+        )
+        found += [number for (number,) in rows]
+    return found
+
+
+def _admission(wanted: Filter, facts: Mapping[str, FilterFacts]) -> Callable[[str], bool]:
+    """Return whether a memory may be found; those beside others need not be admitted."""
+    admits = wanted.admits()
+
+    def allowed(name: str) -> bool:
+        end = facts[name].expires
+        return (end is None or end > wanted.now) and (admits is None or admits(facts[name]))
+
+    return allowed

@@ -1,0 +1,61 @@
+"""Wrapping: what agents put around the output of a command, taken off again."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
+"""How a note begins and ends that a client puts behind an output."""
+
+REMINDERS: Final = 8
+"""How many of them are taken off one output."""
+
+AHEAD: Final = 400
+"""Characters at the beginning, and half of that at the end, that a wrapping may take."""
+
+_HEAD = re.compile(
+    r"(?:Chunk ID: \S{1,40}\n|(?:Script completed|Script running with cell ID \S{1,40})\n)?"
+    r"(?:Exit code: (?P<before>-?\d{1,5})\n)?"
+    r"(?:Wall time:? [\d.]{1,20} seconds\n)?"
+    r"(?:Process (?:exited with code (?P<after>-?\d{1,5})|running with session ID \d{1,20})\n)?"
+    r"(?:Original token count: \d{1,12}\n)?(?:Total output lines: \d{1,12}\n)?Output:(?:\n|\Z)"
+)
+_TAGGED = re.compile(r"<returncode>(?P<code>-?\d{1,5})</returncode>\n<output>\n?")
+_TAGGED_END: Final = "</output>"
+
+
+def unwrapped(text: str) -> str:
+    """
+    Return what a command gave out, without how long it ran and what it is filed under.
+
+    An exit code other than 0 follows the output in a line of its own, and so does 0 where there
+    is no output. What is not wrapped is returned as it is.
+    """
+    text = without_reminders(text)
+    front = text[:AHEAD].lstrip("\n")
+    skipped = len(text[:AHEAD]) - len(front)
+    head = _HEAD.match(front)
+    if head:
+        inner, code = text[skipped + head.end() :], head["before"] or head["after"]
+    elif head := _TAGGED.match(front):
+        inner, code = text[skipped + head.end() :], head["code"]
+        end = inner.rfind(_TAGGED_END, max(0, len(inner) - AHEAD // 2))
+        inner = inner if end < 0 else inner[:end]
+    else:
+        return text
+    inner = inner.strip("\n")
+    if code is None or (code == "0" and inner.strip()):
+        return inner
+    return f"{inner}\nexit code {code}".lstrip("\n")
+
+
+def without_reminders(text: str) -> str:
+    """Return an output without the notes that a client puts behind it."""
+    for _ in range(REMINDERS):
+        bare = text.rstrip() if text[-1:].isspace() else text
+        begin = bare.rfind(REMINDER) if bare.endswith(REMINDER_END) else -1
+        if begin < 0:
+            return text
+        text = bare[:begin].rstrip()
+    return text

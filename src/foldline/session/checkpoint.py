@@ -1,0 +1,115 @@
+"""
+What is shown after a compaction, kept with it, so that opening does not repeat all of them.
+
+Messages that are shown as they came are named by their positions, those of which parts were
+changed by the position and the parts, and those that an edit made stand there whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any, Final
+
+from foldline.errors import StoreError
+from foldline.session.codec import freeze, thaw
+from foldline.session.damage import UNREADABLE
+from foldline.session.log import Log, Shown
+from foldline.stores.protocol import StoredCheckpoint
+from foldline.values.edit_json import message_from_json, message_to_json
+from foldline.values.messages import Message
+
+SCHEMA: Final = "foldline.checkpoint/1"
+
+
+def checkpoint_of(log: Log, messages: Iterable[Message], number: int) -> StoredCheckpoint:
+    """
+    Write down what is shown.
+
+    Args:
+        log: The log.
+        messages: What is shown of it after the batch.
+        number: Of the batch.
+    """
+    items: list[Any] = []
+    for message in messages:
+        position = log.positions.get(message.id)
+        item = None if position is None else _of_log(log, message, position)
+        if item is None:
+            items.append({"message": message_to_json(message, freeze)})
+        elif not isinstance(item, int):
+            items.append(item)
+        elif items and isinstance(items[-1], list) and items[-1][1] == item:
+            items[-1][1] = item + 1
+        else:
+            items.append([item, item + 1])
+    return StoredCheckpoint(number, len(log), {"schema": SCHEMA, "shown": items})
+
+
+def _of_log(log: Log, shown: Message, position: int) -> int | dict[str, Any] | None:
+    """Return how to find a message of the log again as it is shown, None where that is no way."""
+    said = log[position]
+    if shown is said:
+        return position
+    if (shown.role, shown.name, shown.dialect, shown.origin) != (
+        said.role,
+        said.name,
+        said.dialect,
+        said.origin,
+    ):
+        return None
+    if shown.intact == said.intact and shown.parts == said.parts:
+        return position
+    parts = message_to_json(replace(shown, raw=None, usage=None), freeze)["parts"]
+    return None if shown.intact else {"at": position, "parts": parts}
+
+
+def shown_at(log: Log, stored: StoredCheckpoint | None) -> Shown | None:
+    """
+    Read what was shown, and take it into memory; None where nothing tells.
+
+    Args:
+        log: The log.
+        stored: What `checkpoint_of` wrote.
+    """
+    if stored is None or not 0 <= stored.at <= len(log):
+        return None
+    try:
+        items = _items(stored)
+        log.take(chain.from_iterable(_positions(item, stored.at) for item in items))
+        messages = tuple(chain.from_iterable(_messages(log, item) for item in items))
+    except (*UNREADABLE, StoreError):  # the compactions themselves tell the same
+        return None
+    whole = len({message.id for message in messages}) == len(messages)
+    return Shown(stored.at, messages) if whole else None
+
+
+def _items(stored: StoredCheckpoint) -> list[Any]:
+    if stored.content["schema"] != SCHEMA:
+        raise ValueError("a checkpoint of another schema")
+    return list(stored.content["shown"])
+
+
+def _positions(item: Any, size: int) -> range:
+    """Return where a part of what was shown stands in the log."""
+    if isinstance(item, list):
+        start, stop = item
+    elif "at" in item:
+        start, stop = item["at"], item["at"] + 1
+    else:
+        start = stop = 0
+    if not 0 <= start <= stop <= size:
+        raise ValueError("a position that the log has not")
+    return range(start, stop)
+
+
+def _messages(log: Log, item: Any) -> Iterator[Message]:
+    if isinstance(item, list):
+        yield from log.at(range(*item))
+    elif "at" in item:
+        said = log[item["at"]]
+        made = message_from_json({"role": said.role, "parts": item["parts"]}, thaw)
+        yield said.with_parts(made.parts)
+    else:
+        yield message_from_json(item["message"], thaw)

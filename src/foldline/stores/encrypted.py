@@ -1,0 +1,283 @@
+"""
+A store whose contents only those can read who have its key.
+
+Contents are compressed, then encrypted with AES-SIV (RFC 5297): the same content gives the same
+bytes, so that it is still kept once, and nobody without the key can tell what it is or try a
+guess.
+Ids are hashes of contents, so they are encrypted too. Roles, times, sizes and what a provider
+reported as usage stay visible, and so do the names, formats and models of sessions.
+"""
+
+from __future__ import annotations
+
+import hmac
+import zlib
+from base64 import b64decode, b64encode, urlsafe_b64decode
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar, overload
+
+from foldline.errors import MissingExtra, StoreError
+from foldline.stores import blobs
+from foldline.stores.protocol import (
+    Change,
+    FindableIds,
+    SessionHead,
+    SessionInfo,
+    Store,
+    StoredBatch,
+    StoredCheckpoint,
+    StoredMemory,
+    StoredMessage,
+    StoredSession,
+)
+from foldline.stores.sql import FOUND_AT_MOST
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+except ImportError as missing:
+    raise MissingExtra("cryptography", "encryption") from missing
+
+SEALED: Final = "foldline.sealed/1"
+"""Marks a JSON value that is encrypted."""
+
+KEY_BYTES: Final = 32
+
+Item = TypeVar("Item")
+
+
+class Seal:
+    """
+    Encrypts contents and ids, and decrypts them.
+
+    Args:
+        key: 32 random bytes in URL-safe base64.
+
+    Raises:
+        StoreError: It is no such key.
+    """
+
+    def __init__(self, key: str) -> None:
+        try:
+            secret = urlsafe_b64decode(key.strip() + "=" * (-len(key.strip()) % 4))
+        except ValueError:
+            secret = b""
+        if len(secret) != KEY_BYTES:
+            raise StoreError(
+                "This is no key of an archive.",
+                hint="A key is 32 random bytes in base64; foldline archive key makes one.",
+            )
+        self.check = _derived(secret, "check")[:16].hex()
+        self._contents = AESSIV(_derived(secret, "contents"))
+        self._ids = AESSIV(_derived(secret, "ids"))
+
+    def seal(self, value: Any) -> Any:
+        """Encrypt a JSON value; None stays None."""
+        if value is None:
+            return None
+        packed = zlib.compress(blobs.pack(value), blobs.LEVEL)
+        return {SEALED: b64encode(self._contents.encrypt(packed, None)).decode()}
+
+    def open(self, value: Any) -> Any:
+        """
+        Decrypt what `seal` returned.
+
+        Raises:
+            StoreError: It was changed, or encrypted with another key.
+        """
+        if value is None:
+            return None
+        try:
+            packed = self._contents.decrypt(b64decode(value[SEALED]), None)
+        except (InvalidTag, LookupError, TypeError, ValueError) as error:
+            raise blobs.damaged("content that this key did not encrypt") from error
+        return blobs.unpack(zlib.decompress(packed))
+
+    def hide(self, number: str) -> str:
+        """Encrypt an id; "" stays empty."""
+        return self._ids.encrypt(number.encode(), None).hex() if number else ""
+
+    def show(self, hidden: str) -> str:
+        """
+        Decrypt what `hide` returned.
+
+        Raises:
+            StoreError: It was changed, or encrypted with another key.
+        """
+        try:
+            return self._ids.decrypt(bytes.fromhex(hidden), None).decode() if hidden else ""
+        except (InvalidTag, ValueError) as error:
+            raise blobs.damaged("an id that this key did not encrypt") from error
+
+
+def _derived(secret: bytes, purpose: str) -> bytes:
+    """Return a key of its own for each purpose, 64 bytes."""
+    return hmac.digest(secret, f"foldline archive: {purpose}".encode(), "sha512")
+
+
+class EncryptedStore:
+    """
+    Another store, in which every content is encrypted; see `foldline.stores.protocol.Store`.
+
+    A message that is looked for by the beginning of its id is looked for among all of them, since
+    encrypted ids have no order.
+
+    Args:
+        store: Where sessions are kept.
+        seal: With which key.
+    """
+
+    def __init__(self, store: Store, seal: Seal) -> None:
+        self._store = store
+        self._seal = seal
+
+    def begin(self, head: SessionHead) -> StoredSession:
+        """Return the session with the name of ``head``; create it when there is none."""
+        return self._opened(self._store.begin(head))
+
+    def load(self, name: str) -> StoredSession | None:
+        """Return a session, or None when there is none of this name."""
+        stored = self._store.load(name)
+        return None if stored is None else self._opened(stored)
+
+    def commit(self, name: str, generation: int, change: Change) -> int:
+        """Record a change, its contents encrypted."""
+        seal, hide = self._seal.seal, self._seal.hide
+        sealed = replace(
+            change,
+            messages=tuple(
+                replace(one, id=hide(one.id), wire=seal(one.wire), form=seal(one.form))
+                for one in change.messages
+            ),
+            batches=tuple(
+                replace(
+                    one,
+                    edits=seal(one.edits),
+                    receipt=seal(one.receipt),
+                    memory=_memory(one.memory, hide, seal),
+                )
+                for one in change.batches
+            ),
+            pinned=hide(change.pinned),
+            memory=_memory(change.memory, hide, seal),
+            checkpoint=_checkpoint(change.checkpoint, seal),
+        )
+        return self._store.commit(name, generation, sealed)
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """List the sessions, the one that was changed last first."""
+        return self._store.sessions()
+
+    def names(self) -> tuple[str, ...]:
+        """List the names of the sessions, the one that was changed last first."""
+        return self._store.names()
+
+    def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
+        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        found = (
+            (name, number)
+            for name in self.names()
+            for number in self._ids(name)
+            if number.startswith(prefix)
+        )
+        return tuple(islice(found, FOUND_AT_MOST))
+
+    def delete(self, names: Collection[str]) -> int:
+        """Remove sessions for good, and every content that no other session holds."""
+        return self._store.delete(names)
+
+    def size(self) -> int:
+        """Return what everything takes in the store, in bytes."""
+        return self._store.size()
+
+    def close(self) -> None:
+        """Let go of the store; closing twice is allowed."""
+        self._store.close()
+
+    def _ids(self, name: str) -> Sequence[str]:
+        stored = self.load(name)
+        return () if stored is None else stored.ids
+
+    def _opened(self, stored: StoredSession) -> StoredSession:
+        show, open_ = self._seal.show, self._seal.open
+        return replace(
+            stored,
+            ids=_OpenedIds(stored.ids, self._seal),
+            messages=_Opened(stored.messages, self._message),
+            batches=_Opened(stored.batches, self._batch),
+            memory=_memory(stored.memory, show, open_),
+            checkpoint=_checkpoint(stored.checkpoint, open_),
+        )
+
+    def _message(self, one: StoredMessage) -> StoredMessage:
+        show, open_ = self._seal.show, self._seal.open
+        return replace(one, id=show(one.id), wire=open_(one.wire), form=open_(one.form))
+
+    def _batch(self, one: StoredBatch) -> StoredBatch:
+        show, open_ = self._seal.show, self._seal.open
+        memory = _memory(one.memory, show, open_)
+        return replace(one, edits=open_(one.edits), receipt=open_(one.receipt), memory=memory)
+
+
+def _memory(
+    memory: StoredMemory | None, name: Callable[[str], str], content: Callable[[Any], Any]
+) -> StoredMemory | None:
+    if memory is None:
+        return None
+    return replace(
+        memory,
+        until=name(memory.until),
+        digest=name(memory.digest),
+        content=content(memory.content),
+    )
+
+
+def _checkpoint(
+    checkpoint: StoredCheckpoint | None, content: Callable[[Any], Any]
+) -> StoredCheckpoint | None:
+    return None if checkpoint is None else replace(checkpoint, content=content(checkpoint.content))
+
+
+class _Opened(Sequence[Item], Generic[Item]):
+    """A sequence in the store, each item decrypted when it is read."""
+
+    def __init__(self, stored: Sequence[Item], open_: Callable[[Item], Item]) -> None:
+        self._stored = stored
+        self._open = open_
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        if isinstance(index, slice):
+            return [self._open(item) for item in self._stored[index]]
+        return self._open(self._stored[index])
+
+    def __iter__(self) -> Iterator[Item]:
+        return map(self._open, self._stored)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
+
+
+class _OpenedIds(_Opened[str]):
+    """The ids in the store, decrypted when they are read."""
+
+    def __init__(self, stored: Sequence[str], seal: Seal) -> None:
+        super().__init__(stored, seal.show)
+        self._hide = seal.hide
+
+    def find(self, number: str) -> int | None:
+        """Return the position of the message with an id, None where there is none."""
+        hidden, stored = self._hide(number), self._stored
+        if isinstance(stored, FindableIds):
+            return stored.find(hidden)
+        return stored.index(hidden) if hidden in stored else None

@@ -1,0 +1,150 @@
+"""Memories searched inside PostgreSQL: as those of a file, by an index of vectors or without."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+import psycopg
+import pytest
+from tests.memory.remembered import DAY, START, contents
+
+from foldline.errors import StoreError
+from foldline.memory import Memory
+from foldline.memory import directions as directions_module
+from foldline.memory import schema as schema_module
+from foldline.memory import user_search as search_module
+from foldline.memory.knowledge import Knowledge
+from foldline.postgres.schema import PostgresSchema
+
+numpy = pytest.importorskip("numpy")
+
+TOPICS = ("harbour", "kitchen", "garden", "railway", "orchestra")
+
+
+class Topics:
+    """An embedder: the vectors of texts about the same topic are alike."""
+
+    name, dimensions = "topics-1", 16
+
+    def understands(self, text: str) -> bool:
+        return bool(text)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        vector = numpy.random.default_rng(sum(text.encode())).standard_normal(16) * 0.1
+        for number, topic in enumerate(TOPICS):
+            vector[number] += topic in text
+        return list(vector / numpy.linalg.norm(vector))
+
+
+def fill(memory: Memory, count: int) -> None:
+    chance = random.Random(3)  # noqa: S311
+    for number in range(count):
+        topic = chance.choice(TOPICS)
+        memory.add(
+            f"{topic} {number}: {' '.join(chance.choices(WORDS, k=6))}",
+            kind=chance.choice(["episodic", "semantic"]),
+            importance=round(chance.random(), 2),
+            happened=START - number * DAY,
+            session=f"talk {number // 8}",
+            author=chance.choice(["Ann Lee", "Bob", ""]),
+        )
+
+
+WORDS = [f"{a}{b}" for a in ("bel", "cor", "dan", "fir", "gol") for b in ("ta", "mi", "ro", "ve")]
+QUESTIONS = (
+    "belta cormi",
+    "What did Bob say about danro?",
+    "the harbour in December 2025",
+    "orchestra",
+    "zebra",
+    "",
+)
+
+
+@pytest.mark.requirement("T8")
+def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgres_url, clock):
+    places = (tmp_path / "m.db", postgres_url)
+    file, database = (Memory.open(one, embedder=Topics(), clock=clock) for one in places)
+    with file, database:
+        for memory in (file, database):
+            fill(memory, 60)
+        for question in QUESTIONS:
+            for filters in ({}, {"kinds": ["semantic"]}, {"min_importance": 0.5}):
+                one, other = (memory.search(question, **filters) for memory in (file, database))
+                assert contents(one) == contents(other), question
+                scores = [[hit.score for hit in hits] for hits in (one, other)]
+                assert scores[0] == pytest.approx(scores[1], rel=0.01)
+
+
+@pytest.fixture
+def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A memory whose vectors are found by their index, however few they are."""
+    monkeypatch.setattr(search_module, "NARROW", 0)
+    monkeypatch.setattr(directions_module, "FEWEST", 0)
+    with Memory.open(postgres_url, embedder=Topics()) as memory:
+        fill(memory, 80)
+        yield memory
+
+
+def test_the_index_of_vectors_leads_to_what_a_filter_admits(indexed: Memory) -> None:
+    for topic in TOPICS:
+        found = indexed.search(topic.upper() + " " + topic, kinds=["semantic"], limit=5)
+        assert {hit.item.kind for hit in found} == {"semantic"}
+        assert all(topic in hit.item.content for hit in found[:3])
+
+
+def test_what_is_forgotten_leaves_the_index_of_vectors_and_comes_back(
+    indexed: Memory, postgres_url: str
+) -> None:
+    def vectors() -> int:
+        with psycopg.connect(postgres_url) as connection:
+            row = connection.execute("SELECT count(*) FROM foldline_memory.near").fetchone()
+        return int(row[0]) if row else 0
+
+    assert vectors() == 80
+    batch = indexed.forget("capacity", keep=30).batch
+    assert vectors() == 30 == len(indexed.items(limit=99))
+    assert len(indexed.undo(batch)) == 50
+    assert vectors() == 80
+    indexed.clear()
+    assert vectors() == 0
+    assert indexed.search("harbour") == []
+
+
+def test_memories_of_the_version_before_are_indexed_when_they_are_searched(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = PostgresSchema("foldline_memory", schema_module.POSTGRES.steps[:1], "memory")
+    monkeypatch.setattr(search_module, "follow", lambda *_: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(schema_module, "POSTGRES", first)
+        patch.setattr(search_module, "open_directions", lambda *_: None)
+        with Memory.open(postgres_url, embedder=Topics()) as old:
+            fill(old, 30)
+            old.remove(old.items()[0].id)
+    with Memory.open(postgres_url, embedder=Topics()) as new:
+        assert len(new.search("harbour kitchen garden railway orchestra", limit=99)) == 29
+        assert "garden" in new.search("garden")[0].item.content
+
+
+def test_a_database_without_pgvector_is_searched_by_words_alone(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE bare")
+        connection.execute("CREATE ROLE plain LOGIN")
+        connection.execute("GRANT CREATE ON DATABASE bare TO plain")
+    bare = postgres_url.replace("postgres:@/postgres", "plain:@/bare")
+    try:
+        with Memory.open(bare) as memory:
+            memory.add("The launch moved to May")
+            assert contents(memory.search("launch")) == ["The launch moved to May"]
+        for kind in (Memory, Knowledge):
+            with pytest.raises(StoreError, match="needs the extension pgvector"):
+                kind.open(bare, embedder=Topics())
+    finally:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("DROP DATABASE bare WITH (FORCE)")
+            connection.execute("DROP ROLE plain")

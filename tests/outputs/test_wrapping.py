@@ -1,0 +1,43 @@
+"""What agents put around outputs."""
+
+import pytest
+
+from foldline.outputs.wrapping import unwrapped, without_reminders
+
+TIMED = "Chunk ID: 1a2b\nWall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\n{text}"
+CODED = "Exit code: {code}\nWall time: 2 seconds\nTotal output lines: 3\nOutput:\n{text}"
+TAGGED = "<returncode>{code}</returncode>\n<output>\n{text}</output>"
+
+
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+def test_an_output_is_returned_without_what_is_around_it(wrapping):
+    assert unwrapped(wrapping.format(code=0, text="on branch main")) == "on branch main"
+
+
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+def test_a_command_that_failed_still_says_so(wrapping):
+    assert unwrapped(wrapping.format(code=2, text="no such file")) == "no such file\nexit code 2"
+
+
+@pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED])
+def test_a_command_without_output_says_how_it_ended(wrapping):
+    assert unwrapped(wrapping.format(code=0, text="")) == "exit code 0"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Output: 3 files", "The wall time: 3 seconds\nOutput:\nx", "see <output>\nx</output>"],
+)
+def test_what_is_not_wrapped_stays_as_it_is(text):
+    assert unwrapped(text) == text
+
+
+def test_a_running_command_has_no_exit_code():
+    text = "Script running with cell ID 7\nWall time 10.0 seconds\nOutput:\n\nstarted"
+    assert unwrapped(text) == "started"
+
+
+def test_notes_of_a_client_behind_an_output_are_left_out():
+    note = "\n\n<system-reminder>\nBe careful.\n</system-reminder>\n"
+    assert without_reminders(f"a = 1{note}{note}") == "a = 1"
+    assert without_reminders(f"{note}a = 1") == f"{note}a = 1"

@@ -1,0 +1,152 @@
+"""What is shown after a compaction is kept with it: opening shows the same as repeating all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.session.logs import Kept, log_of, pinned, said
+from tests.session.test_replaying import MESSAGES, compactions
+
+from foldline import Session
+from foldline.session.checkpoint import checkpoint_of, shown_at
+from foldline.session.log import replayed
+from foldline.stores.blobs import pack, unpack
+from foldline.stores.opening import open_store
+from foldline.stores.protocol import StoredCheckpoint
+
+
+@given(compactions(), st.data())
+def test_going_on_from_any_checkpoint_is_repeating_everything(steps, data):
+    cut = data.draw(st.integers(0, len(steps) - 1))
+    at = steps[cut][0]
+    written = log_of(kept=Kept(MESSAGES[:at]))
+    made = checkpoint_of(written, replayed(written, steps[: cut + 1]), cut)
+    stored = replace(made, content=unpack(pack(made.content)))
+
+    log = log_of(kept=Kept(MESSAGES))
+    shown = replayed(log, steps[cut + 1 :], shown_at(log, stored))
+
+    whole = replayed(log_of(kept=Kept(MESSAGES)), steps)
+    assert shown == whole
+    assert [(m.id, m.raw, m.intact, m.origin) for m in shown] == [
+        (m.id, m.raw, m.intact, m.origin) for m in whole
+    ]
+
+
+def test_what_was_pinned_since_is_pinned():
+    log = log_of(kept=Kept(MESSAGES))
+    made = checkpoint_of(log, MESSAGES[10:], 0)
+    later = log_of(kept=Kept([*MESSAGES[:20], pinned(MESSAGES[20]), *MESSAGES[21:]]))
+    found = shown_at(later, made)
+    assert [message.id for message in found.messages if message.pinned] == [MESSAGES[20].id]
+
+
+def test_messages_that_are_shown_as_they_came_take_no_room():
+    log = log_of(kept=Kept(said(2_000)))
+    made = checkpoint_of(log, [*log[:1], *log[500:]], 0)
+    assert made.content["shown"] == [[0, 1], [500, 2_000]]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {"schema": "foldline.checkpoint/9", "shown": []},
+        {"schema": "foldline.checkpoint/1", "shown": [[0, 10**15]]},
+        {"schema": "foldline.checkpoint/1", "shown": [[-5, 3]]},
+        {"schema": "foldline.checkpoint/1", "shown": [[0, 3], [2, 4]]},
+        {"schema": "foldline.checkpoint/1", "shown": [{"at": 3, "parts": [{"type": "x"}]}]},
+        {"schema": "foldline.checkpoint/1", "shown": [{"message": {"role": 3}}]},
+        {"schema": "foldline.checkpoint/1", "shown": [{}]},
+    ],
+)
+def test_one_that_is_none_is_passed_over(content):
+    log = log_of(kept=Kept(MESSAGES))
+    assert shown_at(log, StoredCheckpoint(0, len(MESSAGES), content)) is None
+
+
+# --- in a session ------------------------------------------------------------------------------
+
+
+class WithoutCheckpoints:
+    """A store that knows nothing of what was shown after a compaction."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def load(self, name):
+        stored = self._store.load(name)
+        return None if stored is None else replace(stored, checkpoint=None)
+
+
+@pytest.fixture(params=["sqlite", "postgres", "memory"])
+def store(request, tmp_path):
+    from foldline.stores.memory import MemoryStore
+
+    if request.param == "memory":
+        made = MemoryStore()
+    else:
+        on_sqlite = request.param == "sqlite"
+        made = open_store(
+            tmp_path / "a.db" if on_sqlite else request.getfixturevalue("postgres_url")
+        )
+    yield made
+    made.close()
+
+
+def opened(store):
+    return Session.open(None, "s", store=store, window=3_000)
+
+
+def turn(number):
+    call = {"name": "read_file", "arguments": f'{{"path": "src/{number}.py"}}'}
+    asked = {"id": f"c{number}", "type": "function", "function": call}
+    return [
+        {"role": "user", "content": f"Look at {number}. " + f"why{number} " * 20},
+        {"role": "assistant", "content": f"Reading {number}.", "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": f"line {number}\n" * 150},
+        {"role": "assistant", "content": f"It is {number}."},
+    ]
+
+
+def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(store):
+    with opened(store) as session:
+        for number in range(25):
+            session.extend(turn(number))
+            session.view()
+        session.pin(session.messages[-2].id)
+        view = session.view()
+        assert sum(bool(receipt.edits) for receipt in session.receipts) > 4
+    assert store.load("s").checkpoint is not None
+
+    while True:
+        with opened(WithoutCheckpoints(store)) as session:
+            assert session._state.shown.wires(session._state.codec.dialect) == view
+        with opened(store) as session:
+            assert session._state.shown.wires(session._state.codec.dialect) == view
+            if session.undo() is None:
+                break
+            view = session._state.shown.wires(session._state.codec.dialect)
+    assert view == [wire for number in range(25) for wire in turn(number)]
+    assert store.load("s").checkpoint is None
+
+
+def test_a_copied_session_opens_from_the_checkpoint_of_the_first(store, tmp_path):
+    from foldline.stores.transfer import copy_sessions
+
+    with opened(store) as session:
+        for number in range(10):
+            session.extend(turn(number))
+            view = session.view()
+    target = open_store(tmp_path / "copy.db")
+    assert list(copy_sessions(store, target))
+    assert target.load("s").checkpoint == store.load("s").checkpoint
+    with opened(target) as session:
+        assert session.view() == view
+    target.close()

@@ -1,0 +1,170 @@
+"""Encrypted archives: whoever has the key sees no difference, whoever has not sees nothing."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from foldline import Archive, Session
+from foldline.errors import StoreError
+from foldline.stores.encrypted import Seal
+from foldline.stores.memory import MemoryStore
+from foldline.stores.opening import KEY, open_store
+from foldline.stores.transfer import check_sessions, copy_sessions
+
+pytest.importorskip("cryptography", reason="the extra encryption is not installed")
+
+ONE, OTHER = (secrets.token_urlsafe(32) for _ in range(2))
+WORD = "tangerine"
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch):
+    monkeypatch.delenv(KEY, raising=False)
+
+
+def fill(place, key, name="s", turns=30):
+    with Session.open(place, name, window=3_000, key=key) as session:
+        for number in range(turns):
+            role = "assistant" if number % 2 else "user"
+            session.append({"role": role, "content": f"{number} {WORD}{number} " * 40})
+            session.view()
+        session.pin(session.messages[-1].id)
+        return session.view(), session.messages, session.receipts
+
+
+def stored(place):
+    """Everything that stands in an archive, as text."""
+    if isinstance(place, Path):
+        files = place.parent.glob(f"{place.name}*")
+        return "".join(file.read_bytes().decode("latin-1") for file in files)
+    store = open_store(place, key=ONE)
+    with store._store._database.reading() as connection:
+        tables = ("sessions", "messages", "blobs", "batches", "memories", "checkpoints")
+        rows = [
+            str(row[0])
+            for table in tables
+            for row in connection.execute(f"SELECT t::text FROM {table} t")  # noqa: S608  # constants
+        ]
+    store.close()
+    return "\n".join(rows)
+
+
+def test_with_the_key_everything_is_as_without_encryption(place):
+    view, messages, receipts = fill(place, ONE)
+
+    with Session.open(place, "s", window=3_000, key=ONE) as session:
+        assert session.view() == view
+        assert session.messages == messages
+        assert session.messages[-1].pinned
+        assert session.receipts == receipts
+        handles = [handle for receipt in receipts for handle in receipt.recall]
+        assert handles
+        assert all(session.recall(handle).text for handle in handles)
+        assert session.undo() is not None
+    with Archive.open(place, key=ONE) as archive:
+        assert archive.recall(handles[0]).text
+        assert archive.recall(messages[3].id[:8]).text == messages[3].text
+        assert [info.messages for info in archive.sessions()] == [30]
+
+
+def test_without_the_key_nothing_of_it_can_be_read(place):
+    _, messages, receipts = fill(place, ONE)
+    found = stored(place)
+    assert "openai-chat" in found
+    assert WORD not in found
+    assert WORD.encode().hex() not in found
+    assert not any(message.id in found for message in messages)
+    assert not any(handle in found for receipt in receipts for handle in receipt.recall)
+
+
+def test_the_same_content_is_kept_once(place):
+    def contents():
+        store = open_store(place, key=ONE)
+        with store._store._database.reading() as connection:
+            (count,) = connection.execute("SELECT count(*) FROM blobs").fetchone()
+        store.close()
+        return count
+
+    messages = [{"role": "user", "content": f"{WORD} {number}"} for number in range(5)]
+    for name in ("one", "two"):
+        with Session.open(place, name, key=ONE) as session:
+            session.extend(messages)
+        assert contents() == 5
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (None, "This archive is encrypted. Give its key"),
+        ("", "This archive is encrypted. Give its key"),
+        (OTHER, "encrypted with another key. Give its own"),
+        ("swordfish", "no key of an archive. A key is 32 random bytes"),
+        ("é" * 43, "no key of an archive"),
+    ],
+)
+def test_a_missing_or_wrong_key_is_an_error_that_says_what_to_do(place, key, words):
+    fill(place, ONE, turns=2)
+    for opening in (
+        lambda: Session.open(place, "s", key=key),
+        lambda: Session.open(place, "new", key=key),
+        lambda: Archive.open(place, key=key),
+    ):
+        with pytest.raises(StoreError, match=words) as caught:
+            opening()
+        assert not key or key not in str(caught.value)
+
+
+def test_an_archive_with_plain_sessions_is_not_encrypted_by_the_way(place):
+    fill(place, None, turns=2)
+    with pytest.raises(StoreError, match=r"not encrypted\. Copy it into a new one"):
+        Session.open(place, "t", key=ONE)
+    with Archive.open(place) as archive:
+        assert [info.messages for info in archive.sessions()] == [2]
+
+
+def test_the_key_may_stand_in_the_environment(place, monkeypatch):
+    monkeypatch.setenv(KEY, ONE)
+    view, _, _ = fill(place, None)
+    monkeypatch.delenv(KEY)
+    with Session.open(place, "s", window=3_000, key=ONE) as session:
+        assert session.view() == view
+
+
+def test_a_copy_under_another_key_shows_the_same_and_the_old_key_opens_it_no_more(place, tmp_path):
+    view, _, receipts = fill(place, ONE)
+    old, new = open_store(place, key=ONE), open_store(tmp_path / "new.db", key=OTHER)
+    assert [copied.messages for copied in copy_sessions(old, new)] == [30]
+    assert [copied.messages for copied in copy_sessions(old, new)] == [0]
+    assert [check.problem for check in check_sessions(new)] == [""]
+    old.close()
+    new.close()
+    with Session.open(tmp_path / "new.db", "s", window=3_000, key=OTHER) as session:
+        assert session.view() == view
+        assert session.receipts == receipts
+    with pytest.raises(StoreError, match="another key"):
+        Archive.open(tmp_path / "new.db", key=ONE)
+
+
+def test_content_that_was_changed_is_damage():
+    seal = Seal(ONE)
+    sealed = seal.seal({"role": "user"})
+    ((mark, text),) = sealed.items()
+    for wrong in ({mark: text[:-4] + "AAA="}, {mark: 3}, {"role": "user"}, "x", 7):
+        with pytest.raises(StoreError, match="did not encrypt"):
+            seal.open(wrong)
+    assert seal.open(sealed) == {"role": "user"}
+    with pytest.raises(StoreError, match="did not encrypt"):
+        seal.show("00" * 48)
+
+
+def test_any_store_can_be_wrapped():
+    from foldline.stores.encrypted import EncryptedStore
+
+    inner = MemoryStore()
+    with Session.open(None, "s", store=EncryptedStore(inner, Seal(ONE))) as session:
+        number = session.append({"role": "user", "content": WORD})
+        assert EncryptedStore(inner, Seal(ONE)).find(number[:8]) == (("s", number),)
+    assert WORD not in str(inner.load("s").messages[0].wire)
