@@ -64,18 +64,17 @@ class Task:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument("--package", default="rich", help="a package of this environment")
+    parser.add_argument("--package", default="rich", help="a package of this environment, or none")
     parser.add_argument("--window", type=int, default=WINDOW, help="of the model, in tokens")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for codebase in (
-            made_up(folder, hot=True),
-            made_up(folder, hot=False),
-            copied(folder, options.package),
-        ):
+        codebases = [made_up(folder, hot=True), made_up(folder, hot=False)]
+        if options.package:
+            codebases.append(copied(folder, options.package))
+        for codebase in codebases:
             rows += measured(codebase, folder, options.window)
     for row in rows:
         print(json.dumps(asdict(row)) if options.json else line(row), flush=True)

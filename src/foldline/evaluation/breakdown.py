@@ -259,8 +259,8 @@ def home_kind(message: Message) -> str:
     """Return the kind of what a message takes besides its parts, and of its plain texts."""
     if message.role == "tool" or (message.results and not message.is_spoken()):
         return "tool results"
-    told = message.role == "user" and (is_snapshot(message) or is_summary(message.text))
-    return "snapshot" if told else message.role
+    is_summarized = message.role == "user" and (is_snapshot(message) or is_summary(message.text))
+    return "snapshot" if is_summarized else message.role
 
 
 def _repeated(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -212,7 +212,7 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     table = ReportTable(
         "", ("method", "compactions", "could not fit", "promise broken"), tuple(rows)
     )
-    told = [f"- {seen.score.session}: {seen.made.broken}" for seen in broken[:MOST_BROKEN]]
+    examples = [f"- {seen.score.session}: {seen.made.broken}" for seen in broken[:MOST_BROKEN]]
     text = (
         "Every compaction was checked against what Foldline promises: valid for its provider, "
         "pairs together, smaller and within the budget, the task in sight, everything that was "
@@ -220,7 +220,7 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     )
     goal = Goal("compactions that break a promise", float(len(broken)), "", most=0.0)
     return ReportSection(
-        "validity", "What is promised", "\n".join([text, *told]), (table,), (), (goal,)
+        "validity", "What is promised", "\n".join([text, *examples]), (table,), (), (goal,)
     )
 
 

@@ -282,8 +282,8 @@ def _parse(name: str, data: bytes, stamp: Stamp, digest: str, read_at: int) -> _
         metadata = to_metadata(page.fields)
     except BrokenNote as error:
         return _Seen(stamp, read_at, None, error.message)
-    said = " ".join(_words(metadata, page.body))
-    return _Seen(stamp, read_at, CachedFile(name, stamp, digest, page.fields, said))
+    words = " ".join(_words(metadata, page.body))
+    return _Seen(stamp, read_at, CachedFile(name, stamp, digest, page.fields, words))
 
 
 def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:

@@ -95,8 +95,8 @@ class Consolidator:
     def plan(self) -> ConsolidationPlan:
         """Say what would be done now; nothing is changed."""
         entries = self._store.look()
-        said = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
-        return plan_levels(said, self._count_citations(entries), self.settings, self._store.now())
+        terms = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
+        return plan_levels(terms, self._count_citations(entries), self.settings, self._store.now())
 
     def carry_out(self) -> Consolidation:
         """Plan, and do it; it is recorded even where there is nothing to do."""

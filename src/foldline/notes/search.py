@@ -175,9 +175,9 @@ class NoteSearch:
 
 
 def _document(entry: CatalogEntry) -> Document:
-    said = tuple(entry.terms.split(" ")) if entry.terms else ()
+    words = tuple(entry.terms.split(" ")) if entry.terms else ()
     made = entry.metadata.created_at.timestamp()
-    return Document(entry.metadata.id, entry.metadata.title, time=made, terms=said)
+    return Document(entry.metadata.id, entry.metadata.title, time=made, terms=words)
 
 
 WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}

@@ -64,11 +64,11 @@ class TaskGraph:
         for one in order:
             found[one] = _state_of(tasks[one], tasks, found, heights[one])
         rings = _rings(tasks, tasks.keys() - found.keys())
-        told = {ring: (ring[:-1], _describe_ring(ring, tasks)) for ring in set(rings.values())}
+        cycles = {ring: (ring[:-1], _describe_ring(ring, tasks)) for ring in set(rings.values())}
         for one, ring in rings.items():
-            found[one] = _state_in_ring(tasks[one], *told[ring])
+            found[one] = _state_in_ring(tasks[one], *cycles[ring])
         self.standings: Mapping[str, TaskState] = found
-        self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(told))
+        self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(cycles))
 
     def in_state(self, *states: State) -> tuple[TaskState, ...]:
         """Return the tasks in these states, those first that should begin first."""

@@ -194,9 +194,9 @@ class NoteTasks:
                 raise NoteConflict(
                     f"The task {note.title!r} is {note.status}, not to be {status}."
                 )
-            told = one_line(outcome[: LONGEST_OUTCOME * 2])[:LONGEST_OUTCOME]
+            reason = one_line(outcome[: LONGEST_OUTCOME * 2])[:LONGEST_OUTCOME]
             tried = note.attempts if attempts is None else attempts
-            return replace(note, status=status, outcome=told, attempts=tried)
+            return replace(note, status=status, outcome=reason, attempts=tried)
 
         return self._store.rewrite(id, change)
 
@@ -330,25 +330,25 @@ class _Run:
             async with asyncio.timeout(self._schedule.seconds):
                 outcome = await self._work(note)
         except TimeoutError as error:
-            told = redacted(str(error)) or f"it took more than {self._schedule.seconds} seconds"
-            await self._record(self._tasks.fail, note.id, told, self._failed)
+            reason = redacted(str(error)) or f"it took more than {self._schedule.seconds} seconds"
+            await self._record(self._tasks.fail, note.id, reason, self._failed)
         except asyncio.CancelledError:
             doing = asyncio.current_task()
             if doing is None or doing.cancelling():
                 raise
             await self._record(self._tasks.fail, note.id, "it called itself off", self._failed)
         except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
-            told = explained(error)
-            await self._record(self._tasks.fail, note.id, told, self._failed)
+            reason = explained(error)
+            await self._record(self._tasks.fail, note.id, reason, self._failed)
         else:
             await self._record(self._tasks.finish, note.id, str(outcome or ""), self._done)
 
     async def _record(
-        self, step: Callable[[str, str], Note], one: str, told: str, ended: list[str]
+        self, step: Callable[[str, str], Note], one: str, reason: str, ended: list[str]
     ) -> None:
         """Record how a task ended, even when the run is cancelled just then."""
         try:
-            await run_to_end(asyncio.to_thread(step, one, told))
+            await run_to_end(asyncio.to_thread(step, one, reason))
         except (NoteConflict, UnknownNote):
             return  # somebody ended or deleted it by hand; what they say holds
         ended.append(one)

@@ -61,7 +61,7 @@ _PROVIDERS: Final = {"gemini": "gcp.gemini"}
 
 def start_attributes(event: CompactionStarted) -> dict[str, Any]:
     """Return the attributes that are known when a compaction starts."""
-    said = {
+    attributes = {
         "gen_ai.operation.name": OPERATION,
         "gen_ai.provider.name": provider_name(event.provider),
         "gen_ai.conversation.id": event.session,
@@ -71,16 +71,16 @@ def start_attributes(event: CompactionStarted) -> dict[str, Any]:
         "foldline.tokens.before": event.tokens,
         "foldline.messages.before": event.messages,
     }
-    return {name: value for name, value in said.items() if value != ""}
+    return {name: value for name, value in attributes.items() if value != ""}
 
 
 def end_attributes(event: CompactionFinished) -> dict[str, Any]:
     """Return the attributes that are known when it ended."""
-    said: dict[str, Any] = {"foldline.status": event.status, "error.type": event.error}
+    attributes: dict[str, Any] = {"foldline.status": event.status, "error.type": event.error}
     receipt = event.receipt
     if receipt is not None:
         spent = receipt.spent
-        said |= {
+        attributes |= {
             "foldline.tokens.before": receipt.tokens_before,
             "foldline.tokens.after": receipt.tokens_after,
             "foldline.messages.before": receipt.messages_before,
@@ -92,7 +92,7 @@ def end_attributes(event: CompactionFinished) -> dict[str, Any]:
             "gen_ai.usage.input_tokens": spent.input_tokens,
             "gen_ai.usage.output_tokens": spent.output_tokens,
         }
-    return {name: value for name, value in said.items() if value != ""}
+    return {name: value for name, value in attributes.items() if value != ""}
 
 
 def provider_name(name: str) -> str:
@@ -183,8 +183,8 @@ def default_telemetry() -> Telemetry:
 
 
 def _model_attributes(event: Event) -> dict[str, str]:
-    said = {
+    attributes = {
         "gen_ai.provider.name": provider_name(event.provider),
         "gen_ai.request.model": event.model,
     }
-    return {name: redacted(value) for name, value in said.items() if value}
+    return {name: redacted(value) for name, value in attributes.items() if value}

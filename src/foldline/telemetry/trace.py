@@ -257,8 +257,8 @@ def _event_title(event: Mapping[str, Any]) -> str:
 def _tokens(event: Mapping[str, Any]) -> str:
     """Draw what a receipt, or an event, says of tokens before and after."""
     receipt = event.get("receipt")
-    told = receipt if isinstance(receipt, Mapping) else event
-    before, after = told.get("tokens_before"), told.get("tokens_after")
+    counted = receipt if isinstance(receipt, Mapping) else event
+    before, after = counted.get("tokens_before"), counted.get("tokens_after")
     if not isinstance(before, int) or not isinstance(after, int) or before <= 0:
         pressure = event.get("pressure")
         now = pressure.get("tokens") if isinstance(pressure, Mapping) else event.get("tokens")

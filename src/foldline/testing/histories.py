@@ -127,8 +127,8 @@ class _Writer:
         return (Thinking("I should look at that.", kind == "signed"),) if kind else ()
 
     def calling(self, *calls: ToolCall, thinks: bool = True) -> None:
-        said = (Text("Let me see."),) if self.one_of(True, False) else ()
-        self.add("assistant", *(self.thoughts() if thinks else ()), *said, *calls)
+        words = (Text("Let me see."),) if self.one_of(True, False) else ()
+        self.add("assistant", *(self.thoughts() if thinks else ()), *words, *calls)
 
     def answering(self, *calls: ToolCall) -> None:
         """Add the results in any order, in one message or in one each."""
@@ -293,8 +293,8 @@ def conversations(
         most: See `histories`.
     """
     names = st.just(dialect) if dialect else st.sampled_from(DIALECT_NAMES)
-    told = histories(damaged=damaged, giants=giants, most=most)
-    return st.builds(lambda name, messages: (name, wire(messages, name)), names, told)
+    generated = histories(damaged=damaged, giants=giants, most=most)
+    return st.builds(lambda name, messages: (name, wire(messages, name)), names, generated)
 
 
 def budgets() -> st.SearchStrategy[int | float]:
@@ -320,7 +320,7 @@ def for_all(
     Raises:
         AssertionError: What the check raised for the smallest conversation that breaks it.
     """
-    told = st.one_of([conversations(name) for name in formats]) if formats else conversations()
+    chosen = [conversations(name) for name in formats] or [conversations()]
 
     @settings(
         max_examples=examples,
@@ -330,7 +330,7 @@ def for_all(
         report_multiple_bugs=False,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
-    @given(told, budgets())
+    @given(st.one_of(chosen), budgets())
     def holds(conversation: tuple[str, Any], budget: int | float) -> None:
         check(*conversation, budget)
 

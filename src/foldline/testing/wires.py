@@ -72,10 +72,10 @@ def _openai_chat(messages: Sequence[Message]) -> list[Any]:
 
 
 def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
-    said = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
+    written = {"role": "user" if role == "tool" else role, "content": _chat_content(parts)}
     thoughts = [part.text for part in parts if isinstance(part, Thinking)]
     if thoughts:
-        said["reasoning_content"] = thoughts[0]
+        written["reasoning_content"] = thoughts[0]
     calls = [
         {
             "id": _number(part),
@@ -85,7 +85,7 @@ def _chat_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
         for part in parts
         if isinstance(part, ToolCall)
     ]
-    return {**said, "tool_calls": calls} if calls else said
+    return {**written, "tool_calls": calls} if calls else written
 
 
 def _chat_content(parts: Sequence[Part]) -> Any:
@@ -129,8 +129,8 @@ def _item(role: str, part: Part) -> dict[str, Any]:
                 "output": output if len(output) > 1 else output[0]["text"],
             }
         case _:
-            said = "user" if role == "tool" else role
-            return {"type": "message", "role": said, "content": [_response_block(said, part)]}
+            who = "user" if role == "tool" else role
+            return {"type": "message", "role": who, "content": [_response_block(who, part)]}
 
 
 def _response_block(role: str, part: Any) -> dict[str, Any]:
@@ -269,16 +269,16 @@ def _langchain_result(result: ToolResult) -> dict[str, Any]:
 
 def _langchain_message(role: str, parts: Sequence[Part]) -> dict[str, Any]:
     kind = {"assistant": "ai", "system": "system"}.get(role, "human")
-    said: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
+    written: dict[str, Any] = {"type": kind, "content": _chat_content(parts)}
     thoughts = [part.text for part in parts if isinstance(part, Thinking)]
     if thoughts:
-        said["additional_kwargs"] = {"reasoning_content": thoughts[0]}
+        written["additional_kwargs"] = {"reasoning_content": thoughts[0]}
     calls = [
         {"name": part.name, "args": _value(part), "id": _number(part), "type": "tool_call"}
         for part in parts
         if isinstance(part, ToolCall)
     ]
-    return {**said, "tool_calls": calls} if calls else said
+    return {**written, "tool_calls": calls} if calls else written
 
 
 # --- Pydantic AI ---------------------------------------------------------------------------

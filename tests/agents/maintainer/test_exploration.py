@@ -12,7 +12,7 @@ from foldline.agents.maintainer.exploration import (
 )
 from foldline.agents.maintainer.survey import CodebaseSurvey
 from foldline.agents.maintainer.survey.codebase import Spot
-from foldline.agents.maintainer.survey.signals import ComplexityReport, Function
+from foldline.agents.maintainer.survey.measures import ComplexityReport, Function
 
 SURVEY = CodebaseSurvey(
     "/x",

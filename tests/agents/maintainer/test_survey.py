@@ -11,8 +11,7 @@ from tests.agents.maintainer.world import codebase, git
 from foldline import BudgetError, StoreError
 from foldline.agents.maintainer.survey import SurveySettings, render_survey, survey_codebase
 from foldline.agents.maintainer.survey.codebase import is_test
-from foldline.agents.maintainer.survey.files import is_code, language
-from foldline.agents.maintainer.survey.signals import parse_log
+from foldline.agents.maintainer.survey.measures import is_code, language, parse_log
 
 
 @pytest.mark.requirement("T15")

@@ -16,11 +16,10 @@ from foldline.tools.terminal.confine import choose
 from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
 from foldline.tools.terminal.confine.choose import escapes
 from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
-from foldline.tools.terminal.confine.order import PipelineStage, Profile, TerminalLimits
+from foldline.tools.terminal.confine.order import PipelineStage, Profile, TerminalLimits, run_order
 from foldline.tools.terminal.confine.seccomp import compile_filter, machine
 from foldline.tools.terminal.paths import find_binary
 from foldline.tools.terminal.refusal import Refused
-from foldline.tools.terminal.running import run_order
 
 pytestmark = pytest.mark.requirement("T7")
 

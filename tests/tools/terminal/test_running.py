@@ -5,9 +5,8 @@ import threading
 import pytest
 
 from foldline.tools.terminal.confine.landlock import Unconfined
-from foldline.tools.terminal.confine.order import PipelineStage, TerminalLimits
+from foldline.tools.terminal.confine.order import PipelineStage, TerminalLimits, run_order
 from foldline.tools.terminal.paths import find_binary
-from foldline.tools.terminal.running import run_order
 
 pytestmark = pytest.mark.requirement("T7")
 

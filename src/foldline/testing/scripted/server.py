@@ -12,8 +12,7 @@ from foldline.formats.dialect import Violation
 from foldline.formats.registry import dialect
 from foldline.testing.scripted.anthropic import AnthropicWriter, TokenCountWriter
 from foldline.testing.scripted.connection import Listener
-from foldline.testing.scripted.openai_chat import OpenAIChatWriter
-from foldline.testing.scripted.openai_responses import OpenAIResponsesWriter
+from foldline.testing.scripted.openai import OpenAIChatWriter, OpenAIResponsesWriter
 from foldline.testing.scripted.request import ReceivedRequest, TokenMeter, redacted
 from foldline.testing.scripted.response import Response, StepPlayer
 from foldline.testing.scripted.steps import AnswerWriter, ProviderError, Status, Step

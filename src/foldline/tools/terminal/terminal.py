@@ -24,7 +24,12 @@ from foldline.errors import BudgetError, StoreError
 from foldline.tools.approvals import ApprovalRequest, Approvals
 from foldline.tools.files.sensitive import SENSITIVE
 from foldline.tools.terminal.confine.choose import Mode, choose_confinement
-from foldline.tools.terminal.confine.order import Confinement, TerminalLimits
+from foldline.tools.terminal.confine.order import (
+    Confinement,
+    PipelineOutcome,
+    TerminalLimits,
+    run_order,
+)
 from foldline.tools.terminal.language import parse_line
 from foldline.tools.terminal.paths import WorkingDirectory
 from foldline.tools.terminal.planning import (
@@ -45,7 +50,6 @@ from foldline.tools.terminal.results import (
     read_page,
     shorten_output,
 )
-from foldline.tools.terminal.running import PipelineOutcome, run_order
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
 """Directories that are no workspace: they hold the system itself."""

@@ -11,18 +11,16 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from foldline.agents.checkpoint import git_head
-from foldline.agents.maintainer.survey.files import (
+from foldline.agents.maintainer.survey.measures import (
+    ComplexityReport,
+    FileHistory,
     Marker,
     SurveyedFile,
     find_markers,
     is_code,
     list_paths,
-    read_files,
-)
-from foldline.agents.maintainer.survey.signals import (
-    ComplexityReport,
-    FileHistory,
     measure_complexity,
+    read_files,
     read_history,
 )
 from foldline.core.validation import positive, whole

@@ -24,12 +24,13 @@ from foldline.tools.terminal.confine.bubblewrap import Bubblewrap
 from foldline.tools.terminal.confine.landlock import Landlock, Unconfined
 from foldline.tools.terminal.confine.order import (
     Confinement,
+    PipelineOutcome,
     PipelineStage,
     Profile,
     TerminalLimits,
+    run_order,
 )
 from foldline.tools.terminal.paths import WorkingDirectory, find_binary
-from foldline.tools.terminal.running import PipelineOutcome, run_order
 
 Mode: TypeAlias = Literal["auto", "bubblewrap", "landlock", "none"]
 
@@ -210,13 +211,13 @@ class _Test:
             f"{{ {one}; }} 2>/dev/null" for one in (*looks, *changes, *lingers, *connects)
         )
 
-    def _read(self, said: PipelineOutcome | None) -> list[str]:
-        if said is None or said.error:
-            return [f"it cannot be tried: {_output_of(said)}"]
+    def _read(self, outcome: PipelineOutcome | None) -> list[str]:
+        if outcome is None or outcome.error:
+            return [f"it cannot be tried: {_output_of(outcome)}"]
         out = []
-        if f"secret {self.token}".encode() in said.stdout:
+        if f"secret {self.token}".encode() in outcome.stdout:
             out.append("it reads a file outside")
-        if said.stdout and not out:
+        if outcome.stdout and not out:
             out.append("it reads /proc")
         return out
 

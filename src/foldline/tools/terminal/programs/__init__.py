@@ -1,1 +1,1 @@
-"""What each program may be told: a table for most of them, a checker for those with a language."""
+"""The options each program may have: a table for most, a checker for those with a language."""

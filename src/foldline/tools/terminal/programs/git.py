@@ -1,8 +1,8 @@
 """
 Git, read-only: which sub-commands, with which options.
 
-What a repository itself configures to be run, no list can see. So git is told to run as little as
-it can be told to, and is run only where the kernel confines it.
+What a repository itself configures to be run, no list can see. So git is asked to run as little as
+possible, and is run only where the kernel confines it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from foldline.tools.terminal.refusal import Beyond, Refused, visible
 @dataclass(frozen=True, slots=True)
 class GitCommand:
     """
-    A sub-command: its options, what it is always told, and the first words it may have.
+    A sub-command: its options, those it always gets, and the first words it may have.
 
     ``words`` that hold "" may be left out. ``implied`` is the one that is meant then.
     """

@@ -91,7 +91,7 @@ class OptionSpec:
 @dataclass(frozen=True, slots=True)
 class ProgramArguments:
     """
-    What a program was told: options with their values in order, and operands.
+    The arguments of a program: options with their values in order, and operands.
 
     ``dashed`` says whether ``--`` stood before the operands.
     """

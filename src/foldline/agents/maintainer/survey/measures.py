@@ -1,0 +1,299 @@
+"""What is measured of a codebase: its files, how often they change, how tangled functions are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from foldline.errors import FoldlineError, MissingExtra
+from foldline.rooted_files import Root
+from foldline.tools.files.sensitive import is_sensitive
+from foldline.tools.terminal.terminal import Terminal
+
+_TABLE: Final = """
+Python py pyi | JavaScript js jsx mjs cjs | TypeScript ts tsx | Java java | Kotlin kt kts | Go go
+Rust rs | C c h | C++ cc cpp cxx hpp hh | C# cs | Ruby rb | PHP php | Swift swift | Scala scala
+Lua lua | Perl pl pm | R r | Dart dart | Elixir ex exs | Erlang erl | Haskell hs | Objective-C m mm
+Shell sh bash zsh | SQL sql | Vue vue | HTML html htm | CSS css scss less | Markdown md
+reStructuredText rst | YAML yml yaml | TOML toml | JSON json | XML xml | Protobuf proto | Text txt
+"""
+
+LANGUAGES: Final = {
+    ending: " ".join(word for word in row.split() if word[0].isupper())
+    for row in _TABLE.replace("\n", "|").split("|")
+    for ending in row.split()
+    if not ending[0].isupper()
+}
+"""Languages by the ending of a file name."""
+
+NAMES: Final = {"makefile": "Make", "dockerfile": "Docker", "cmakelists.txt": "CMake"}
+
+PROSE: Final = frozenset(
+    ("Markdown", "reStructuredText", "YAML", "TOML", "JSON", "XML", "Text", "HTML", "CSS")
+)
+"""Text and data: counted, but no code."""
+
+
+def language(path: str) -> str:
+    """Return the language of a file, "" where its name does not tell."""
+    name = PurePosixPath(path).name.lower()
+    return NAMES.get(name) or LANGUAGES.get(name.rpartition(".")[2] if "." in name else "", "")
+
+
+def is_code(path: str) -> bool:
+    """Return True if a file is code, as far as its name tells."""
+    found = language(path)
+    return bool(found) and found not in PROSE
+
+
+_TOOLS: Final = """
+.git .hg .svn .foldline .venv venv .tox .nox __pycache__ .mypy_cache .ruff_cache .pytest_cache
+.hypothesis .cache node_modules bower_components dist build target .gradle .idea .vscode .eggs
+"""
+
+SKIPPED: Final = frozenset(_TOOLS.split())
+"""Folders of tools, of what was built, and of what others wrote."""
+
+LONGEST_LINE: Final = 5_000
+"""A file with a longer line was written by a program, such as minified code."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedFile:
+    """A text file: its path in the codebase, its language ("" unknown), its text, its hash."""
+
+    path: str
+    language: str
+    text: str
+    hash: str
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has."""
+        return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    @property
+    def generated(self) -> bool:
+        """Whether a program must have written it, by the length of its lines."""
+        return any(len(line) > LONGEST_LINE for line in self.text.split("\n"))
+
+
+def list_paths(root: Path, most: int) -> Iterator[str]:
+    """Yield the paths of at most so many files, in the order of their names."""
+    count = 0
+    for folder, folders, names in os.walk(root, followlinks=False):
+        folders[:] = sorted(
+            name for name in folders if name not in SKIPPED and not name.endswith(".egg-info")
+        )
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            count += 1
+            if count > most:
+                return
+            yield path.relative_to(root).as_posix()
+
+
+def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
+    """
+    Yield the text files of a codebase, but for those that may hold secrets by their names.
+
+    Args:
+        root: Its folder.
+        most: Files that are looked at.
+        largest: Bytes of a file; larger ones are left out, as are binary ones.
+    """
+    for path in list_paths(root.path, most):
+        if is_sensitive(path.split("/")):
+            continue
+        with suppress(FoldlineError, OSError, UnicodeDecodeError):
+            data = root.read(root.parts(path), largest).data
+            text = data.decode("utf-8")
+            if "\0" not in text:
+                yield SurveyedFile(path, language(path), text, hashlib.sha256(data).hexdigest())
+
+
+_MARKER: Final = re.compile(
+    r"(?:#|//|/\*|^\s*\*|--|<!--|;|%).{0,200}?\b(TODO|FIXME|XXX|HACK)\b[ :(\-]{0,3}(.{0,160})"
+)
+
+LONGEST: Final = 400
+"""Characters of a line that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One of them: the word, what follows it, and where."""
+
+    kind: str
+    path: str
+    line: int
+    text: str
+
+
+def find_markers(source: SurveyedFile) -> Iterator[Marker]:
+    """Yield what was left for later in a file."""
+    for number, line in enumerate(source.text.splitlines(), 1):
+        found = _MARKER.search(line[:LONGEST])
+        if found is not None:
+            text = found[2].strip().removesuffix("*/").removesuffix("-->").strip()
+            yield Marker(found[1], source.path, number, text)
+
+
+_ROW: Final = re.compile(r"(\d+|-)\t(\d+|-)\t(.+)")
+_COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class FileHistory:
+    """
+    What git tells about the last commits.
+
+    ``commits`` counts by path the commits that touched a file, ``lines`` those that were added or
+    removed, ``authors`` how many people touched it. ``seen`` is the number of commits that were
+    looked at; ``trouble`` says why there are none.
+    """
+
+    commits: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    authors: Mapping[str, int] = field(default_factory=dict)
+    seen: int = 0
+    newest: int = 0
+    trouble: str = ""
+
+
+def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory:
+    """
+    Ask git about the newest commits.
+
+    Args:
+        terminal: Confined, and opened on the top folder of the repository.
+        most: Commits.
+        below: The folder of the codebase in it; paths are relative to that.
+    """
+    command = (
+        f"git -C {shlex.quote(below)} log -n {most} --no-merges --no-renames --numstat "
+        "--relative --format='commit %h %ct %aN' -- ."
+    )
+    ran = terminal.run(command)
+    if ran.status != "ok":
+        why = ran.reason or ran.stderr.strip().splitlines()[-1:] or ["git said nothing"]
+        return FileHistory(trouble=why if isinstance(why, str) else why[0][:200])
+    return parse_log(ran.stdout)
+
+
+def parse_log(text: str) -> FileHistory:
+    """Read what ``git log --numstat`` said."""
+    commits: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    people: dict[str, set[str]] = {}
+    seen, newest, author = 0, 0, ""
+    for line in text.splitlines():
+        head = _COMMIT.fullmatch(line)
+        if head is not None:
+            seen, newest, author = seen + 1, max(newest, int(head[2])), head[3]
+            continue
+        row = _ROW.fullmatch(line)
+        if row is not None:
+            path = row[3]
+            commits[path] += 1
+            lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
+            people.setdefault(path, set()).add(author)
+    authors = {path: len(names) for path, names in people.items()}
+    return FileHistory(dict(commits), dict(lines), authors, seen, newest)
+
+
+LONGEST_MEASURED: Final = 200_000
+"""Characters of a file that is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: its cyclomatic complexity (McCabe 1976), its lines without blanks."""
+
+    path: str
+    name: str
+    line: int
+    complexity: int
+    lines: int
+    parameters: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexityReport:
+    """Functions, the most complex first; ``files`` were measured, ``left`` were not, in time."""
+
+    functions: tuple[Function, ...] = ()
+    files: int = 0
+    left: int = 0
+    trouble: str = ""
+
+
+def measure_complexity(
+    sources: Iterable[SurveyedFile],
+    seconds: float,
+    *,
+    keep: int = 500,
+    clock: Callable[[], float] = time.monotonic,
+) -> ComplexityReport:
+    """
+    Measure the functions of files, until the time is over.
+
+    Args:
+        sources: The files, what matters most first.
+        seconds: The time for all of them.
+        keep: So many functions are returned.
+        clock: Returns seconds.
+    """
+    try:
+        analyze = _lizard()
+    except MissingExtra as error:
+        return ComplexityReport(trouble=str(error))
+    until, found, files, left = clock() + seconds, list[Function](), 0, 0
+    for source in sources:
+        if not is_code(source.path) or len(source.text) > LONGEST_MEASURED or source.generated:
+            continue
+        if clock() > until:
+            left += 1
+            continue
+        files += 1
+        found += _functions(analyze, source)
+    found.sort(key=lambda one: (-one.complexity, -one.lines, one.path, one.line))
+    return ComplexityReport(tuple(found[:keep]), files, left)
+
+
+def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list[Function]:
+    try:
+        result = analyze(source.path, source.text)
+    except Exception:  # noqa: BLE001  # code that its parser cannot read is left out
+        return []
+    return [
+        Function(
+            source.path,
+            str(one.name)[:200],
+            int(one.start_line),
+            int(one.cyclomatic_complexity),
+            int(one.nloc),
+            int(one.parameter_count),
+        )
+        for one in result.function_list
+    ]
+
+
+def _lizard() -> Callable[[str, str], Any]:
+    try:
+        import lizard  # type: ignore[import-untyped]  # it has no types
+    except ImportError as error:
+        raise MissingExtra("lizard", "maintain") from error
+    analyze: Callable[[str, str], Any] = lizard.analyze_file.analyze_source_code
+    return analyze
