@@ -40,9 +40,6 @@ FEWEST: Final = 60
 MOST: Final = 120
 """Memories that are looked at for one sign of relevance alone; in between as many as asked for."""
 
-NARROW: Final = 10_000
-"""Where a user has no more memories than these, the vectors of all are compared."""
-
 SAMPLE: Final = 500
 """Vectors by which it is known how alike any two are."""
 
@@ -159,7 +156,6 @@ class UserSearch:
                     pool,
                     f"owner = :owner AND {wanted.condition}",
                     {"owner": state.id, **wanted.values},
-                    exact=state.memories <= NARROW,
                 )
             )
         documents, facts = self._load(connection, sorted(numbers))
