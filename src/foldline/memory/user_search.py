@@ -36,9 +36,9 @@ from foldline.sqlite.database import SqliteDatabase
 POSTINGS: Final = 10_000
 """Postings that are read for one query."""
 
-FEWEST: Final = 60
+FEWEST: Final = 40
 MOST: Final = 120
-"""Memories that are looked at for one sign of relevance alone; in between as many as asked for."""
+"""Memories that are looked at for one sign of relevance; in between twice as many as asked for."""
 
 SAMPLE: Final = 500
 """Vectors by which it is known how alike any two are."""
@@ -142,7 +142,7 @@ class UserSearch:
         set_searching(connection)
         authors = _authors(connection, self._user)
         cut = self._cut(query, authors)
-        pool = min(max(count, FEWEST), MOST)
+        pool = min(max(2 * count, FEWEST), MOST)
         found = self._worded(connection, state, cut, wanted, pool)
         numbers = {*found.scores, *_dated(connection, self._user, query, wanted, pool)}
         sample = None
