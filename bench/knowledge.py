@@ -4,7 +4,8 @@ How fast knowledge is found, and in how much memory: `python bench/knowledge.py 
 Documents are made up: words of a vocabulary with the frequencies of a language (Zipf), twenty
 paragraphs each, one chunk a paragraph. A query is a few words of one paragraph, in which that
 paragraph is to be found; another kind has common words only, the worst case of an index. A store
-is built in a file of its own, or taken over with ``--keep FILE``.
+is built in a file of its own, or taken over with ``--keep FILE``; with ``--keep URL`` it is one
+in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def measure(
     }
 
 
-def run(path: Path, size: int, count: int, *, vectors: bool) -> dict[str, object]:
+def run(path: Path | str, size: int, count: int, *, vectors: bool) -> dict[str, object]:
     words = Vocabulary.made()
     embedder = Directions() if vectors else None
     settings = ChunkSettings(target=80, overlap=0)
@@ -162,7 +163,7 @@ def main() -> None:
     options.add_argument("--size", type=int, default=100_000, help="chunks (100000)")
     options.add_argument("--queries", type=int, default=200)
     options.add_argument("--vectors", action="store_true", help="with 384 random numbers a chunk")
-    options.add_argument("--keep", type=Path, help="a file to keep the store in, or to take over")
+    options.add_argument("--keep", help="a file or URL to keep the store in, or to take over")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ import pytest
 
 from foldline.core.asks import Ask, Reply
 from foldline.errors import BudgetError, InputError, ModelError, StoreError
+from foldline.memory import directions
 from foldline.memory.chunk import ChunkSettings
 from foldline.memory.knowledge import Knowledge
 from foldline.memory.knowledge import document_tables as writing_module
@@ -250,6 +251,24 @@ def test_what_shares_no_word_is_found_by_meaning(place: Place, rows: Rows) -> No
         assert rows() == {"documents": 2, "chunks": 2, "vectors": 1}
         knowledge.clear()
         assert rows()["vectors"] == 0
+
+
+def test_each_namespace_finds_its_own_by_the_index_of_vectors(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directions, "NARROW", 0)
+    with Knowledge.open(postgres_url, embedder=Animals()) as knowledge:
+        other = knowledge.within("other")
+        for number in range(30):
+            knowledge.add_text(f"{number}", f"The train {number} is late.")
+            other.add_text(f"{number}", f"The tiger {number} sleeps.")
+        knowledge.add_text("cat", "The cat sleeps.")
+        found = knowledge.search("kitten", 50, threshold=0.9)
+        assert [passage.document for passage in found] == ["cat"]
+        assert len(other.search("kitten", 50, threshold=0.9)) == 30
+        assert other.clear() == 30
+        assert not other.search("kitten").evidence
+        assert (knowledge.stats().embedded, other.stats().embedded) == (31, 0)
 
 
 @pytest.mark.requirement("T14")

@@ -83,7 +83,7 @@ def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgre
 @pytest.fixture
 def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory whose vectors are found by their index, however few they are."""
-    monkeypatch.setattr(search_module, "NARROW", 0)
+    monkeypatch.setattr(directions_module, "NARROW", 0)
     monkeypatch.setattr(directions_module, "FEWEST", 0)
     with Memory.open(postgres_url, embedder=Topics()) as memory:
         fill(memory, 80)

@@ -164,7 +164,7 @@ NEAR_TABLES: Final = (
         direction halfvec NOT NULL
     )
     """,
-    "CREATE INDEX IF NOT EXISTS near_happened ON near (owner, happened)",
+    "CREATE INDEX IF NOT EXISTS near_happened ON near (owner, happened, importance, kind)",
     "CREATE INDEX IF NOT EXISTS near_sessions ON near (owner, session)",
     "CREATE INDEX IF NOT EXISTS near_important ON near (owner, importance)",
 )

@@ -36,12 +36,9 @@ from foldline.sqlite.database import SqliteDatabase
 POSTINGS: Final = 10_000
 """Postings that are read for one query."""
 
-FEWEST: Final = 60
+FEWEST: Final = 40
 MOST: Final = 120
-"""Memories that are looked at for one sign of relevance alone; in between as many as asked for."""
-
-NARROW: Final = 10_000
-"""Where a user has no more memories than these, the vectors of all are compared."""
+"""Memories that are looked at for one sign of relevance; in between twice as many as asked for."""
 
 SAMPLE: Final = 500
 """Vectors by which it is known how alike any two are."""
@@ -145,7 +142,7 @@ class UserSearch:
         set_searching(connection)
         authors = _authors(connection, self._user)
         cut = self._cut(query, authors)
-        pool = min(max(count, FEWEST), MOST)
+        pool = min(max(2 * count, FEWEST), MOST)
         found = self._worded(connection, state, cut, wanted, pool)
         numbers = {*found.scores, *_dated(connection, self._user, query, wanted, pool)}
         sample = None
@@ -159,7 +156,6 @@ class UserSearch:
                     pool,
                     f"owner = :owner AND {wanted.condition}",
                     {"owner": state.id, **wanted.values},
-                    exact=state.memories <= NARROW,
                 )
             )
         documents, facts = self._load(connection, sorted(numbers))

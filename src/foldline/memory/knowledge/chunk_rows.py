@@ -12,9 +12,6 @@ from foldline.memory.term_rows import TermRows, clear_terms, drop_terms, index_t
 from foldline.retrieval.embedding import Embedder
 from foldline.sql import Connection, Database
 
-NARROW: Final = 10_000
-"""Where a namespace has no more chunks than these, the vectors of all are compared."""
-
 NEAR_TABLES: Final = (
     """
     CREATE TABLE IF NOT EXISTS near (
@@ -77,7 +74,6 @@ class ChunkDirections:
         self,
         connection: Connection,
         space: int,
-        chunks: int,
         removed: int,  # noqa: ARG002  # nothing is remembered here
         vector: Sequence[float],
     ) -> dict[int, bytes]:
@@ -91,6 +87,5 @@ class ChunkDirections:
             NEAREST,
             "number BETWEEN :first AND :last",
             {"first": first, "last": last},
-            exact=chunks <= NARROW,
         )
         return vectors_of(connection, numbers)

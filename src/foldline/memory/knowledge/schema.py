@@ -197,7 +197,6 @@ class ChunkVectorIndex(Protocol):
         self,
         connection: Connection,
         space: int,
-        chunks: int,
         removed: int,
         vector: Sequence[float],
     ) -> Mapping[int, bytes]:
@@ -207,7 +206,6 @@ class ChunkVectorIndex(Protocol):
         Args:
             connection: The store, at one moment.
             space: The namespace.
-            chunks: How many chunks it has.
             removed: How many were ever removed from it.
             vector: What to compare them with.
         """

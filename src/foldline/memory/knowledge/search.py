@@ -82,7 +82,7 @@ def search_namespace(
     vectors: dict[int, bytes] = {}
     if vector is not None:
         vectors = vectors_of(connection, numbers)
-        near = store.vectors.nearest(connection, space.id, space.chunks, space.removed, vector)
+        near = store.vectors.nearest(connection, space.id, space.removed, vector)
         numbers += [number for number in near if number not in found.scores]
         vectors |= near
     wanted = frozenset(cut)

@@ -160,7 +160,6 @@ class SignTable:
         self,
         connection: Connection,
         space: int,
-        chunks: int,  # noqa: ARG002  # all are compared
         removed: int,
         vector: Sequence[float],
     ) -> dict[int, bytes]:
