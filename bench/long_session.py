@@ -147,9 +147,23 @@ def main() -> None:
         shutil.copyfile(archive, copied)
         server = Server()
         try:
+            print(f"the server works {served(server):.2f} ms for an append")
             measure(archive, {"SQLite": str(copied), "PostgreSQL": server.url}, options.sizes)
         finally:
             server.close()
+
+
+def served(server: Server) -> float:
+    """Return what an append costs the processors of the server, in milliseconds."""
+    with foldline.Session.open(server.url, "served", window=WINDOW * WINDOW) as session:
+        append(session, 0)
+        before = server.busy()
+        for number in range(5 * APPENDS):
+            append(session, number)
+        after = server.busy()
+    with foldline.Archive.open(server.url) as archive:
+        archive.delete("served")
+    return 1000 * (after - before) / (5 * APPENDS)
 
 
 def tables(url: str) -> list[tuple[str, int, int, int]]:
