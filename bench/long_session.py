@@ -83,11 +83,21 @@ def look(place: str, size: int) -> dict[str, float]:
         found["peak MB"] = peak()
         busy = time.process_time()
         times = sorted(append(session, number) for number in range(APPENDS))
-        return found | {
+        found |= {
             "append p50 ms": times[APPENDS // 2],
             "append p99 ms": times[int(APPENDS * 0.99)],
             "append CPU ms": 1000 * (time.process_time() - busy) / APPENDS,
             "peak MB with appends": peak(),
+        }
+        last = session.append({"role": "user", "content": f"the last at {time.time_ns()}"})
+        start = time.process_time()
+        session.recall(last)
+        recalled = time.process_time()
+        session.compact(force=True)
+        return found | {
+            "first recall CPU s": recalled - start,
+            "first compaction CPU s": time.process_time() - recalled,
+            "peak MB after both": peak(),
         }
 
 
