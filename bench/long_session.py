@@ -83,11 +83,21 @@ def look(place: str, size: int) -> dict[str, float]:
         found["peak MB"] = peak()
         busy = time.process_time()
         times = sorted(append(session, number) for number in range(APPENDS))
-        return found | {
+        found |= {
             "append p50 ms": times[APPENDS // 2],
             "append p99 ms": times[int(APPENDS * 0.99)],
             "append CPU ms": 1000 * (time.process_time() - busy) / APPENDS,
             "peak MB with appends": peak(),
+        }
+        last = session.append({"role": "user", "content": f"the last at {time.time_ns()}"})
+        start = time.process_time()
+        session.recall(last)
+        recalled = time.process_time()
+        session.compact(force=True)
+        return found | {
+            "first recall CPU s": recalled - start,
+            "first compaction CPU s": time.process_time() - recalled,
+            "peak MB after both": peak(),
         }
 
 
@@ -147,9 +157,23 @@ def main() -> None:
         shutil.copyfile(archive, copied)
         server = Server()
         try:
+            print(f"the server works {served(server):.2f} ms for an append")
             measure(archive, {"SQLite": str(copied), "PostgreSQL": server.url}, options.sizes)
         finally:
             server.close()
+
+
+def served(server: Server) -> float:
+    """Return what an append costs the processors of the server, in milliseconds."""
+    with foldline.Session.open(server.url, "served", window=WINDOW * WINDOW) as session:
+        append(session, 0)
+        before = server.busy()
+        for number in range(5 * APPENDS):
+            append(session, number)
+        after = server.busy()
+    with foldline.Archive.open(server.url) as archive:
+        archive.delete("served")
+    return 1000 * (after - before) / (5 * APPENDS)
 
 
 def tables(url: str) -> list[tuple[str, int, int, int]]:

@@ -51,6 +51,16 @@ def test_a_session_comes_back_as_it_was_recorded(store):
     assert loaded.batches == (batch(0, 2),)
 
 
+def test_what_comes_together_is_kept_in_order_and_the_same_content_once(store):
+    said = [
+        message(n % 700, id=f"{n:032x}", form={"n": n} if n % 3 else None) for n in range(1_400)
+    ]
+    store.begin(HEAD)
+    store.commit("s", 0, Change(at=0, messages=tuple(said[:1])))
+    store.commit("s", 1, Change(at=1, messages=tuple(said[1:])))
+    assert list(store.load("s").messages) == said
+
+
 def test_keys_keep_their_order_and_halves_of_surrogate_pairs_survive(store):
     wire = {"z": "\ud83d\ude00 \udc80", "a": [1.5, None, True, {"y": 1, "b": 2}]}
     store.begin(HEAD)

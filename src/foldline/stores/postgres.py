@@ -100,7 +100,7 @@ _CHECKPOINTS: Final = (
     """,
     "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
     # Sessions share messages, so an id alone may name thousands.
-    "CREATE INDEX messages_by_id_and_session ON messages (id, session, seq)",
+    "CREATE INDEX IF NOT EXISTS messages_by_id_and_session ON messages (id, session, seq)",
     "DROP INDEX messages_by_id",
 )
 

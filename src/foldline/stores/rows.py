@@ -35,17 +35,17 @@ def moment(change: Change) -> float:
     return max([change.time, *times]) or time.time()
 
 
-def insert_message(
+def insert_messages(
     connection: Connection,
     session: int,
-    seq: int,
-    message: StoredMessage,
-    content: tuple[bytes, bytes | None],
+    at: int,
+    messages: Sequence[StoredMessage],
+    contents: Sequence[tuple[bytes, bytes | None]],
 ) -> None:
-    """Add a message; ``content`` is its wire original and its form, packed."""
-    wire, form = content
-    connection.execute(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    """Add messages from a position on, each with its wire original and its form, packed."""
+    wires = blobs.put_all(connection, [wire for wire, _ in contents])
+    forms = iter(blobs.put_all(connection, [form for _, form in contents if form is not None]))
+    values = [
         (
             session,
             seq,
@@ -54,10 +54,16 @@ def insert_message(
             message.time,
             int(message.pinned),
             None if message.usage is None else json.dumps(astuple(message.usage)),
-            blobs.put(connection, wire),
-            None if form is None else blobs.put(connection, form),
-        ),
-    )
+            wires[seq - at],
+            None if contents[seq - at][1] is None else next(forms),
+        )
+        for seq, message in enumerate(messages, at)
+    ]
+    statement = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    if len(values) == 1:
+        connection.execute(statement, values[0])
+    else:
+        connection.executemany(statement, values)
 
 
 def insert_batch(

@@ -92,10 +92,8 @@ class SqlStore:
         shown = b"" if change.checkpoint is None else blobs.pack(change.checkpoint.content)
         with self._database.writing() as connection:
             session = self._claim(connection, name, generation, change)
-            for position, message in enumerate(change.messages):
-                rows.insert_message(
-                    connection, session, change.at + position, message, contents[position]
-                )
+            if change.messages:
+                rows.insert_messages(connection, session, change.at, change.messages, contents)
             for batch, (edits, receipt) in zip(change.batches, made, strict=True):
                 rows.insert_batch(connection, session, batch, edits, receipt)
             if change.memory is not None or change.forgets:
