@@ -13,11 +13,19 @@ from typing import Any, Final, Literal, TypeAlias
 
 import foldline
 from foldline.corpus.filesystem import list_files
-from foldline.corpus.local_pool import LocalPool
 from foldline.corpus.operation import Operation
 from foldline.corpus.output import OutputFolder, settings
 from foldline.corpus.planning import WorkTask, divided, plan
-from foldline.corpus.worker import Engine, Footer, FutureEngine, GraphEngine, give_up, process
+from foldline.corpus.pools import (
+    DaskPool,
+    Engine,
+    FutureEngine,
+    GraphEngine,
+    LocalPool,
+    cluster,
+    connected,
+)
+from foldline.corpus.worker import Footer, give_up, process
 from foldline.errors import InputError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -158,8 +166,6 @@ def _engine(
     elif scheduler is None and (name == "local" or not tasks):
         yield LocalPool(workers)
     else:
-        from foldline.corpus.dask_pool import DaskPool, cluster, connected
-
         with (
             connected(scheduler)
             if scheduler
@@ -170,8 +176,6 @@ def _engine(
 
 def _own(client: Any) -> Engine:
     if hasattr(client, "ncores"):
-        from foldline.corpus.dask_pool import DaskPool
-
         return DaskPool(client)
     if hasattr(client, "submit"):
         return FutureEngine(client)

@@ -40,7 +40,9 @@ def read_texts(name: str) -> dict[str, dict[str, Any]]:
 
 
 def _template(name: str, fields: dict[str, Any]) -> Template:
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
+    values: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()
+    }
     if "chinese" in values:
         values["chinese"] = _template(name, values["chinese"])
     return Template(name, **values)

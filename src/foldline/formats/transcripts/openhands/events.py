@@ -17,8 +17,14 @@ from foldline.formats.json_document import is_unchanged
 from foldline.formats.jsonl import Lines, at_line, read_lines
 from foldline.formats.recording import RecordedConversation, Recording
 from foldline.formats.source import TranscriptSource
-from foldline.formats.transcripts.openhands.read import KINDS, NAME, read_event, role_of
-from foldline.formats.transcripts.openhands.write import new_events, written_events
+from foldline.formats.transcripts.openhands.parts import (
+    KINDS,
+    NAME,
+    new_events,
+    read_event,
+    role_of,
+    written_events,
+)
 from foldline.values.messages import Message, Text
 from foldline.values.transcript import Transcript
 
