@@ -155,10 +155,10 @@ def _rows(operation: Operation, task: WorkTask, footer: Footer) -> Iterator[Row]
             if session.recording is None:
                 yield _failure(session, footer)
             else:
-                yield from _worked(operation, work, session, session.recording, footer)
+                yield from _work_on(operation, work, session, session.recording, footer)
 
 
-def _worked(
+def _work_on(
     operation: Operation, work: Work, session: SessionRead, recording: Recording, footer: Footer
 ) -> Iterable[Row]:
     try:

@@ -30,7 +30,7 @@ LOOKED_AT = 30
 """Lines at the end, and a third of that at the beginning, among which a summary is looked for."""
 
 
-def framed(made: Condensed) -> dict[int, float]:
+def weigh_frame(made: Condensed) -> dict[int, float]:
     """
     Judge the lines that an output is framed by.
 
@@ -98,7 +98,7 @@ def condense(text: str) -> Condensed:
     """
     made = _recognised(text) if SHORT < len(text) <= LONGEST else None
     made = made or Condensed("plain", plain(text))
-    return replace(made, worth=framed(made))
+    return replace(made, worth=weigh_frame(made))
 
 
 def plain(text: str) -> tuple[str, ...]:

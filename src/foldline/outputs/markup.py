@@ -9,8 +9,8 @@ from html import unescape
 _SAMPLE = re.compile(
     r"<(?:!doctype|html|head|body|div|table|tr|td|p|ul|li|span|a|h[1-6]|section|main)\b", re.I
 )
-_TELLING = re.compile(r"<[a-zA-Z][^<>]*>")
-_TOLD = re.compile(
+_OPENING = re.compile(r"<[a-zA-Z][^<>]*>")
+_ATTRIBUTES = re.compile(
     r"""\s(?:href|alt|title|value|content|datetime|id|data-[\w-]{1,30})=(["'])([^"'<>]{1,300})\1"""
 )
 _CELL = re.compile(r"</t[dh]\s*>", re.I)
@@ -47,16 +47,16 @@ def markup_lines(text: str) -> list[str]:
         text = "".join(_outside(text, f"<{name}", f"</{name}"))
     text = "".join(_outside(text, "<!--", "-->"))
     text = "".join(_on_one_line(text))
-    text = _TELLING.sub(_telling, text)
+    text = _OPENING.sub(_show_attributes, text)
     text = _INLINE.sub("", _CELL.sub(" | ", text))
     blocks = unescape(_TAG.sub("\n", text)).split("\n")
     lines = (" ".join(block.split()).strip("| ") for block in blocks)
     return [line for line in lines if line]
 
 
-def _telling(tag: re.Match[str]) -> str:
-    told = " ".join(f"[{value}]" for _, value in _TOLD.findall(tag.group()))
-    return f"{tag.group()} {told} " if told else tag.group()
+def _show_attributes(tag: re.Match[str]) -> str:
+    attributes = " ".join(f"[{value}]" for _, value in _ATTRIBUTES.findall(tag.group()))
+    return f"{tag.group()} {attributes} " if attributes else tag.group()
 
 
 def _outside(text: str, opening: str, closing: str) -> Iterator[str]:

@@ -61,9 +61,9 @@ def read_message(item: Any, index: int) -> Message:
 
 
 def _role(kind: str, fields: Mapping[str, Any]) -> Role:
-    said = fields.get("role") if kind == "chat" else None
+    role = fields.get("role") if kind == "chat" else None
     known: dict[str, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
-    return known.get(said, "user") if isinstance(said, str) else ROLES[kind]
+    return known.get(role, "user") if isinstance(role, str) else ROLES[kind]
 
 
 def _parts(kind: str, fields: Mapping[str, Any], item: Any, index: int) -> tuple[Part, ...]:

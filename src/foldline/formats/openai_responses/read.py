@@ -116,6 +116,6 @@ def _block(wire: dict[str, Any], index: int, field: str) -> Content:
         return media_from_url(url if isinstance(url, str) else "", wire)
     if isinstance(wire.get("stdout"), str):
         errors = wire.get("stderr")
-        shown = [wire["stdout"], errors if isinstance(errors, str) else ""]
-        return Text("\n".join(text for text in shown if text), raw=wire)
+        streams = [wire["stdout"], errors if isinstance(errors, str) else ""]
+        return Text("\n".join(text for text in streams if text), raw=wire)
     return media_part(wire) or opaque(wire)

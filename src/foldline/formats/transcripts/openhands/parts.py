@@ -94,20 +94,20 @@ def _as_list(value: Any) -> Any:
 
 def _message(event: dict[str, Any], row: int) -> tuple[Part, ...]:
     message = expect(event.get("llm_message"), dict, row, "llm_message")
-    said = _blocks(message.get("content"), row, "llm_message.content")
+    speech = _blocks(message.get("content"), row, "llm_message.content")
     more = _blocks(event.get("extended_content"), row, "extended_content")
     if message.get("role") == "tool":
-        return (ToolResult(message.get("tool_call_id"), (*said, *more)),)
+        return (ToolResult(message.get("tool_call_id"), (*speech, *more)),)
     calls = message.get("tool_calls")
     return (
-        *_reasoning(message, said),
-        *said,
+        *_reasoning(message, speech),
+        *speech,
         *more,
         *(_call(call, row, "llm_message.tool_calls") for call in calls or ()),
     )
 
 
-def _reasoning(event: dict[str, Any], said: Sequence[Content]) -> tuple[Thinking, ...]:
+def _reasoning(event: dict[str, Any], speech: Sequence[Content]) -> tuple[Thinking, ...]:
     """Read the reasoning, unless the visible text repeats it."""
     blocks = event.get("thinking_blocks")
     if isinstance(blocks, list) and blocks:
@@ -123,12 +123,12 @@ def _reasoning(event: dict[str, Any], said: Sequence[Content]) -> tuple[Thinking
     text = event.get("reasoning_content")
     if not isinstance(text, str) or not text.strip():
         return ()
-    repeated = any(isinstance(part, Text) and text.strip() in part.text for part in said)
+    repeated = any(isinstance(part, Text) and text.strip() in part.text for part in speech)
     return () if repeated else (Thinking(text),)
 
 
 def _action(event: dict[str, Any], row: int) -> tuple[Part, ...]:
-    said = _blocks(event.get("thought"), row, "thought")
+    speech = _blocks(event.get("thought"), row, "thought")
     call = event.get("tool_call")
     if call is None:
         given = event.get("action")
@@ -138,7 +138,7 @@ def _action(event: dict[str, Any], row: int) -> tuple[Part, ...]:
             "name": event.get("tool_name"),
             "arguments": {key: value for key, value in given.items() if key != "kind"},
         }
-    return (*_reasoning(event, said), *said, _call(call, row, "tool_call"))
+    return (*_reasoning(event, speech), *speech, _call(call, row, "tool_call"))
 
 
 def _call(value: Any, row: int, name: str) -> ToolCall:
@@ -156,11 +156,11 @@ def _result(event: dict[str, Any], row: int, content: Sequence[Content], failed:
 
 def _observation(event: dict[str, Any], row: int) -> tuple[Part, ...]:
     seen = expect(event.get("observation"), dict, row, "observation")
-    said = seen.get("content", seen.get("output"))
-    if said is None:
-        said = arguments_text({key: value for key, value in seen.items() if key != "kind"})
+    output = seen.get("content", seen.get("output"))
+    if output is None:
+        output = arguments_text({key: value for key, value in seen.items() if key != "kind"})
     content = (
-        *_blocks(said, row, "observation.content"),
+        *_blocks(output, row, "observation.content"),
         *_blocks(event.get("extended_content"), row, "extended_content"),
     )
     return (_result(event, row, content, seen.get("is_error") is True),)
@@ -188,7 +188,7 @@ KINDS: dict[str, tuple[Role, _Reader]] = {
 """The events that a model reads: their role, and how their parts are read."""
 
 
-def written_events(message: Message) -> list[Any]:
+def write_events(message: Message) -> list[Any]:
     """Write the events of a changed message; the parts stand where they were read."""
     before = [read_event(event, 0) for event in message.raw]
     if sum(map(len, before)) != len(message.parts):
