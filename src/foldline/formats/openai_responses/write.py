@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from foldline.formats.blocks import media_source
 from foldline.formats.foreign import adapt, is_own, note
-from foldline.formats.media import media_source
 from foldline.formats.openai_responses.items import (
     KINDS,
     OUTPUTS,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from foldline.errors import InputError
+from foldline.formats.blocks import media_from_url
 from foldline.formats.fields import expect, named_errors, read_content, read_objects, read_role
 from foldline.formats.foreign import envelope, flat_text, write_entries
 from foldline.formats.json_document import JsonDocument, JsonFormat, Path
-from foldline.formats.media import media_from_url
 from foldline.formats.recording import Recording
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text

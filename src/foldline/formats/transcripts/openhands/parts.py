@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from foldline.errors import InputError
+from foldline.formats.blocks import media_from_url
 from foldline.formats.fields import expect
 from foldline.formats.foreign import flat_text
-from foldline.formats.media import media_from_url
 from foldline.formats.tool_json import arguments_text
 from foldline.values.messages import (
     Content,

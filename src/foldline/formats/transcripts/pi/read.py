@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.formats.arrangement import LineTree, Places, text_column
+from foldline.formats.blocks import media_from_base64, media_source, opaque_text
 from foldline.formats.fields import bounded_nesting, expect, plain_usage, text_or
 from foldline.formats.foreign import flat_text
 from foldline.formats.jsonl import Lines, at_line, read_lines
-from foldline.formats.media import media_from_base64, media_source
-from foldline.formats.opaque import opaque_text
 from foldline.formats.source import TranscriptSource
 from foldline.formats.tool_json import arguments_object, arguments_text
 from foldline.values.messages import (
